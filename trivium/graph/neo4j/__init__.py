@@ -1,4 +1,4 @@
-"""The graph in a Neo4j database: explored with Cypher, searched through its vector and full-text indexes."""
+"""The graph store in a Neo4j database: traversed with Cypher, searched through its vector and full-text indexes."""
 
 from trivium.graph.neo4j.store import Neo4jStore
 

@@ -1,4 +1,4 @@
-"""Where a Neo4j store is and how to log in."""
+"""Address and credentials of a Neo4j store."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ EXPECTED = "bolt://HOST[:PORT][/DATABASE] or neo4j://HOST[:PORT][/DATABASE]"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database on a server. ``uri`` is what the driver connects to; ``database`` None takes the user's home
-    database."""
+    """A database on a server. ``uri`` is what the driver connects to; a ``database`` of None is the user's home
+    database.
+    """
 
     uri: str
     database: str | None
@@ -27,10 +28,10 @@ class Address:
 
 
 def parse_address(store: str) -> Address:
-    """An address with the user and password of the settings (NEO4J_USER, NEO4J_PASSWORD, NEO4J_DATABASE).
+    """Parse an address; user and password come from the settings (NEO4J_USER, NEO4J_PASSWORD, NEO4J_DATABASE).
 
-    Raises ConfigurationError for something else than an address, or one that carries a password: it would end up
-    in histories and process lists.
+    Raises ConfigurationError for anything that is not an address, and for one with a password, which would appear in
+    shell histories and process lists.
     """
     parts = _split(store)
     if parts.scheme not in SCHEMES or not parts.hostname:
@@ -53,12 +54,12 @@ def parse_address(store: str) -> Address:
 def _split(store: str) -> SplitResult:
     try:
         return urlsplit(store)
-    except ValueError as error:  # a bracket of an IPv6 address that does not close, for one
+    except ValueError as error:  # for example an unclosed bracket of an IPv6 address
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}: {error}") from error
 
 
 def _has_sound_port(parts: SplitResult) -> bool:
-    """Whether the port is a number from 0 to 65535, or not given."""
+    """Whether the port is absent or a number from 0 to 65535."""
     try:
         parts.port  # noqa: B018 - read only when asked for
     except ValueError:

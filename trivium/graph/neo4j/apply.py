@@ -1,4 +1,4 @@
-"""Applying a change within one transaction: read what it touches, decide, write."""
+"""Applies a change within one transaction: reads what it touches, plans, writes."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from trivium.graph.neo4j.vectors import find_sentences, find_vectors, keep_sente
 from trivium.graph.property_graph import Parameters, entity_row
 
 Cites = dict[str, list[str]]
-"""chunk -> the entities it cites."""
+"""Chunk -> the entities it cites."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What follows from a change. ``cites`` are of the chunks to be inserted (by uri), ``recited`` of those that stay and
-    cite something else from now on (by element id). ``entities`` has the element ids of the entities that are needed and
-    there, ``new`` are those to be created, ``unused`` those that may be unused afterwards. ``vectors`` and ``sentences``
-    (by text hash) are for the nodes to be created."""
+    """The consequences of a change. ``cites`` are those of the chunks to insert (by uri), ``recited`` those of
+    existing chunks whose citations change (by element id). ``entities`` maps required entities that exist to their
+    element ids, ``new`` are those to create, ``unused`` those that may be unused afterwards. ``vectors`` and
+    ``sentences`` (by text hash) are for the nodes to create.
+    """
 
     titles: Titles
     statements: Statements
@@ -51,8 +52,9 @@ class _Plan:
 async def apply_change(
     transaction: AsyncManagedTransaction, change: Change, parts: Parts, *, embedded: bool
 ) -> None:
-    """Change the graph. ``parts`` are those of the loaded pages; ``embedded`` says whether the store has an embedder,
-    and so maybe vectors for new nodes. The caller holds the store's lock."""
+    """Apply a change to the graph. ``parts`` are those of the loaded pages. ``embedded`` tells whether the store has
+    an embedder, and so possibly vectors for new nodes. The caller holds the store's lock.
+    """
     plan = await _plan(transaction, change, parts, embedded=embedded)
     terms = TermChanges()
     asked = await answered_by(transaction, change.emptied)
@@ -118,7 +120,7 @@ async def _plan(
 async def _citing_through(
     transaction: AsyncManagedTransaction, titles: Titles, emptied: Sequence[str]
 ) -> dict[str, list[str]]:
-    """element id -> citations, of the chunks that stay and cite something through a title that has moved."""
+    """Map element ids to citations, for the remaining chunks that cite something through a title with a new target."""
     moved = [{"title": title, "old": old} for title, (old, _) in titles.moved.items()]
     found = await in_batches(transaction, cypher.CITING_THROUGH, "moved", moved, emptied=list(emptied))
     return {row[0]: row[1] for row in found}
@@ -131,7 +133,7 @@ async def _released(
     through: Mapping[str, Sequence[str]],
     statements: Statements,
 ) -> list[str]:
-    """Entities that lose a citation, a relation or their page, and so may be unused afterwards."""
+    """Return entities that lose a citation, a relation or their page, and so may be unused afterwards."""
     held = await in_batches(transaction, cypher.HELD_CITATIONS, "uris", change.emptied)
     released = {uri for (uri,) in held} | set(change.removed) | statements.released.keys()
     released.update(titles.old(title) for citations in through.values() for title in citations)
@@ -167,7 +169,7 @@ async def _claim(transaction: AsyncManagedTransaction, change: Change, titles: T
 async def _cite(
     transaction: AsyncManagedTransaction, cites: Mapping[str, Sequence[str]], entities: Mapping[str, str]
 ) -> None:
-    """Join chunks (by element id) with the entities they cite."""
+    """Connect chunks (by element id) with the entities they cite."""
     citing = [
         {"id": chunk, "cites": [entities[uri] for uri in uris]} for chunk, uris in cites.items() if uris
     ]

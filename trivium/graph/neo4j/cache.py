@@ -1,5 +1,4 @@
-"""What an opened store keeps in memory between questions. It is dropped when the graph has changed, by whichever
-process."""
+"""In-memory cache of an open store. It is invalidated when the graph changes, by whichever process."""
 
 from __future__ import annotations
 
@@ -24,24 +23,25 @@ from trivium.graph.records import Adjacency, Vectors
 from trivium.types import EmbedderIdentity
 
 STATE_SECONDS = 0.05
-"""How long the state of a store is taken for current after it was read: less than a question takes."""
+"""How long a state that was read counts as current: less than a question takes."""
 VECTORS = 50_000
-"""Vectors that are kept at most."""
+"""Maximum number of cached vectors."""
 CHUNK_TERMS = 20_000
-"""Chunks whose search terms are kept at most."""
+"""Maximum number of chunks with cached search terms."""
 SENTENCES = 20_000
-"""Chunks whose vectors of sentences are kept at most."""
+"""Maximum number of chunks with cached sentence vectors."""
 CONDITIONS = 16
-"""Conditions whose chunks are kept at most."""
+"""Maximum number of conditions with cached chunks."""
 FREQUENCIES = 100_000
-"""Terms whose document frequency is kept at most."""
+"""Maximum number of terms with cached document frequency."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """The state of a store. ``version`` counts its writes. ``uuid`` changes with each write of more than vectors and
-    differs from that of every other store (also after an import into the same database); None before the first write.
-    ``term_total`` is the length of all chunks together, in terms."""
+    """The state of a store. ``version`` counts its writes. ``uuid`` changes with each write of anything other than
+    vectors and is unique across stores (even after an import into the same database); None before the first write.
+    ``term_total`` is the total length of all chunks in terms.
+    """
 
     version: int
     uuid: str | None
@@ -52,7 +52,7 @@ class StoreState:
 
     @property
     def content_key(self) -> Hashable:
-        """Equal for equal graphs, whatever vectors they have."""
+        """Equal for equal graphs, whatever their vectors."""
         return (self.uuid, None if self.uuid else self.version)
 
     @property
@@ -62,7 +62,7 @@ class StoreState:
 
     @property
     def dimension(self) -> int:
-        """Of the vectors; 0 before the store has an embedder."""
+        """Dimension of the vectors; 0 if the store has no embedder yet."""
         return 0 if self.embedder is None else self.embedder.dimension
 
 
@@ -75,7 +75,7 @@ class ChunkTerms:
 
 
 class StoreCache:
-    """What one opened store keeps. Any number of threads may use it."""
+    """The cache of one open store. Thread-safe."""
 
     def __init__(self) -> None:
         self.vectors: LruCache[tuple[str, str], Vectors | None] = LruCache(VECTORS)
@@ -95,9 +95,9 @@ class StoreCache:
         self._under_way = 0
 
     def state(self, connection: Connection, *, now: bool = False) -> StoreState:
-        """The state of the store, at most :data:`STATE_SECONDS` old, or read ``now``.
+        """Return the state of the store, at most :data:`STATE_SECONDS` old, or read it ``now``.
 
-        Raises StoreNotFoundError when the database holds no store any more.
+        Raises StoreNotFoundError if the database is no longer a store.
         """
         asked = time.monotonic()
         with self._reading:
@@ -109,7 +109,7 @@ class StoreCache:
 
     @contextmanager
     def reading(self, connection: Connection) -> Iterator[Callable[[], StoreState]]:
-        """Read the state from now on, while the caller does something else; calling what is yielded waits for it."""
+        """Start reading the state in the background. The yielded function waits for the result."""
         begun = time.monotonic()
         future = _threads().submit(_read_state, connection)
         with self._reading:
@@ -130,19 +130,20 @@ class StoreCache:
                 self._under_way -= 1
 
     def embedder(self, connection: Connection) -> EmbedderIdentity | None:
-        """That of :meth:`state`. While the state is being read for a question, that of the one before is enough to begin
-        with."""
+        """Return the embedder of :meth:`state`. While the state is being read for a question, the previous one is
+        used.
+        """
         with self._reading:
             known = None if self._state is None or not self._under_way else self._state.embedder
         return self.state(connection).embedder if known is None else known
 
     def forget_state(self) -> None:
-        """Read the state anew next time: this process has written."""
+        """Read the state again next time, after this process has written."""
         with self._reading:
             self._state = None
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop all cached data."""
         self.forget_state()
         caches: tuple[LruCache[Any, Any], ...] = (
             self.vectors,
@@ -162,7 +163,7 @@ class StoreCache:
 
 @memoized
 def _threads() -> ThreadPoolExecutor:
-    # To hand the query to another thread keeps the interpreter with this one, until it waits or computes without it.
+    # Handing the query to another thread keeps the GIL with this one, until it waits or releases it.
     return ThreadPoolExecutor(max_workers=32, thread_name_prefix="state")
 
 

@@ -1,4 +1,6 @@
-"""Checks of a store in Neo4j, and their repairs. The server looks after its own files; here it is about the graph."""
+"""Integrity checks of a store in Neo4j, and their repairs. They cover the graph; the server takes care of its own
+files.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _CHUNKS_A_READ = 2_000
 
 
 class Neo4jChecker:
-    """The :class:`trivium.graph.protocols.StoreChecker` of a database."""
+    """The :class:`trivium.graph.protocols.StoreChecker` of a Neo4j store."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -48,7 +50,7 @@ class Neo4jChecker:
         return found
 
     def repair(self, findings: Sequence[Finding]) -> None:
-        """See the protocol. Relationships that break a rule are made again with their pages."""
+        """See the protocol. Relationships that violate a rule are recreated with their pages."""
         by_kind: dict[str, list[Finding]] = {}
         for finding in findings:
             by_kind.setdefault(finding.kind, []).append(finding)
@@ -83,7 +85,7 @@ class Neo4jChecker:
         hashes = {text_hash(embedding_text(passage.headings, passage.text)) for passage in passages}
         self._write(cypher.DROP_SENTENCES, "hashes", sorted(hashes))
 
-    # -- what is looked for --------------------------------------------------------------------------------------
+    # -- checks ---------------------------------------------------------------------------------------------------
 
     def _indexes(self) -> Iterator[Finding]:
         there = read_indexes(self._connection)
@@ -138,7 +140,7 @@ class Neo4jChecker:
                 )
 
     def _texts(self) -> Iterator[Finding]:
-        """Texts and titles against their hashes, terms against their counts."""
+        """Compare texts and titles with their hashes, and terms with their counts."""
         damaged: dict[str, None] = {}
         counted: Counter[str] = Counter()
         total = 0
@@ -214,7 +216,7 @@ class Neo4jChecker:
                 repairable=True,
             )
 
-    # -- asking and writing --------------------------------------------------------------------------------------
+    # -- reading and writing --------------------------------------------------------------------------------------
 
     def _scan(self, query: LiteralString, size: int = ROWS_A_READ) -> Iterator[list[Any]]:
         return chain.from_iterable(self._connection.batches(query, size))
@@ -229,7 +231,7 @@ class Neo4jChecker:
             self._connection.write(write)
 
     def _count_terms(self) -> None:
-        """Count the terms of all chunks again, while nobody else writes."""
+        """Recount the terms of all chunks while holding the store's lock."""
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)

@@ -1,7 +1,7 @@
-"""The driver, on an event loop of its own, and what its errors mean.
+"""Runs the driver on its own event loop, and translates its errors.
 
-Every call of the store is one or more queries that run on the loop's thread. So threads that ask at the same time share
-one pool of connections, and one caller can have several queries under way at once.
+Every call of the store runs one or more queries on the loop's thread. Concurrent threads thus share one connection
+pool, and one caller can have several queries in flight.
 """
 
 from __future__ import annotations
@@ -42,30 +42,31 @@ Work = Callable[[AsyncManagedTransaction], Awaitable[Any]]
 T = TypeVar("T")
 
 WHOLE_FACTOR = 20.0
-"""How many times the time limit of a read the server may take for a write, or for reading the whole graph."""
+"""Factor by which the time limit of a read is extended for writes and for reading the whole graph."""
 _MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _POOL = 32
 _FETCH_SIZE = 20_000
 _CONNECT_SECONDS = 10.0
 _READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "read-only", "read only")
 _FULL = ("No space left on device", "Could not append transaction", "Could not apply the transaction")
-"""The last two are what clients are told when the disk is full, or fails otherwise."""
+"""The last two are reported to clients when the disk is full or fails otherwise."""
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
 
 
 class _Values(list[Any]):
-    """A list that is short in a log: the driver formats all parameters for its log even when logging is off, which
-    takes longer than to send them."""
+    """A list with a short repr. The driver formats all parameters for its log even when logging is off, which takes
+    longer than sending them.
+    """
 
     def __repr__(self) -> str:
         return f"<{len(self)} values>"
 
 
 class Connection:
-    """A database of a server. Any number of threads may use it."""
+    """A database of a server. Thread-safe."""
 
     def __init__(self, address: Address, *, timeout: float) -> None:
-        """``timeout`` is how many seconds the server may take for a read. Nothing is asked of the server yet."""
+        """``timeout`` is the time limit for a read in seconds. Does not contact the server."""
         self.address = address
         self._timeout = timeout
         self._loop = asyncio.new_event_loop()
@@ -79,7 +80,7 @@ class Connection:
         except BaseException:
             self._end_loop()
             raise
-        # Reads on a cluster see what was written before; a single server needs no telling.
+        # On a cluster, bookmarks make reads see earlier writes; a single server needs none.
         clustered = address.uri.startswith("neo4j")
         self._bookmarks = self._driver.execute_query_bookmark_manager if clustered else None
 
@@ -97,8 +98,9 @@ class Connection:
         )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine returns that runs on the loop. An interrupt of the caller cancels it, which rolls its
-        transaction back; so does closing the connection."""
+        """Run a coroutine on the loop and return its result. An interrupt of the caller, or closing the connection,
+        cancels it and rolls back its transaction.
+        """
         with self._closing:
             if self._closed:
                 work.close()
@@ -116,19 +118,20 @@ class Connection:
     def read(
         self, query: LiteralString, parameters: Mapping[str, Any] | None = None, *, whole: bool = False
     ) -> Rows:
-        """The rows of one reading query. With ``whole`` it may take :data:`WHOLE_FACTOR` times as long."""
+        """Return the rows of a read query. With ``whole`` its time limit is :data:`WHOLE_FACTOR` times as long."""
         return self.run(self.fetch(query, parameters, whole=whole))
 
     def batches(self, query: LiteralString, size: int) -> Iterator[Rows]:
-        """All rows of a reading query in lists of at most ``size``, so that no answer grows with the store.
+        """Iterate over all rows of a read query in lists of at most ``size``, so that results do not grow with the
+        store.
 
-        The query takes ``$after`` and ``$limit`` and returns one list of rows, ordered by their last value, a key that
-        is unique, from ``$after`` on. What is written between two reads may or may not be in the rows.
+        The query takes ``$after`` and ``$limit`` and returns one list of rows, ordered by their last value, a unique
+        key, starting at ``$after``. Rows written between two reads may or may not be included.
         """
         after, limit = "", size
         while True:
             part = self.read(query, {"after": after, "limit": limit}, whole=True)[0][0]
-            again = limit > size and part and part[0][-1] == after  # the row that the part before ended with
+            again = limit > size and part and part[0][-1] == after  # the last row of the previous batch
             if batch := part[1:] if again else part:
                 yield batch
             if len(part) < limit:
@@ -142,7 +145,7 @@ class Connection:
         *,
         whole: bool = False,
     ) -> list[Rows]:
-        """The rows of each of several reading queries, which are under way together."""
+        """Return the rows of several read queries that run concurrently."""
         asked = zip(queries, parameters or [{}] * len(queries), strict=True)
 
         async def ask() -> list[Rows]:
@@ -153,11 +156,11 @@ class Connection:
     async def fetch(
         self, query: LiteralString, parameters: Mapping[str, Any] | None = None, *, whole: bool = False
     ) -> Rows:
-        """:meth:`read`, on the loop.
+        """Same as :meth:`read`, on the loop.
 
-        The query first runs in a transaction that the server opens and closes with it, which makes a short query a
-        quarter faster than a transaction of the driver. That is used when the first attempt fails with something that
-        passes (a change of leader).
+        The query first runs in an auto-commit transaction, which makes short queries a quarter faster than a managed
+        transaction of the driver. The latter is used if the first attempt fails with a transient error (such as a
+        leader change).
         """
         bounded = Query(query, timeout=self._timeout * (WHOLE_FACTOR if whole else 1))
         asked = _prepared(parameters)
@@ -171,7 +174,7 @@ class Connection:
                 self._answered = True
                 return values
         except (DriverError, Neo4jError) as error:
-            # Not repeated where the server has never answered, nor where it lacked the memory.
+            # Do not retry if the server has never responded, or ran out of memory.
             if not (error.is_retryable() and self._answered) or is_out_of_memory(error):
                 raise
         rows: Rows = await self._driver.execute_query(
@@ -184,8 +187,10 @@ class Connection:
         return rows
 
     def write(self, work: Callable[[AsyncManagedTransaction], Coroutine[Any, Any, T]]) -> T:
-        """What ``work`` returns, in one transaction: committed when it returns, rolled back when it raises. It runs
-        again when the server asks for that (a deadlock, a change of leader), so it must start from nothing."""
+        """Run ``work`` in one transaction and return its result: committed when it returns, rolled back when it
+        raises. It is retried on transient errors (a deadlock, a leader change), so it must not depend on earlier
+        attempts.
+        """
         return self.run(self._write(work))
 
     async def _write(self, work: Callable[[AsyncManagedTransaction], Coroutine[Any, Any, T]]) -> T:
@@ -196,8 +201,9 @@ class Connection:
             return await session.execute_write(bounded)
 
     def change_schema(self, statement: LiteralString, parameters: Mapping[str, Any] | None = None) -> None:
-        """Run a statement that changes the schema, in a transaction of its own. It is no error when another process
-        creates the same at the same time, which ``IF NOT EXISTS`` does not notice."""
+        """Run a schema statement in its own transaction. If another process creates the same at the same time, which
+        ``IF NOT EXISTS`` does not detect, this is not an error.
+        """
         self.run(self._change_schema(statement, parameters))
 
     async def _change_schema(self, statement: LiteralString, parameters: Mapping[str, Any] | None) -> None:
@@ -213,7 +219,7 @@ class Connection:
         return StoreError(f"the store at {self.address} is closed")
 
     def close(self) -> None:
-        """Cancel running queries, close the connections and end the loop. Closing twice is fine."""
+        """Cancel running queries, close the connections and stop the loop. May be called twice."""
         with self._closing:
             if self._closed:
                 return
@@ -242,7 +248,7 @@ async def _values(result: Any) -> Rows:
 async def rows(
     transaction: AsyncManagedTransaction, query: LiteralString, parameters: Mapping[str, Any] | None = None
 ) -> Rows:
-    """The rows of a query within a transaction."""
+    """Return the rows of a query within a transaction."""
     result = await transaction.run(query, _prepared(parameters))
     values: Rows = await result.values()
     return values
@@ -260,7 +266,7 @@ def _prepared(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
 
 @contextmanager
 def translated(address: Address) -> Iterator[None]:
-    """Raise errors of this package for those of the driver. They never show parameters."""
+    """Translate errors of the driver to those of this package. Messages never include parameters."""
     try:
         yield
     except AuthError as error:
@@ -285,7 +291,7 @@ def translated(address: Address) -> Iterator[None]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether a query needed more memory than the server grants, as it would again."""
+    """Whether a query exceeded the server's memory limit, so that retrying is useless."""
     return "OutOfMemory" in (getattr(error, "code", None) or "")
 
 

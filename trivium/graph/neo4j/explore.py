@@ -1,4 +1,4 @@
-"""Exploring a store in Neo4j Browser: where it is served, and a guide to what one can ask it."""
+"""Exploring a store in Neo4j Browser: its address, and a guide with queries."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from trivium.graph.records import Progress
 from trivium.settings import load_settings
 
 _HTTP_SECONDS = 3.0
-"""How long an address may take to answer."""
+"""Time limit for an address to respond."""
 
 
 def web_address(connection: Connection) -> str:
-    """The root of the server's web pages, such as ``http://localhost:7474``: the first of the addresses that its
-    settings lead to where a Neo4j server answers. Raises StoreError where none does."""
+    """Return the root of the server's web pages, such as ``http://localhost:7474``: the first address derived from
+    its settings at which a Neo4j server responds. Raises StoreError if there is none.
+    """
     host = urlsplit(connection.address.uri).hostname or "localhost"
     addresses = candidates(dict(connection.read(cypher.WEB_SETTINGS)), host)
     with requests.Session() as session:
-        session.trust_env = False  # the database is reached without a proxy, so its pages are as well
+        session.trust_env = False  # the database is reached without a proxy, so its web pages are, too
         for address in addresses:
             if _is_neo4j(session, address):
                 return address
@@ -45,8 +46,8 @@ def web_address(connection: Connection) -> str:
 
 
 def candidates(settings: Mapping[str, str], host: str) -> list[str]:
-    """Addresses by a server's settings, likeliest first, for someone who knows the server as ``host``. The
-    advertised address comes last: unless it is set, it is the default port, where another server may be.
+    """Derive addresses from a server's settings, most likely first, for a client that knows the server as ``host``.
+    The advertised address comes last: unless it is set, it is the default port, where another server may run.
 
     >>> candidates({"server.http.enabled": "true", "server.http.listen_address": "0.0.0.0:7480"}, "db.example.org")
     ['http://db.example.org:7480']
@@ -99,8 +100,9 @@ img {{ max-width: 100%; border: 1px solid #ddd; border-radius: 6px; }}
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Where to explore a store. ``browser`` is the address of Neo4j Browser with the form for logging in filled in,
-    the password aside; ``guide`` a page for the web browser; ``style`` the file that says how Neo4j Browser draws."""
+    """Where to explore a store. ``browser`` is the address of Neo4j Browser with the login form filled in except for
+    the password; ``guide`` is an HTML page; ``style`` is the style sheet for Neo4j Browser.
+    """
 
     browser: str
     user: str
@@ -109,11 +111,11 @@ class Exploration:
 
 
 def explore(store: str, progress: Progress | None = None) -> Exploration:
-    """How to explore the store in a Neo4j database; asks the server where its web pages are. Makes the vector indexes
-    the guide asks where they are missing, as after a bulk import.
+    """Return where to explore a store in a Neo4j database; asks the server for the address of its web pages. Creates
+    the vector indexes used by the guide if they are missing, as after a bulk import.
 
-    Raises StoreError for a folder and for a server that is away or serves no pages, StoreNotFoundError for an empty
-    database.
+    Raises StoreError for a folder, and for a server that is unreachable or serves no web pages; StoreNotFoundError
+    for an empty database.
     """
     if not is_address(store):
         raise StoreError(
@@ -143,14 +145,14 @@ def explore(store: str, progress: Progress | None = None) -> Exploration:
 
 
 def guide_folder() -> Path:
-    """The folder with ``explore.md`` and what it shows: part of an installed package, ``docs`` in a checkout."""
+    """Return the folder of ``explore.md`` and its images: part of an installed package, ``docs`` in a checkout."""
     package = Path(str(files("trivium")))
     packaged = package / "guide"
     return packaged if packaged.is_dir() else package.parent / "docs"
 
 
 def write_guide(target: Path) -> Path:
-    """The guide as a page for the web browser, which cannot show Markdown. A click selects a whole query."""
+    """Write the guide as an HTML page. Clicking a query selects all of it."""
     folder = guide_folder()
     text = (folder / "explore.md").read_text("utf-8")
     page = _PAGE.format(
@@ -164,7 +166,7 @@ def write_guide(target: Path) -> Path:
 
 
 def show(exploration: Exploration) -> bool:
-    """Open the guide and Neo4j Browser in the user's web browser; false where there is none with a screen."""
+    """Open the guide and Neo4j Browser in the user's web browser. Returns false if there is no graphical browser."""
     if not _has_screen():
         return False
     try:
@@ -174,7 +176,7 @@ def show(exploration: Exploration) -> bool:
 
 
 def _has_screen() -> bool:
-    # Elsewhere than on these two a text browser would take the terminal over.
+    # On other systems a text browser would take over the terminal.
     return sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     )

@@ -1,4 +1,4 @@
-"""The schema of the database: created once, checked when the store is opened; and which dialect the server speaks."""
+"""The schema of the database: created once and checked when the store is opened. Also detects the server's dialect."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index_parameters import IndexParameters
 
 _READABLE = range(2, SCHEMA_VERSION + 1)
-"""Versions of stores that are read without an upgrade: later ones only added properties that a node may lack."""
+"""Store versions that can be read without an upgrade: later ones only added optional properties."""
 CONNECTIVITY = 16
-"""Edges of a node of a vector index, where the store's parameters name no other number; the server's own choice."""
+"""Edges per node of a vector index unless the store's parameters say otherwise; the server's default."""
 EXPANSION_ADD = 100
-"""Likewise, nodes in sight while one is added."""
+"""Size of the candidate list while adding a node, likewise."""
 _USUAL = {
     "vector.hnsw.m": CONNECTIVITY,
     "vector.hnsw.ef_construction": EXPANSION_ADD,
@@ -40,7 +40,7 @@ _LONGEST_WAIT = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index as the server describes it. ``filled`` is a percentage; ``failure`` is empty unless it failed."""
+    """An index as described by the server. ``filled`` is a percentage; ``failure`` is empty unless it failed."""
 
     state: str
     filled: float
@@ -49,19 +49,20 @@ class Index:
 
     @property
     def dimension(self) -> int | None:
-        """Of a vector index."""
+        """Dimension of a vector index."""
         config: Mapping[str, Any] = (self.options or {}).get("indexConfig", {})
         return config.get("vector.dimensions")
 
     def is_like(self, config: Mapping[str, Any]) -> bool:
-        """Whether a vector index is made as ``config`` says. What the server does not tell of it is its own choice."""
+        """Whether a vector index matches ``config``. Options that the server does not report are ignored."""
         made: Mapping[str, Any] = {**_USUAL, **(self.options or {}).get("indexConfig", {})}
         return all(made.get(key) == value for key, value in config.items() if key in _COMPARED)
 
 
 def prepare(connection: Connection) -> None:
-    """Make an empty database a store. Raises StoreError for one that is not empty; an attempt that was cut short
-    may be repeated."""
+    """Turn an empty database into a store. Raises StoreError if it is not empty. Can be repeated after an
+    interruption.
+    """
     nodes = _count(connection)
     if nodes:
         raise StoreError(
@@ -77,8 +78,9 @@ async def _create_store(transaction: AsyncManagedTransaction) -> None:
 
 
 def discard_empty(connection: Connection) -> bool:
-    """Make a store that holds nothing an empty database again, without its constraints and indexes; returns whether it
-    did. Where anything else is in the database, all stays."""
+    """Turn a store without content into an empty database again, removing its constraints and indexes. Returns
+    whether it did. Nothing is changed if the database contains anything else.
+    """
     if not connection.write(_discard_store):
         return False
     for name in cypher.CONSTRAINTS:
@@ -93,15 +95,15 @@ async def _discard_store(transaction: AsyncManagedTransaction) -> bool:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether there is no node in the database."""
+    """Whether the database has no nodes."""
     return _count(connection) == 0
 
 
 def recognise(connection: Connection) -> None:
-    """Check that the database is a store this program reads, and create the constraints and indexes that are missing, as
-    after a bulk import. Where none is missing nothing is written.
+    """Check that the database is a readable store, and create missing constraints and indexes, as after a bulk
+    import. Nothing is written if none is missing.
 
-    Raises StoreNotFoundError for an empty database, StoreFormatError for anything else than such a store.
+    Raises StoreNotFoundError for an empty database, StoreFormatError for anything else that is not such a store.
     """
     nodes = _count(connection)
     if nodes == 0:
@@ -126,7 +128,7 @@ def recognise(connection: Connection) -> None:
 
 
 def detect(connection: Connection) -> Dialect:
-    """Which dialect this server understands."""
+    """Return the dialect of the server."""
     return connection.run(_detect(connection))
 
 
@@ -134,19 +136,20 @@ async def _detect(connection: Connection) -> Dialect:
     try:
         await connection.fetch(cypher.EXPLAIN_SEARCH, {"vector": [1.0], "k": 1})
     except ClientError as error:
-        # A server that understands the clause may still lack the index, which is created with the first vectors.
+        # A server that supports the clause may lack the index, which is created with the first vectors.
         return Dialect.SEARCH if (error.code or "").endswith("IndexNotFound") else Dialect.PROCEDURE
     return Dialect.SEARCH
 
 
 def read_indexes(connection: Connection) -> dict[str, Index]:
-    """name -> index, of every index there is (the one behind a constraint has its name)."""
+    """Return all indexes by name. The index behind a constraint has the constraint's name."""
     return {name: Index(*rest) for name, *rest in connection.read(cypher.SHOW_INDEXES)}
 
 
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
-    """Make the vector indexes where the store has an embedder and they are missing, or of another dimension or made with
-    other parameters, and wait until every index is filled. ``progress`` counts to 100."""
+    """If the store has an embedder, create vector indexes that are missing or have another dimension or other
+    parameters, and wait until all indexes are populated. ``progress`` counts to 100.
+    """
     identity = read_embedder(connection)
     if identity is not None:
         existing = read_indexes(connection)
@@ -162,11 +165,11 @@ def ensure_vector_indexes(connection: Connection, progress: Progress | None = No
 
 
 def vector_config(dimension: int, parameters: IndexParameters) -> dict[str, Any]:
-    """How a vector index is made."""
+    """Return the configuration of a vector index."""
     return {
         "vector.dimensions": dimension,
         "vector.similarity_function": "cosine",
-        # Quantised scores are off by up to 0.015, so rankings would differ from those of the other store.
+        # Quantised scores are off by up to 0.015, so rankings would differ from those of the embedded store.
         "vector.quantization.enabled": bool(parameters.quantized),
         "vector.hnsw.m": parameters.connectivity or CONNECTIVITY,
         "vector.hnsw.ef_construction": parameters.expansion_add or EXPANSION_ADD,
@@ -174,8 +177,9 @@ def vector_config(dimension: int, parameters: IndexParameters) -> dict[str, Any]
 
 
 def await_indexes(connection: Connection, progress: Progress | None = None) -> None:
-    """Wait until every index is filled. Raises StoreError when one of them failed. Nothing bounds the time: a large
-    index may take an hour, and its progress shows."""
+    """Wait until every index is populated. Raises StoreError if one failed. There is no time limit: a large index may
+    take an hour, with visible progress.
+    """
     wait, filling = _FIRST_WAIT, set[str]()
     while True:
         indexes = read_indexes(connection)
@@ -199,7 +203,7 @@ def await_indexes(connection: Connection, progress: Progress | None = None) -> N
 
 
 def make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
-    """Make the constraints and indexes that do not exist, and wait until they are filled."""
+    """Create missing constraints and indexes, and wait until they are populated."""
     wanted = cypher.CONSTRAINTS | cypher.INDEXES
     missing = [statement for name, statement in wanted.items() if name not in existing]
     for statement in missing:

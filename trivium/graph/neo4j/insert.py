@@ -1,4 +1,4 @@
-"""Inserting the sections and chunks of pages and the relationships between them. None of them exist yet."""
+"""Inserts the sections and chunks of pages and their relationships. None of them may exist yet."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _PARENTS_A_STATEMENT = 500
 
 @dataclass(slots=True)
 class Parts:
-    """Sections and chunks of pages as rows: ``sections`` with the uris of what is above them, nearest first; ``chunks``
-    by the uri of the page or section directly above; ``chunks_above`` the uris of chunks by every further section or
-    page above; ``follows`` each chunk with the next."""
+    """Sections and chunks of pages as rows: ``sections`` with the uris of their ancestors, nearest first; ``chunks``
+    by the uri of the page or section directly above; ``chunks_above``, the uris of chunks by every further ancestor;
+    ``follows``, pairs of consecutive chunks.
+    """
 
     sections: list[tuple[Parameters, list[str]]] = field(default_factory=list)
     chunks: list[tuple[str, list[Parameters]]] = field(default_factory=list)
@@ -46,22 +47,22 @@ class Parts:
 
     @property
     def hashes(self) -> list[str]:
-        """Of the texts of sections and chunks."""
+        """Hashes of the texts of sections and chunks."""
         return [section["text_hash"] for section, _ in self.sections] + self.chunk_hashes
 
     @property
     def chunk_hashes(self) -> list[str]:
-        """Of the texts of chunks."""
+        """Hashes of the texts of chunks."""
         return [chunk["text_hash"] for _, chunks in self.chunks for chunk in chunks]
 
     @property
     def search_terms(self) -> list[str]:
-        """Of each chunk."""
+        """Search terms of each chunk."""
         return [chunk["search_terms"] for _, chunks in self.chunks for chunk in chunks]
 
     @property
     def citations(self) -> dict[str, list[str]]:
-        """uri of each chunk -> the titles it links to."""
+        """Chunk uri -> the titles it links to."""
         return {chunk["uri"]: chunk["citations"] for _, chunks in self.chunks for chunk in chunks}
 
 
@@ -71,7 +72,9 @@ async def insert_pages(
     parts: Parts,
     entities: Mapping[str, str],
 ) -> dict[str, str]:
-    """Make entities (uri -> element id) pages and insert their parts. Returns the element ids of the chunks by uri."""
+    """Turn entities (uri -> element id) into pages and insert their parts. Return the element ids of the chunks by
+    uri.
+    """
     added = now()
     rows = [{"id": entities[page.uri], "added": added, **page_row(page)} for page in pages]
     await in_batches(transaction, cypher.SET_PAGES, "rows", rows)

@@ -15,15 +15,15 @@ from trivium.graph.property_graph import term_key
 from trivium.graph.records import TermCounts, TermStatistics, rank_key
 
 MAX_CLAUSES = 1024
-"""Terms a full-text query may have; further ones are left out."""
+"""Maximum number of terms in a full-text query; further ones are dropped."""
 _NO_TERMS = ChunkTerms("", "")
 
 
 def any_of(terms: Sequence[str]) -> str:
-    """A full-text query for chunks that contain some of the terms; empty when none of them can be in the index.
+    """Return a full-text query for chunks that contain some of the terms; empty if none of them can be in the index.
 
-    Between quotation marks only quotation marks and backslashes have a meaning. The index splits at white space, so no
-    term in it contains any.
+    Within quotation marks only quotation marks and backslashes are special. The index splits at white space, so its
+    terms contain none.
 
     >>> any_of(["red", 'say "no"', "*", 'a"b', "red"])
     '"red" "*" "a\\\\"b"'
@@ -37,8 +37,9 @@ def _escaped(term: str) -> str:
 
 
 def keyword_search(connection: Connection, cache: StoreCache, terms: Sequence[str], k: int) -> list[str]:
-    """Uris of about the k best chunks by the server's BM25, best first. One round trip, which also fetches what
-    :func:`term_counts` and :func:`term_statistics` need of them."""
+    """Return uris of about the k best chunks by the server's BM25, best first. One round trip, which also fetches the
+    data for :func:`term_counts` and :func:`term_statistics`.
+    """
     query = any_of(terms)
     if not query or k <= 0:
         return []
@@ -54,7 +55,7 @@ def keyword_search(connection: Connection, cache: StoreCache, terms: Sequence[st
 def term_counts(
     connection: Connection, cache: StoreCache, chunks: Sequence[str], terms: Sequence[str]
 ) -> TermCounts:
-    """How often terms occur in the texts and headings of chunks; nothing occurs in an unknown one."""
+    """Return how often terms occur in the texts and headings of chunks; counts of unknown chunks are 0."""
     content = cache.state(connection).content_key
     wanted = dict.fromkeys(chunks)
     cached = cache.terms.find(content, wanted)
@@ -70,7 +71,7 @@ def term_counts(
 
 
 def term_statistics(connection: Connection, cache: StoreCache, terms: Sequence[str]) -> TermStatistics:
-    """How many chunks there are, how long, and how many contain each term."""
+    """Return the number of chunks, their mean length, and the document frequencies of terms."""
     state = cache.state(connection)
     cached = cache.frequencies.find(state.content_key, dict.fromkeys(terms))
     missing = {term_key(term): term for term in terms if term not in cached}
@@ -87,11 +88,11 @@ def term_statistics(connection: Connection, cache: StoreCache, terms: Sequence[s
 def _with_zeros(
     terms: Iterable[str], found: Iterable[tuple[str, int]], terms_by_key: dict[str, str]
 ) -> dict[str, int]:
-    """term -> in how many chunks it occurs, 0 where the server knows none."""
+    """Return document frequencies by term, 0 for unknown terms."""
     return dict.fromkeys(terms, 0) | {terms_by_key[key]: frequency for key, frequency in found}
 
 
 def _chunk_terms(search_terms: str, heading_count: int) -> ChunkTerms:
-    """From the server's one string, which has the terms of the headings first."""
+    """Split the server's string of terms, which starts with those of the headings."""
     terms = search_terms.split()
     return ChunkTerms(" ".join(terms[:heading_count]), " ".join(terms[heading_count:]))

@@ -1,4 +1,4 @@
-"""Vectors of pictures: properties of the chunks that stand for them, as base64 like their thumbnails."""
+"""Vectors of pictures, stored as properties of their chunks in base64, like the thumbnails."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _A_READ = 2_000
 
 
 def read_image_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Who made the vectors of pictures."""
+    """Return the embedder of the pictures."""
     return _identity(connection.read(cypher.READ_EMBEDDER))
 
 
 def set_image_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Give the pictures to an image embedder. Raises EmbedderMismatchError if another one made vectors of some."""
+    """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
@@ -49,12 +49,12 @@ def _identity(found: Rows) -> EmbedderIdentity | None:
 
 
 def pending_pictures(connection: Connection) -> list[str]:
-    """Chunks whose picture has no vector, by uri."""
+    """Return the chunks whose picture has no vector, sorted by uri."""
     return sorted(connection.read(cypher.PENDING)[0][0])
 
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
-    """Keep vectors of pictures that some chunk still has; others are ignored. One transaction."""
+    """Store vectors of pictures that some chunk still has. Others are ignored. One transaction."""
     data = split_vectors(vectors, len(pictures), read_image_embedder(connection))
     listed = [
         {"uri": uri, "thumbnail": b64encode(picture).decode(), "vector": b64encode(vector).decode()}
@@ -70,7 +70,7 @@ def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], v
 
 
 def picture_vectors(connection: Connection, cache: StoreCache) -> PictureVectors:
-    """All of them, read once a state."""
+    """Return all picture vectors, read once per state."""
     state = cache.state(connection)
     known = cache.pictures.find(state.key, [_PICTURES]).get(_PICTURES)
     if known is None:

@@ -1,7 +1,7 @@
-"""The graph the walk runs on: read from the database once, and kept until the graph changes, in memory and in a file of
-this machine for the next process.
+"""The graph of the walk: read from the database once and cached until the graph changes, in memory and in a local
+file for the next process.
 
-The files are a cache: they may be deleted at any time, and one that cannot be read or written is ignored.
+The files may be deleted at any time, and one that cannot be read or written is ignored.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from trivium.settings import load_settings
 
 FOLDER = "projections"
 KEPT_FILES = 4
-"""Files kept, those used last."""
+"""Number of most recently used files to keep."""
 WORTH_KEEPING = 5_000
-"""Chunks below which the database answers as fast as a disk."""
+"""Below this number of chunks the database is as fast as a disk."""
 NODES_A_READ = 10_000
-"""Nodes in one answer, chunks with what they cite: about a megabyte, whatever the size of the graph."""
+"""Nodes per response, chunks with their citations: about a megabyte, regardless of the size of the graph."""
 _ATTEMPTS = 3
 _LINKS = "links"
 _NONE: Rows = np.empty(0, dtype=np.int64)
@@ -41,8 +41,9 @@ _log = logging.getLogger(__name__)
 
 
 def project(connection: Connection, cache: StoreCache) -> Adjacency:
-    """The adjacency of the graph as it is: from memory, from the file of an earlier process, or else from the database.
-    While others write without a pause it may mix two states; it is then not kept."""
+    """Return the adjacency of the current graph: from memory, a cache file, or the database. Under continuous
+    concurrent writes it may mix two states; it is then not cached.
+    """
     cached = _cached(connection, cache)
     if cached is not None:
         return cached
@@ -70,7 +71,7 @@ def _load(connection: Connection, cache: StoreCache) -> Adjacency:
 
 
 def _read(connection: Connection) -> Adjacency:
-    """From the database, some nodes at a time."""
+    """Read it from the database in batches."""
     numbers: list[int] = []
     entities: list[str] = []
     for part in connection.batches(cypher.NUMBERED_ENTITIES, NODES_A_READ):
@@ -95,13 +96,13 @@ def _read(connection: Connection) -> Adjacency:
 
 
 def _in_uri_order(uris: Sequence[str]) -> tuple[Rows, list[str]]:
-    """The places of uris and the uris, in the order of code points."""
+    """Return the sort order of uris by code points, and the sorted uris."""
     order = sorted(range(len(uris)), key=uris.__getitem__)
     return np.array(order, dtype=np.int64), [uris[place] for place in order]
 
 
 def _rows_of(numbers: Rows, wanted: Rows) -> Rows:
-    """Where the wanted numbers are among ``numbers``, -1 where they are not."""
+    """Return the positions of the wanted numbers in ``numbers``, -1 for missing ones."""
     if len(numbers) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
     by_number = np.argsort(numbers)
@@ -114,7 +115,7 @@ def _rows_of(numbers: Rows, wanted: Rows) -> Rows:
 
 
 def load_file(state: StoreState) -> Adjacency | None:
-    """The projection of a store in this state, where there is a file of it."""
+    """Load the projection of a store in this state from its file, if there is one."""
     path = _path(state)
     if path is None or not path.exists():
         return None
@@ -129,7 +130,7 @@ def load_file(state: StoreState) -> Adjacency | None:
 
 
 def save_file(state: StoreState, adjacency: Adjacency) -> None:
-    """Keep a projection, and delete the files that were used longest ago."""
+    """Save a projection, and delete the least recently used files."""
     path = _path(state)
     if path is None or len(adjacency.chunks) < WORTH_KEEPING:
         return
@@ -141,7 +142,7 @@ def save_file(state: StoreState, adjacency: Adjacency) -> None:
     }
     try:
         with replacing(path) as file:
-            # numpy's stub takes the arrays for its own flag
+            # numpy's stub mistakes the arrays for its own flag
             np.savez(file, **arrays)  # type: ignore[arg-type]
         by_use = sorted(path.parent.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
         for old in by_use[KEPT_FILES:]:
@@ -151,7 +152,7 @@ def save_file(state: StoreState, adjacency: Adjacency) -> None:
 
 
 def _path(state: StoreState) -> Path | None:
-    """The file for a store in this state; None where nothing distinguishes it from other stores."""
+    """Return the file for a store in this state; None if nothing distinguishes it from other stores."""
     try:
         identity = uuid.UUID(state.uuid)
     except (TypeError, ValueError, AttributeError):
@@ -160,6 +161,6 @@ def _path(state: StoreState) -> Path | None:
 
 
 def _unpack(arrays: Arrays, name: str) -> list[str]:
-    """The strings that :func:`~trivium.graph.string_table.pack_strings` was given."""
+    """Unpack strings packed by :func:`~trivium.graph.string_table.pack_strings`."""
     blob = arrays[f"{name}.uris"].tobytes()
     return [blob[start:end].decode() for start, end in pairwise(arrays[f"{name}.offsets"].tolist())]

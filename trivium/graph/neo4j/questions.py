@@ -1,4 +1,4 @@
-"""Questions that chunks answer."""
+"""Questions answered by chunks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.graph.property_graph import Parameters
 
 
 def put_questions(connection: Connection, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
-    """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads stay valid."""
+    """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads remain valid."""
     for asked in questions.values():
         check_keys([question.uri for question in asked])
 
@@ -29,7 +29,7 @@ def put_questions(connection: Connection, questions: Mapping[str, Sequence[Quest
 async def answer(
     transaction: AsyncManagedTransaction, questions: Mapping[str, Sequence[QuestionNode]]
 ) -> int:
-    """Have chunks of stored pages answer questions; returns how many questions became others."""
+    """Record the questions that chunks of stored pages answer, and return the number of questions that changed."""
     pages = list(questions)
     before: dict[tuple[str, str], QuestionNode] = {
         (page, uri): QuestionNode(uri, text, tuple(answers), tuple(chunks))
@@ -64,7 +64,7 @@ async def answer(
 
 
 async def answered_by(transaction: AsyncManagedTransaction, pages: Sequence[str]) -> set[str]:
-    """The uris of the questions that chunks of pages answer."""
+    """Return the uris of the questions answered by chunks of pages."""
     found = await in_batches(transaction, cypher.QUESTIONS_OF, "uris", pages)
     return {uri for _, uri, *_ in found}
 

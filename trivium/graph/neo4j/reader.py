@@ -1,4 +1,4 @@
-"""Reads answered by a few queries: counts, texts, structure, relations, names, whole pages."""
+"""Reads that take a few queries: counts, texts, structure, relations, names, whole pages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ROWS_A_READ = 20_000
 
 
 def info(connection: Connection, cache: StoreCache) -> StoreInfo:
-    """What the store is and holds. Nodes and relationships are counts the server keeps."""
+    """Return identity and counts of the store. Node and relationship counts are maintained by the server."""
     state = cache.state(connection, now=True)
     (nodes,), (relationships,), ((aliases,),), ((embedded, texts),), ((version,),) = connection.read_at_once(
         [
@@ -66,31 +66,31 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
 
 
 def index_parameters(connection: Connection) -> IndexParameters:
-    """How the vector indexes are made."""
+    """Return the parameters of the vector indexes."""
     found = connection.read(cypher.READ_INDEX_PARAMETERS)
     return IndexParameters.read(found[0][0] if found else None)
 
 
 def chunker(connection: Connection) -> str | None:
-    """What cut the pages that are there; None where there are none."""
+    """Return what split the stored pages into chunks; None if there are no pages."""
     found = connection.read(cypher.READ_CHUNKER)
     return (found[0][0] or BLOCKS) if found and found[0][1] else None
 
 
 def links_pending(connection: Connection) -> bool:
-    """Whether a load has begun and not ended."""
+    """Return whether a load has begun and not ended."""
     found = connection.read(cypher.READ_LINKS_PENDING)
     return bool(found) and bool(found[0][0])
 
 
 def fusion_decision(connection: Connection) -> str | None:
-    """The decision on the store's fusion as it was written."""
+    """Return the serialised decision on the store's fusion."""
     found = connection.read(cypher.READ_FUSION)
     return None if not found or found[0][0] is None else str(found[0][0])
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
+    """Return records in the order asked. Raises StoreChangedError for an unknown chunk."""
     found = connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
     records = {row[0]: _chunk_record(*row) for row in found}
     for uri in chunks:
@@ -102,7 +102,7 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
 
 
 def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
-    """uri -> thumbnail, of those that have one, in the order asked."""
+    """Map uris to thumbnails, in the order asked. Chunks without one are skipped."""
     asked = list(dict.fromkeys(chunks))
     found = dict(connection.read(cypher.THUMBNAILS, {"chunks": asked})[0][0])
     return {uri: decode_thumbnail(found[uri]) for uri in asked if uri in found}
@@ -116,7 +116,7 @@ def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
 
 
 def page_text(connection: Connection, page: str) -> str:
-    """A page's plain text. Raises StoreError for an unknown page."""
+    """Return a page's plain text. Raises StoreError for an unknown page."""
     found = connection.read(cypher.PAGE_TEXT, {"page": page})
     if not found:
         raise StoreError(f"there is no page {page!r} in the store; resolve() leads from an alias to its page")
@@ -124,19 +124,19 @@ def page_text(connection: Connection, page: str) -> str:
 
 
 def outline(connection: Connection, pages: Sequence[str]) -> dict[str, list[str]]:
-    """For each page its sections in document order; none for an unknown page."""
+    """Return the sections of each page in document order; empty for unknown pages."""
     found = dict(connection.read(cypher.OUTLINES, {"pages": list(dict.fromkeys(pages))})[0][0])
     return {page: [uri for _, uri in sorted(found.get(page, []))] for page in pages}
 
 
 def cited(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """For each chunk the entities it cites, in order of appearance; none for an unknown chunk."""
+    """Return the entities that each chunk cites, in order of appearance; empty for unknown chunks."""
     found = dict(connection.read(cypher.CITED, {"chunks": list(dict.fromkeys(chunks))})[0][0])
     return {chunk: [uri for _, uri in sorted(found.get(chunk, []))] for chunk in chunks}
 
 
 def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """For each chunk the sections that its links mean by an anchor, in order of appearance."""
+    """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
     asked = {"chunks": list(dict.fromkeys(chunks)), "separator": SEPARATOR}
     found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
     for chunk, _, section in sorted(connection.read(cypher.CITED_SECTIONS, asked)[0][0]):
@@ -145,37 +145,38 @@ def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, l
 
 
 def expand(connection: Connection, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-    """For each node the chunks along a hop, by page and position; none for an unknown node."""
+    """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
     found = dict(connection.read(cypher.expand(hop), {"uris": list(dict.fromkeys(uris))})[0][0])
     return {uri: _in_reading_order(found.get(uri, [])) for uri in uris}
 
 
 def chunk_uris(connection: Connection) -> list[str]:
-    """Every chunk, by page uri and position."""
+    """Return all chunks, ordered by page uri and position."""
     found = (row for part in connection.batches(scanning.CHUNK_POSITIONS, _ROWS_A_READ) for row in part)
     return _in_reading_order([(uri, position) for position, uri in found])
 
 
 def _in_reading_order(chunks: Sequence[tuple[str, int]]) -> list[str]:
-    """Of (uri, position) the uris, by page and position."""
+    """Sort (uri, position) by page and position and return the uris."""
     return [uri for uri, _ in sorted(chunks, key=lambda chunk: (page_of(chunk[0]), chunk[1]))]
 
 
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
-    """Relations as stated that leave or enter one of the entities, by source, type and target."""
+    """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
     found = connection.read(cypher.RELATIONS, {"entities": list(dict.fromkeys(entities))})[0][0]
     return [RelationEdge(*relation) for relation in sorted(found)]
 
 
 def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
-    """Title or alias -> entity; unknown ones are left out."""
+    """Map titles or aliases to entities. Unknown ones are skipped."""
     found = dict(connection.read(cypher.RESOLVE, {"titles": list(dict.fromkeys(titles))})[0][0])
     return {title: found[title] for title in titles if title in found}
 
 
 def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Normalised name -> the entity it most likely means: by exact title, then by alias, then shortened; a page
-    before a bare entity; the most cited; uri."""
+    """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
+    before bare entity; most cited; lowest uri.
+    """
     best: dict[str, tuple[int, bool, int, str]] = {}
     for name, kind, bare, cited, uri in connection.read(cypher.NAMED, {"names": list(dict.fromkeys(names))})[
         0
@@ -186,7 +187,7 @@ def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]
 
 
 def names(connection: Connection) -> list[tuple[str, str]]:
-    """(title or alias, page uri): by page, its title first, then its aliases by uri."""
+    """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
     found = [
         (page, aliases) for part in connection.batches(scanning.NAMES, _ROWS_A_READ) for aliases, page in part
     ]
@@ -197,12 +198,13 @@ def names(connection: Connection) -> list[tuple[str, str]]:
 
 
 def pages(connection: Connection, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
-    """Pages by uri: at most ``limit`` whose uri comes after ``after``. Only these are read, from the index on uris, which
-    is in the order of code points."""
+    """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``. Only these are read, through
+    the uri index, which is sorted by code points.
+    """
     if limit is None:
         rows = [row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part]
     else:
-        # One more than wanted: the page with the uri ``after`` may come first.
+        # One more than requested, since the page with the uri ``after`` may come first.
         asked = {"after": after or "", "limit": max(limit, 0) + 1}
         rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
     found = sorted((_page_record(*row) for row in rows), key=lambda page: page.uri)
@@ -212,7 +214,7 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
 
 
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
-    """uri -> page, of those that are pages, in the order asked."""
+    """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     asked = list(dict.fromkeys(uris))
     found = {
         row[-1]: _page_record(*row)
@@ -222,19 +224,21 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
 
 
 def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
-    """Pages, by uri, whose text has one of the words of lower-case ASCII, whose source begins and whose hash has."""
+    """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
+    :meth:`trivium.graph.protocols.PageReader.pages_saying`.
+    """
     return _found_pages(
         connection, cypher.PAGES_SAYING, {"words": list(words), "source": source, "mark": mark}
     )
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
-    """Pages, by uri, that are shown under one of the paths."""
+    """Return pages, sorted by uri, that are displayed under one of the paths."""
     return _found_pages(connection, cypher.PAGES_AT, {"paths": list(filter(None, paths))})
 
 
 def unlinked_pages(connection: Connection) -> list[str]:
-    """Uris of the pages that wait for links to what they mention."""
+    """Return the uris of pages whose mentions are still to be linked."""
     return sorted(connection.read(cypher.UNLINKED_PAGES, {}, whole=True)[0][0])
 
 
@@ -259,13 +263,14 @@ def _page_record(
 
 
 def count_pages(connection: Connection) -> int:
-    """How many pages there are."""
+    """Return the number of pages."""
     return int(connection.read(cypher.COUNT_PAGES)[0][0])
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
-    """Pages with all their present relations and aliases, by uri or in the order asked (unknown ones left out).
-    They are read some at a time; a page that is removed meanwhile is left out."""
+    """Iterate over pages with all their current relations and aliases, sorted by uri or in the order asked (unknown
+    ones are skipped). They are read in batches; pages removed meanwhile are skipped.
+    """
     asked = [page.uri for page in pages(connection)] if uris is None else uris
     for part in batched(asked, _PAGES_A_READ):
         found = {
@@ -275,7 +280,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> It
 
 
 def types(connection: Connection) -> dict[str, str]:
-    """entity uri -> type, of every entity that has one, by uri."""
+    """Map entity uris to types, sorted by uri."""
     found = (row for part in connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
     return dict(sorted((uri, kind) for kind, uri in found))
 

@@ -1,7 +1,7 @@
-"""A change, and what follows from it: what titles stand for, which relations there are, in how many chunks terms occur.
+"""A change and its consequences: what titles refer to, which relations exist, and document frequencies.
 
-A page's own title stands for itself; of several pages that claim an alias the one with the lowest uri holds it; any
-other title stands for itself.
+A page's own title refers to the page itself; an alias claimed by several pages to the one with the lowest uri; any
+other title to itself.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one call changes. ``loaded`` are pages to be stored; those named in ``replaced`` are stored already and are
-    replaced. ``removed`` are pages to be removed, with the aliases they claimed. ``claims`` are new aliases of stored or
-    loaded pages, ``relations`` further relations of stored pages."""
+    """What one call changes. ``loaded`` are pages to store, of which those named in ``replaced`` exist and are
+    replaced. ``removed`` are pages to remove, with the aliases they claimed. ``claims`` are new aliases of stored or
+    loaded pages, ``relations`` further relations of stored pages.
+    """
 
     loaded: Mapping[str, PageGraph] = field(default_factory=dict)
     replaced: Sequence[str] = ()
@@ -43,14 +44,16 @@ class Change:
 
     @property
     def emptied(self) -> list[str]:
-        """Pages whose present sections and chunks are deleted."""
+        """Pages whose current sections and chunks are deleted."""
         return [*self.replaced, *self.removed]
 
 
 def new_claims(
     claims: Mapping[str, Sequence[str]], stored: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """page -> the aliases it has not claimed yet, of the pages in ``stored`` (page -> claimed aliases)."""
+    """Map the pages in ``stored`` (page -> claimed aliases) to the aliases in ``claims`` that they have not claimed
+    yet.
+    """
     added: dict[str, list[str]] = {}
     for page, aliases in claims.items():
         if page in stored:
@@ -66,9 +69,10 @@ def new_claims(
 
 @dataclass(slots=True)
 class Titles:
-    """What titles stand for before a change and after it. ``moved`` are the titles for which that differs, with both;
-    ``rows`` what to write of aliases; ``unclaimed`` the aliases that no page claims any more. Other titles have to be
-    looked up with :meth:`learn` before they are resolved."""
+    """What titles refer to before and after a change. ``moved`` are the titles for which this differs, with both
+    targets; ``rows`` are the alias rows to write; ``unclaimed`` the aliases that no page claims any more. Other
+    titles must be looked up with :meth:`learn` before they are resolved.
+    """
 
     moved: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: list[Parameters] = field(default_factory=list)
@@ -77,18 +81,18 @@ class Titles:
     _asked: set[str] = field(default_factory=set)
 
     async def learn(self, transaction: AsyncManagedTransaction, titles: Iterable[str]) -> None:
-        """Look up what titles stand for."""
+        """Look up what titles refer to."""
         new = [title for title in dict.fromkeys(titles) if title not in self._asked]
         self._asked.update(new)
         self._leads.update(dict(await in_batches(transaction, cypher.LEADS, "titles", new)))
 
     def old(self, title: str) -> str:
-        """What a title stood for."""
+        """Return what a title referred to before the change."""
         moved = self.moved.get(title)
         return self._leads.get(title, title) if moved is None else moved[0]
 
     def new(self, title: str) -> str:
-        """What a title stands for now."""
+        """Return what a title refers to after the change."""
         moved = self.moved.get(title)
         return self._leads.get(title, title) if moved is None else moved[1]
 
@@ -100,8 +104,9 @@ async def reconcile_titles(
     removed: Mapping[str, Iterable[str]],
     claims: Mapping[str, Iterable[str]],
 ) -> Titles:
-    """What changes for the titles of ``added`` pages, of ``removed`` pages with their aliases, and of new ``claims``
-    (page -> aliases)."""
+    """Return the changes for the titles of ``added`` pages, of ``removed`` pages with their aliases, and of new
+    ``claims`` (page -> aliases).
+    """
     claimants: dict[str, list[str]] = {}
     for page, aliases in claims.items():
         for alias in aliases:
@@ -135,8 +140,9 @@ async def reconcile_titles(
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """``withdrawn`` and ``stated``: edge (source, type, target) -> the pages that no longer state it, or state it from
-    now on. ``types`` are the relation types to be created."""
+    """Changed relations: ``withdrawn`` and ``stated`` map an edge (source, type, target) to the pages that no longer
+    state it, or now state it. ``types`` are the relation types to create.
+    """
 
     withdrawn: Mapping[Triple, list[str]] = field(default_factory=dict)
     stated: Mapping[Triple, list[str]] = field(default_factory=dict)
@@ -144,19 +150,19 @@ class Statements:
 
     @property
     def entities(self) -> dict[str, None]:
-        """Both ends of the edges that are stated, in a fixed order."""
+        """Both ends of the stated edges, in a fixed order."""
         return dict.fromkeys(end for source, _, target in self.stated for end in (source, target))
 
     @property
     def released(self) -> dict[str, None]:
-        """Both ends of the edges that are withdrawn, in a fixed order."""
+        """Both ends of the withdrawn edges, in a fixed order."""
         return dict.fromkeys(end for source, _, target in self.withdrawn for end in (source, target))
 
 
 async def read_statements(
     transaction: AsyncManagedTransaction, pages: Iterable[str]
 ) -> dict[str, list[RelationEdge]]:
-    """page -> its relations as stated, of the pages that are stored."""
+    """Map stored pages to the relations they state."""
     found = await in_batches(transaction, cypher.STATEMENTS, "uris", list(dict.fromkeys(pages)))
     return {
         page: [RelationEdge(*edge) for edge in zip(sources, types, targets, strict=True)]
@@ -167,8 +173,9 @@ async def read_statements(
 async def reconcile_statements(
     transaction: AsyncManagedTransaction, change: Change, titles: Titles
 ) -> Statements:
-    """The edges that are added and taken away, by comparing what pages state before and after: every page whose
-    statements change, or name a title that stands for something else from now on."""
+    """Determine added and removed edges by comparing what pages state before and after, for every page whose
+    statements change or name a title with a new target.
+    """
     moved = list(dict.fromkeys(old for old, _ in titles.moved.values()))
     about = await in_batches(transaction, cypher.STATING_ABOUT, "uris", moved)
     pages = [*change.emptied, *change.relations, *(page for (page,) in about)]
@@ -209,7 +216,7 @@ async def withdraw(transaction: AsyncManagedTransaction, statements: Statements)
 async def state_relations(
     transaction: AsyncManagedTransaction, change: Change, statements: Statements, entities: Mapping[str, str]
 ) -> None:
-    """Add to edges the pages that state them, and create those that are missing. ``entities``: uri -> element id."""
+    """Add pages to the edges they state, creating missing edges. ``entities`` maps uris to element ids."""
     await in_batches(transaction, cypher.CREATE_TYPES, "rows", statements.types)
     rows = [
         {**row, "pages": pages}
@@ -223,7 +230,7 @@ async def state_relations(
 async def embed_stated(
     transaction: AsyncManagedTransaction, statements: Statements, entities: Mapping[str, str]
 ) -> None:
-    """Give the relations that were stated, and their mirrors, the vectors of their types, where these have some."""
+    """Give the stated relations and their mirrors the vectors of their types, if these have any."""
     rows = _stated_rows(statements, entities)
     await in_batches(transaction, cypher.EMBED_STATED, "rows", rows, size=_EMBEDDED_A_STATEMENT)
 
@@ -251,28 +258,28 @@ def _by_triple(pairs: Iterable[tuple[Triple, str]]) -> dict[Triple, list[str]]:
 
 
 class TermChanges:
-    """Changes of document frequencies, and of the number of terms of all chunks, within one transaction."""
+    """Changes of document frequencies, and of the total number of terms, within one transaction."""
 
     def __init__(self) -> None:
         self._changes: Counter[str] = Counter()
         self.total = 0
 
     def add(self, chunks: Iterable[str]) -> None:
-        """Chunks with these search terms (joined by spaces) were inserted."""
+        """Count inserted chunks with these search terms (joined by spaces)."""
         for chunk in chunks:
             terms = chunk.split()
             self._changes.update(set(terms))
             self.total += len(terms)
 
     def remove(self, chunks: Iterable[str]) -> None:
-        """Chunks with these search terms were deleted."""
+        """Count deleted chunks with these search terms."""
         for chunk in chunks:
             terms = chunk.split()
             self._changes.subtract(set(terms))
             self.total -= len(terms)
 
     async def apply(self, transaction: AsyncManagedTransaction) -> None:
-        """Write the changes, in a fixed order."""
+        """Write the changes in a fixed order."""
         changes = sorted((term_key(term), change) for term, change in self._changes.items() if change != 0)
         await in_batches(transaction, cypher.COUNT_TERMS, "rows", changes)
         fewer = [term for term, change in changes if change < 0]

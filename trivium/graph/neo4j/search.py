@@ -34,35 +34,38 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 
 INDEX_NEIGHBOURS = 200
-"""Neighbours an index is asked for at least, so that its search is wide enough: 99.7 % of the 50 nearest chunks are
-found (98.5 % with 100 neighbours), for half a millisecond."""
+"""Minimum number of neighbours requested from an index, which sets the width of its search: it then finds 99.7 % of
+the 50 nearest chunks (98.5 % with 100 neighbours), at a cost of half a millisecond.
+"""
 ENTITY_NEIGHBOURS = 100
-"""The same for entities, which are many and of which few are wanted: 99.0 % of the 10 nearest are found (99.5 % with 200
-neighbours, which take a quarter longer)."""
+"""The same for entities, which are many and of which few are needed: it finds 99.0 % of the 10 nearest (99.5 % with
+200 neighbours, which take a quarter longer).
+"""
 KEPT = (24, 64)
-"""How many of them are read: the first of these numbers that is enough, so that the retrievers of one question ask
-for the same and share the answer."""
+"""How many of them are read: the first of these that is enough, so that the retrievers of a question ask for the same
+number and share the result.
+"""
 _SLACK = 32
-"""Rows read beyond those asked for: the server orders scores that are equal to six digits in another way."""
+"""Rows read beyond those requested, because the server orders scores that are equal to six digits differently."""
 _ALL = 1 << 40
 _REMEMBERED = 64
 _TIES = 14
-"""Neighbours read beyond those asked for, because the last of them may be equal to six digits."""
+"""Neighbours read beyond those requested, because scores may tie to six digits."""
 _SHARES = 2
-"""Into so many queries a comparison of many chunks is split: the server runs each on a thread of its own."""
+"""Number of queries into which a comparison of many chunks is split. The server runs each on its own thread."""
 _WORTH_SHARING = 32
 _EMBEDDING = 4
-"""Where in the row of a chunk its embedding stands."""
+"""Index of the embedding in a chunk's row."""
 
 _log = logging.getLogger(__name__)
 _Key = tuple[Hashable, Label, int, bytes]
-"""State of the store, label, how many neighbours are read (a wider search finds others), and the vector."""
+"""State of the store, label, number of neighbours read (a wider search finds others), and the vector."""
 
 
 class Searcher:
-    """A store to search in. Any number of threads may use it.
+    """Searches a store. Thread-safe.
 
-    Several retrievers of one question ask for the same neighbours at the same time: each index is asked once.
+    If several retrievers of a question ask for the same neighbours concurrently, each index is queried once.
     """
 
     def __init__(self, connection: Connection, cache: StoreCache, dialect: Dialect) -> None:
@@ -94,8 +97,9 @@ class Searcher:
         *,
         exact: bool,
     ) -> list[Reached]:
-        """See :meth:`trivium.graph.protocols.GraphStore.expand_nearest`. One round trip; two when ``exact``, or
-        when another retriever asks for some of the neighbours already."""
+        """See :meth:`trivium.graph.protocols.GraphStore.expand_nearest`. One round trip; two if ``exact``, or if
+        another retriever is already asking for some of the neighbours.
+        """
         distinct = _distinct(labels)
         if nodes <= 0 or (limit is not None and limit <= 0) or not distinct or not self._ready(vector):
             return []
@@ -116,21 +120,21 @@ class Searcher:
         return self._reach_from(near, hop, asked, vector, exact=False)[:limit]
 
     def nearest_by_index(self, label: Label, vector: Vectors, count: int) -> list[Neighbour]:
-        """About the ``count`` nearest nodes of a label, by its index, in no order."""
+        """Return about the ``count`` nearest nodes of a label from its index, unordered."""
         query = cypher.nearest((label,), self._dialect)
         asked = {"vector": vector.tolist(), "indexes": [VECTOR_INDEXES[label]], "count": count, "kept": count}
         found = self._connection.read(query, asked)[0][0]
         return [Neighbour(uri, _clipped(cosine)) for _, uri, cosine in found]
 
     def nearest_among(self, label: Label, vector: Vectors, uris: Sequence[str], k: int) -> list[Neighbour]:
-        """Candidates for the k nearest of some nodes of a label, each compared to the last digit."""
+        """Return candidates for the k nearest of some nodes of a label, compared exactly."""
         asked = {"count": k + _SLACK, "vector": vector.tolist(), "uris": list(uris)}
         rows = self._connection.read(cypher.nearest_among(label), asked)[0][0]
         cosines = _products([embedding for _, embedding in rows], vector)
         return [Neighbour(uri, score) for (uri, _), score in zip(rows, cosines.tolist(), strict=True)]
 
     def places(self, chunks: Sequence[str], vector: Vectors) -> dict[str, tuple[int, float]]:
-        """uri -> place on its page and cosine (NaN without a vector), of chunks."""
+        """Map the uris of chunks to their positions on the page and cosines (NaN without a vector)."""
         found = self._connection.read(cypher.PLACES, {"chunks": list(chunks), "vector": vector.tolist()})[0][
             0
         ]
@@ -152,7 +156,9 @@ class Searcher:
         return _ordered(answer[0], answer[1], vector)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        """See :meth:`trivium.graph.protocols.GraphStore.similarities`. One round trip; of two queries for many chunks."""
+        """See :meth:`trivium.graph.protocols.GraphStore.similarities`. One round trip, of two queries for many
+        chunks.
+        """
         views = np.full((4, len(chunks)), np.nan)
         if len(chunks) and self._ready(vector):
             distinct = list(dict.fromkeys(chunks))
@@ -171,8 +177,9 @@ class Searcher:
         return Similarities(*views)
 
     def _ready(self, vector: Vectors) -> bool:
-        """Whether there is anything to ask with the vector. Makes the vector indexes where they are missing, and
-        waits for them. Raises StoreError for a vector that does not fit."""
+        """Whether the store can be searched with the vector. Creates missing vector indexes, and waits for them.
+        Raises StoreError for a vector of another dimension.
+        """
         state = self._cache.state(self._connection)
         if state.embedder is None:
             return False
@@ -190,7 +197,7 @@ class Searcher:
     def _ask_indexes(
         self, vector: Vectors, kept: int, wanted: Mapping[_Key, Future[list[Neighbour]]]
     ) -> None:
-        """Answer what is wanted, in one round trip."""
+        """Complete the futures in ``wanted``, in one round trip."""
         if wanted:
             labels = tuple(label for _, label, _, _ in wanted)
             query = cypher.nearest(labels, self._dialect)
@@ -198,7 +205,7 @@ class Searcher:
             _hand_out(self._connection.read(query, asked)[0][0], wanted)
 
     def _compare_all(self, labels: tuple[Label, ...], vector: Vectors, k: int) -> list[Neighbour]:
-        """Candidates for the k nearest, every node compared: by the server roughly, here to the last digit."""
+        """Return candidates for the k nearest by comparing every node: approximately on the server, exactly here."""
         asked = {"count": k + _SLACK, "vector": vector.tolist()}
         answers = self._connection.read_at_once(
             [cypher.nearest_of_all(label) for label in labels], [asked] * len(labels)
@@ -209,7 +216,7 @@ class Searcher:
 
 
 def _announce(connection: Connection) -> Progress:
-    """A progress that logs once that the search has to wait."""
+    """Return a progress callback that logs once that the search has to wait."""
     reported = False
 
     def progress(done: int, total: int) -> None:
@@ -222,7 +229,7 @@ def _announce(connection: Connection) -> Progress:
 
 
 def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
-    """Labels of which no two have a node in common: pages are entities."""
+    """Return labels without common nodes: pages are entities."""
     wanted = dict.fromkeys(labels)
     if Label.ENTITY in wanted:
         wanted.pop(Label.PAGE, None)
@@ -230,13 +237,13 @@ def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
 
 
 def _kept(k: int) -> int:
-    """How many neighbours are read for the k nearest; with some more for ties."""
+    """Return how many neighbours to read for the k nearest, including some for ties."""
     wanted = k + _TIES
     return next((kept for kept in KEPT if wanted <= kept), max(wanted, INDEX_NEIGHBOURS))
 
 
 def _of_indexes(labels: Sequence[Label], kept: int) -> dict[str, Any]:
-    """The parameters that say which indexes are asked, and for how many neighbours."""
+    """Return the query parameters for the indexes and the number of neighbours."""
     names = [VECTOR_INDEXES[label] for label in labels]
     width = ENTITY_NEIGHBOURS if set(labels) == {Label.ENTITY} else INDEX_NEIGHBOURS
     return {"indexes": names, "count": max(kept, width), "kept": kept}
@@ -245,7 +252,7 @@ def _of_indexes(labels: Sequence[Label], kept: int) -> dict[str, Any]:
 def _hand_out(
     found: Sequence[tuple[int, str, float]], wanted: Mapping[_Key, Future[list[Neighbour]]]
 ) -> None:
-    """Give each answer its neighbours, from (place among the wanted, uri, cosine)."""
+    """Complete each future with its neighbours, from (index in ``wanted``, uri, cosine)."""
     near: list[list[Neighbour]] = [[] for _ in wanted]
     for place, uri, cosine in found:
         near[place].append(Neighbour(uri, _clipped(cosine)))
@@ -258,7 +265,7 @@ def _best(nodes: Sequence[Neighbour], k: int) -> list[Neighbour]:
 
 
 def _ordered(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: Vectors) -> list[Reached]:
-    """Chunks in the order of the protocol, from the nodes and the chunks a query of :mod:`.cypher.searching` found."""
+    """Order chunks as the protocol requires, from the nodes and chunks found by a query of :mod:`.cypher.searching`."""
     best_first = sorted(range(len(starts)), key=lambda place: rank_key(starts[place][1], starts[place][0]))
     rank = {place: number for number, place in enumerate(best_first)}
     reached = []
@@ -274,8 +281,9 @@ def _order(chunk: Reached) -> tuple[float, float, int, str]:
 
 
 def _own_cosines(chunks: list[list[Any]], vector: Vectors) -> list[float]:
-    """Of chunks with the question, NaN where one has no embedding: as the server says, or from the embeddings where
-    they came along."""
+    """Return the cosines of chunks with the question, NaN without an embedding: the server's, or from the embeddings
+    if these were returned.
+    """
     cosines = [math.nan if chunk[2] is None else _clipped(2 * chunk[2] - 1) for chunk in chunks]
     places = [place for place, chunk in enumerate(chunks) if len(chunk) > _EMBEDDING and chunk[_EMBEDDING]]
     exact = _products([chunks[place][_EMBEDDING] for place in places], vector)
@@ -285,8 +293,9 @@ def _own_cosines(chunks: list[list[Any]], vector: Vectors) -> list[float]:
 
 
 def _highest(view: list[tuple[float | None, list[int]]], count: int) -> Floats:
-    """The highest cosine at each of ``count`` places, NaN at those without any; a view has similarities of nodes and
-    the places they bear on."""
+    """Return the highest cosine at each of ``count`` positions, NaN without any. ``view`` holds similarities of nodes
+    with the positions they apply to.
+    """
     highest = np.full(count, np.nan)
     sizes = [len(places) for _, places in view]
     similarities = np.array([similarity for similarity, _ in view], dtype=np.float64)  # None becomes NaN
@@ -296,11 +305,11 @@ def _highest(view: list[tuple[float | None, list[int]]], count: int) -> Floats:
 
 
 def _clipped(cosine: float) -> float:
-    """The server's arithmetic is that of single precision."""
+    """Clip to [-1, 1], since the server computes in single precision."""
     return min(max(cosine, -1.0), 1.0)
 
 
 def _products(embeddings: Sequence[Sequence[float]], vector: Vectors) -> Floats:
-    """Cosines of unit vectors with a unit vector, summed in double precision."""
+    """Return the cosines of unit vectors with a unit vector, summed in double precision."""
     values = np.array(embeddings, dtype=np.float64).reshape(len(embeddings), vector.size)
     return np.clip(dots(values, vector), -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""The GraphStore in a Neo4j database."""
+"""The graph store in a Neo4j database."""
 
 from __future__ import annotations
 
@@ -60,12 +60,11 @@ from trivium.types import EmbedderIdentity
 class Neo4jStore:
     """A :class:`trivium.graph.protocols.GraphStore` in a database of a Neo4j server (5.26 or later).
 
-    The database belongs to the store. Any number of threads and processes may read; writes wait for one another.
-    What is cached in memory (the walk's adjacency, vectors and words that were asked for) is dropped when the graph has
-    changed. A change by another process is noticed within 0.05 seconds, and by every question that is asked afterwards.
-
-    After a few questions the store is read into memory (:mod:`trivium.graph.neo4j.replica`), where it fits; until it is
-    written to, questions then ask the server for its state alone.
+    The database is used exclusively by the store. Any number of threads and processes may read; writes are
+    serialised. Cached data (the walk's adjacency, requested vectors and words) is dropped when the graph changes. A
+    change by another process is noticed within 0.05 seconds, and by every question asked after that. After a few
+    questions the store is read into memory (:mod:`trivium.graph.neo4j.replica`) if it fits; until the next write,
+    questions then ask the server only for its state.
     """
 
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
@@ -77,11 +76,11 @@ class Neo4jStore:
 
     remote = True
 
-    # -- life ------------------------------------------------------------------------------------------------
+    # -- lifecycle -------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, address: str) -> Self:
-        """An empty store in an empty database. Raises StoreError where there is something already."""
+        """Create an empty store in an empty database. Raises StoreError if the database is not empty."""
         connection = _connect(address)
         try:
             prepare(connection)
@@ -92,8 +91,9 @@ class Neo4jStore:
 
     @classmethod
     def open(cls, address: str) -> Self:
-        """The store in a database. Raises StoreNotFoundError for an empty database, StoreFormatError for a store of
-        another version or something else than a store."""
+        """Open the store in a database. Raises StoreNotFoundError for an empty database, StoreFormatError for a store
+        of another version or a database that is not a store.
+        """
         connection = _connect(address)
         try:
             recognise(connection)
@@ -104,7 +104,7 @@ class Neo4jStore:
 
     @staticmethod
     def is_empty(address: str) -> bool:
-        """Whether nothing is in the database. Raises StoreError where it cannot be reached."""
+        """Whether the database is empty. Raises StoreError if it cannot be reached."""
         with closing(_connect(address)) as connection:
             return is_empty(connection)
 
@@ -115,7 +115,7 @@ class Neo4jStore:
             return discard_empty(connection)
 
     def close(self) -> None:
-        """Close the connections. What the store handed out stays valid."""
+        """Close the connections. Values already returned remain valid."""
         self._replica.close()
         self._cache.clear()
         self._connection.close()
@@ -185,7 +185,7 @@ class Neo4jStore:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """The connection to write with. Afterwards the state of the store is read anew, also when writing failed."""
+        """Yield the connection for writing. Afterwards the state of the store is read again, even if writing failed."""
         try:
             yield self._connection
         finally:
@@ -264,8 +264,9 @@ class Neo4jStore:
             put_picture_vectors(connection, pictures, vectors)
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Give relations the vectors of their types, make the vector indexes where they are missing and wait until every
-        index is filled."""
+        """Give relations the vectors of their types, create missing vector indexes and wait until all indexes are
+        populated.
+        """
         with self._writing() as connection:
             vectors.embed_relations(connection)
             ensure_vector_indexes(connection, progress)
@@ -280,7 +281,7 @@ class Neo4jStore:
 
     @property
     def location(self) -> str:
-        """Where the store is, for people: a folder or an address."""
+        """Where the store is, for display: a folder or an address."""
         return str(self._connection.address)
 
     def info(self) -> StoreInfo:
@@ -371,11 +372,12 @@ class Neo4jStore:
 
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:
-        """The replica of the state that the store is in now, where there is one. Else this store: Neo4j has no
-        transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what has to be of one state.
+        """Yield the replica of the current state if there is one, else this store, since Neo4j has no snapshot
+        transactions. A :class:`trivium.retrievers.base.Query` caches what must be consistent.
 
-        The server is asked for the state at once, and the answer waited for where something is read: a question is
-        embedded meanwhile."""
+        The state is requested immediately and awaited at the first read, so that the question can be embedded
+        meanwhile.
+        """
         if not self._replica.there:
             self._replica.find(self._cache.state(self._connection, now=True))
             yield self
@@ -389,8 +391,9 @@ class Neo4jStore:
             yield LateView(view)
 
     def replicate(self) -> bool:
-        """Read into memory now what questions need, instead of after some of them; false where it takes more memory than
-        the setting ``neo4j_memory`` grants, nothing is embedded, or somebody writes meanwhile."""
+        """Read the data for questions into memory now, instead of after some questions. Returns false if it exceeds
+        the setting ``neo4j_memory``, nothing is embedded, or the store is written to meanwhile.
+        """
         return self._replica.load()
 
     def within(self, condition: Condition) -> Neo4jWithin:

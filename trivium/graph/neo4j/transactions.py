@@ -1,4 +1,4 @@
-"""What every writing transaction does: take the store's lock, run statements in batches, begin a new version."""
+"""Common steps of write transactions: acquire the store's lock, run statements in batches, start a new version."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ROWS_A_STATEMENT = 5_000
 
 
 async def lock(transaction: AsyncManagedTransaction) -> bool:
-    """Wait until no other transaction writes; whether the store has an embedder. The lock ends with the transaction.
+    """Wait until no other transaction writes, and return whether the store has an embedder. The lock is released with
+    the transaction.
 
-    Raises StoreFormatError when the database is no longer a store.
+    Raises StoreFormatError if the database is no longer a store.
     """
     found = await rows(transaction, cypher.LOCK)
     if not found:
@@ -35,8 +36,9 @@ async def in_batches(
     size: int = ROWS_A_STATEMENT,
     **others: Any,
 ) -> Rows:
-    """The rows of a query that takes a list as its parameter ``name``, run with ``size`` of the items at a time. Without
-    items it is not run."""
+    """Run a query that takes a list as its parameter ``name`` with ``size`` items at a time, and return the rows.
+    Without items it is not run.
+    """
     found: Rows = []
     for part in batched(items, size):
         found += await rows(transaction, query, {name: part, **others})
@@ -46,6 +48,7 @@ async def in_batches(
 async def next_version(
     transaction: AsyncManagedTransaction, terms: int = 0, *, vectors_only: bool = False
 ) -> None:
-    """Begin a new version of the store, so that readers drop what they cached of an earlier one. With ``vectors_only``
-    cached links and words stay valid. ``terms`` is how many search terms the chunks have more than before."""
+    """Start a new version of the store, so that readers drop cached data of earlier ones. With ``vectors_only``
+    cached links and words remain valid. ``terms`` is the change in the total number of search terms.
+    """
     await rows(transaction, cypher.NEXT_VERSION, {"terms": terms, "vectors_only": vectors_only})

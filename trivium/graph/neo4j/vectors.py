@@ -1,7 +1,7 @@
-"""Vectors of texts and of sentences: whose they are, which are missing, writing and reading them.
+"""Vectors of texts and sentences: finding missing ones, writing and reading.
 
-A vector belongs to a text: every node that has the text (by its hash) has the vector. A node that is created takes the
-vector of another node with its text, and a chunk takes those of its sentences likewise.
+A vector belongs to a text: every node with the text (by its hash) has the vector. A new node takes the vector of
+another node with its text, and a chunk likewise the vectors of its sentences.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from trivium.types import EmbedderIdentity
 
 _VECTORS_A_STATEMENT = 500
 _VECTORS_A_READ = 2_000
-"""Vectors, or chunks with those of their sentences, in one answer: a few megabytes."""
+"""Vectors, or chunks with their sentence vectors, per response: a few megabytes."""
 _RELATIONS_A_WRITE = 5_000
 ROWS_A_READ = 20_000
-"""Nodes without their texts in one answer."""
+"""Nodes without their texts per response."""
 CHUNKS_A_READ = 1_000
-"""Texts of chunks in one answer: about a megabyte."""
+"""Chunk texts per response: about a megabyte."""
 _RELATION = "relation type"
 
 Kept = TypeVar("Kept")
@@ -42,12 +42,12 @@ Kept = TypeVar("Kept")
 
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Which embedder filled the store."""
+    """Return the embedder of the store."""
     return _identity(connection.read(writing.READ_EMBEDDER))
 
 
 def set_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Give the store to an embedder. Raises EmbedderMismatchError if another one filled it."""
+    """Assign the store to an embedder. Raises EmbedderMismatchError if it was built with another one."""
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
@@ -74,12 +74,13 @@ def _identity(found: Rows) -> EmbedderIdentity | None:
     return EmbedderIdentity(*found[0]) if found else None
 
 
-# -- what is missing ---------------------------------------------------------------------------------------------
+# -- missing vectors ------------------------------------------------------------------------------------------------
 
 
 def pending_texts(connection: Connection) -> Pending[str]:
-    """The distinct texts that have no vector: of chunks by page and position, of pages by uri, of sections by page and
-    position, of entities by uri, of relation types."""
+    """Return the distinct texts without a vector: of chunks by page and position, pages by uri, sections by page and
+    position, entities by uri, and relation types.
+    """
     chunks = _in_page_order(connection, scanning.PENDING_CHUNKS)
     short: dict[str, str] = {}
     for key, text, _ in _sorted_by_key(connection, scanning.PENDING_PAGES):
@@ -102,13 +103,13 @@ def pending_texts(connection: Connection) -> Pending[str]:
 
 
 def pending_sentences(connection: Connection) -> Pending[Passage]:
-    """The distinct passages whose chunks have no property for sentences yet, by page and position."""
+    """Return the distinct passages whose sentences have not been processed, by page and position."""
     chunks = _in_page_order(connection, scanning.PENDING_SENTENCES)
     return Pending(len(chunks), lambda: _passages(connection, chunks))
 
 
 def _in_page_order(connection: Connection, query: LiteralString) -> dict[str, str]:
-    """uri -> text hash of chunks or sections, by page and position; of several with one text the first."""
+    """Map uris of chunks or sections to text hashes, by page and position. Only the first of those that share a text."""
     found = [row for part in connection.batches(query, ROWS_A_READ) for row in part]
     found.sort(key=lambda row: (page_of(row[2]), row[1]))
     first: dict[str, str] = {}
@@ -118,7 +119,7 @@ def _in_page_order(connection: Connection, query: LiteralString) -> dict[str, st
 
 
 def _sorted_by_key(connection: Connection, query: LiteralString) -> Rows:
-    """All rows of a query by their last value, in the order of code points."""
+    """Return all rows of a query sorted by their last value, by code points."""
     return sorted(
         (row for part in connection.batches(query, ROWS_A_READ) for row in part), key=itemgetter(-1)
     )
@@ -134,8 +135,9 @@ def _passages(connection: Connection, chunks: Iterable[str]) -> Iterator[list[Pa
 
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
-    """Keep vectors of texts that some node has; others are ignored. One transaction, which the server holds in its
-    memory: a few thousand texts a call are a good size."""
+    """Store vectors of texts that some node has. Others are ignored. One transaction, which the server holds in
+    memory: pass a few thousand texts per call.
+    """
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
@@ -145,8 +147,9 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
 
 
 def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
-    """Keep the vectors of the sentences of passages that some chunk has; others are ignored. One transaction, as for
-    :func:`put_vectors`."""
+    """Store the sentence vectors of passages that some chunk has. Others are ignored. One transaction, as for
+    :func:`put_vectors`.
+    """
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
@@ -175,21 +178,22 @@ def _put(
 async def find_vectors(
     transaction: AsyncManagedTransaction, hashes: Iterable[str]
 ) -> dict[str, Sequence[float]]:
-    """text hash -> vector, of the texts that some node has a vector of."""
+    """Map text hashes to vectors, for the texts that have one."""
     found = await in_batches(transaction, writing.FIND_VECTORS, "hashes", list(dict.fromkeys(hashes)))
     return {text: vector for text, vector in found if vector is not None}
 
 
 async def keep_vectors(transaction: AsyncManagedTransaction, vectors: Mapping[str, Sequence[float]]) -> None:
-    """Give every node that has one of these texts (by hash) its vector."""
+    """Give every node with one of these texts (by hash) its vector."""
     listed = [{"hash": text, "vector": vector} for text, vector in vectors.items()]
     await in_batches(transaction, writing.SET_VECTORS, "rows", listed, size=_VECTORS_A_STATEMENT)
     await in_batches(transaction, writing.UNMARK_TYPES, "hashes", list(vectors))
 
 
 def embed_relations(connection: Connection) -> None:
-    """Give the relations of types whose vectors came or changed these vectors, and their mirrors too: some in a
-    transaction, since a type may have a million relations. Interrupted, it goes on where it was."""
+    """Give the relations of types with new or changed vectors, and their mirrors, these vectors, in several
+    transactions, since a type may have a million relations. An interrupted run can be resumed.
+    """
     for (kind,) in connection.read(reading.TYPES_TO_FOLLOW):
 
         async def write(transaction: AsyncManagedTransaction, kind: str = kind) -> bool:
@@ -206,12 +210,12 @@ def embed_relations(connection: Connection) -> None:
 
 
 async def find_sentences(transaction: AsyncManagedTransaction, hashes: Iterable[str]) -> dict[str, str]:
-    """text hash -> vectors of the sentences as a chunk has them, of the texts of which they are known."""
+    """Map text hashes to serialised sentence vectors, for the texts that have them."""
     return dict(await in_batches(transaction, writing.FIND_SENTENCES, "hashes", list(dict.fromkeys(hashes))))
 
 
 async def keep_sentences(transaction: AsyncManagedTransaction, sentences: Mapping[str, str]) -> None:
-    """Give every chunk that has one of these texts (by hash) the vectors of its sentences."""
+    """Give every chunk with one of these texts (by hash) the vectors of its sentences."""
     listed = [{"hash": text, "sentences": vectors} for text, vectors in sentences.items()]
     await in_batches(transaction, writing.SET_SENTENCES, "rows", listed, size=_VECTORS_A_STATEMENT)
 
@@ -220,19 +224,19 @@ async def keep_sentences(transaction: AsyncManagedTransaction, sentences: Mappin
 
 
 def vectors(connection: Connection, cache: StoreCache, label: Label, uris: Sequence[str]) -> Vectors:
-    """Embeddings (n x d) of nodes; a row of NaN where the node is unknown or has none."""
+    """Return embeddings (n, d) of nodes; rows of unknown nodes and nodes without one are NaN."""
     return _vectors(connection, cache, label, reading.vectors(label), uris)
 
 
 def relation_vectors(connection: Connection, cache: StoreCache, types: Sequence[str]) -> Vectors:
-    """Embeddings of relation types (n x d), NaN rows where unknown."""
+    """Return embeddings (n, d) of relation types; rows of unknown types are NaN."""
     return _vectors(connection, cache, _RELATION, reading.RELATION_VECTORS, types)
 
 
 def relation_embeddings(
     connection: Connection, cache: StoreCache, relations: Sequence[RelationEdge]
 ) -> Vectors:
-    """Embeddings of relations (n x d) as they have them, NaN rows where there is none."""
+    """Return the embeddings (n, d) stored on relations; rows of relations without one are NaN."""
     found = np.full((len(relations), cache.state(connection).dimension), np.nan, dtype=np.float32)
     listed = [
         {"place": place, "source": relation.source, "type": relation.type, "target": relation.target}
@@ -245,7 +249,7 @@ def relation_embeddings(
 
 
 def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence[str]) -> SentenceVectors:
-    """Vectors of the sentences of chunks, in the order asked."""
+    """Return the sentence vectors of chunks, in the order asked."""
     state = cache.state(connection)
     wanted = dict.fromkeys(chunks)
     cached = cache.sentences.find(state.key, wanted)
@@ -253,7 +257,7 @@ def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence
     if missing and state.dimension:
         found = _read(connection, reading.SENTENCES, missing)
         fetched = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
-        # If another embedder has just taken the store over, what was read may be of another dimension.
+        # If another embedder has just taken over the store, the data may be of another dimension.
         fetched = {uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fetched.items()}
         cache.sentences.put(state.key, fetched)
         cached |= fetched
@@ -281,6 +285,6 @@ def _vectors(
 
 
 def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> Rows:
-    """(key, value) of the keys that have one, from several queries at once where there are many keys."""
+    """Return (key, value) of the keys that have one, using several concurrent queries if there are many keys."""
     asked = [{"keys": part} for part in batched(keys, _VECTORS_A_READ)]
     return [row for part in connection.read_at_once([query] * len(asked), asked) for row in part[0][0]]

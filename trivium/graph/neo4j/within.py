@@ -1,5 +1,6 @@
-"""The view of a store in Neo4j that a condition leaves. Which chunks match is worked out here, from what pages know of
-themselves, which is read once a state; the server is asked for neighbours until enough of them match."""
+"""A Neo4j store restricted by a condition. Matching chunks are determined locally, from page properties that are read
+once per state; the server is queried for neighbours until enough of them match.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.within import Within
 
 COMPARED_AT_MOST = 1_000
-"""So many nodes that match are compared one by one; of more, the index is asked."""
+"""Up to this many matching nodes are compared exhaustively; for more, the index is queried."""
 ASKED_AT_MOST = 4_000
-"""The most neighbours an index is asked for; beyond, nodes are compared one by one."""
+"""Maximum number of neighbours requested from an index; beyond that, nodes are compared exhaustively."""
 _ROWS_A_READ = 20_000
 _MARGIN = 1.5
 _TIES = 14
@@ -40,8 +41,9 @@ _FACTS = "facts"
 
 
 class Neo4jWithin(Within):
-    """See :class:`trivium.graph.within.Within`. What matches is looked for by the server, also where the store is
-    read from its replica."""
+    """See :class:`trivium.graph.within.Within`. Searches run on the server, even if the store is read from its
+    replica.
+    """
 
     remote = True
 
@@ -105,7 +107,7 @@ class Neo4jWithin(Within):
         by_node = self.expand([node.uri for node in best], hop)
         sources: dict[str, Neighbour] = {}
         for place, node in enumerate(best):
-            # What is worse than nodes that fill the list by themselves is not looked at.
+            # Skip nodes once better ones fill the list by themselves.
             tied = place > 0 and round_score(node.score) == round_score(best[place - 1].score)
             if limit is not None and len(sources) >= limit and not tied:
                 break
@@ -136,7 +138,7 @@ class Neo4jWithin(Within):
     def _nearest_among(
         self, label: Label, vector: Vectors, k: int, uris: frozenset[str], *, exact: bool
     ) -> list[Neighbour]:
-        """Candidates for the k nearest of some nodes."""
+        """Return candidates for the k nearest of some nodes."""
         total = self._count(label)
         if not exact and len(uris) > COMPARED_AT_MOST:
             count = max(INDEX_NEIGHBOURS, int(_MARGIN * (k + _TIES) * total / len(uris)))
@@ -152,7 +154,7 @@ class Neo4jWithin(Within):
         return sorted(found, key=lambda node: rank_key(node.score, node.uri))[:k]
 
     def _count(self, label: Label) -> int:
-        """How many nodes of a label there are, about."""
+        """Return the approximate number of nodes of a label."""
         if label is Label.ENTITY:
             return len(project(self._connection, self._cache).entities)
         facts = self._facts()[1]
@@ -161,7 +163,7 @@ class Neo4jWithin(Within):
         return len(facts.pages) if label is Label.PAGE else len(facts.sections[0])
 
     def _leading(self, label: Label, hop: Hop | None) -> frozenset[str]:
-        """The nodes of a label that lead to chunks that match: along a hop, or as pages and sections do."""
+        """Return the nodes of a label that lead to matching chunks: along a hop, or by containing them."""
         allowed = self.allowed
         if label is Label.CHUNK:
             return allowed.uri_set if hop is None else frozenset()
@@ -173,7 +175,7 @@ class Neo4jWithin(Within):
         return allowed.parents & allowed.pages if hop is Hop.CHILD else allowed.pages
 
     def _cited(self, allowed: Allowed) -> frozenset[str]:
-        """What chunks that match cite. Read once for a condition."""
+        """Return the entities cited by matching chunks, read once per condition."""
         key = self._cache.state(self._connection).content_key
         found = self._cache.cited.find(key, [allowed.condition]).get(allowed.condition)
         if found is None:
@@ -189,7 +191,7 @@ class Neo4jWithin(Within):
         return [page.uri for page in self._facts()[1].pages]
 
     def _facts(self) -> tuple[object, ChunkFacts]:
-        """What conditions are about, and the state that it is of."""
+        """Return the values that conditions test, and the state they belong to."""
         for _ in range(_ATTEMPTS):
             state = self._cache.state(self._connection, now=True)
             facts = self._cache.facts.find(state.content_key, [_FACTS]).get(_FACTS)

@@ -1,5 +1,6 @@
-"""The writing calls of the store. Each is one transaction, begun by taking the store's lock; one that changes nothing
-leaves no trace."""
+"""The write operations of the store. Each is one transaction that first takes the store's lock; one that changes
+nothing leaves no trace.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def write_pages(
 
 
 async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:
-    """Remember what cuts the pages, unless another one cut those that are there."""
+    """Record what split the pages into chunks. Raises an error if existing pages were split by something else."""
     noted, filled = (await rows(transaction, reading.READ_CHUNKER))[0]
     check_chunker((noted or BLOCKS) if filled else None, chunker)
     if chunker != (noted or BLOCKS):
@@ -66,7 +67,7 @@ async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> 
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
-    """More aliases of stored pages; those of unknown pages are ignored."""
+    """Add aliases of stored pages. Those of unknown pages are ignored."""
     for listed in aliases.values():
         check_keys(listed)
 
@@ -81,8 +82,9 @@ def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) ->
 
 
 def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-    """More relations of stored pages; those of unknown pages are ignored. Returns how many the pages did not
-    have."""
+    """Add relations of stored pages. Those of unknown pages are ignored. Returns the number of relations that were
+    new to their pages.
+    """
     for listed in relations.values():
         check_relations(listed)
 
@@ -102,8 +104,9 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
 
 
 def set_types(connection: Connection, types: Mapping[str, str]) -> int:
-    """What kind of thing entities (by uri or alias) are; see
-    :meth:`trivium.graph.protocols.GraphStore.set_types`. Of several titles of one entity the last holds."""
+    """Set the types of entities (by uri or alias); see :meth:`trivium.graph.protocols.GraphStore.set_types`. If an
+    entity is given by several titles, the last one wins.
+    """
     check_keys(types.values())
     titles, kinds = list(types), list(types.values())
 
@@ -134,7 +137,7 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
 
 
 def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
-    """Remove pages by uri or alias. Returns the uris removed, in the order asked."""
+    """Remove pages by uri or alias. Return the uris removed, in the order asked."""
     asked = list(dict.fromkeys(uris))
 
     async def write(transaction: AsyncManagedTransaction) -> list[str]:
@@ -149,7 +152,7 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
 
 
 def set_fusion_decision(connection: Connection, decision: str | None) -> None:
-    """Keep which fusion was decided on, in place of an earlier decision, or none. Cached reads stay valid."""
+    """Replace or remove the decision on the default fusion. Cached reads remain valid."""
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
@@ -159,7 +162,7 @@ def set_fusion_decision(connection: Connection, decision: str | None) -> None:
 
 
 def set_links_pending(connection: Connection, pending: bool) -> None:
-    """Keep whether a load has begun and not ended. Cached reads stay valid."""
+    """Record whether a load has begun and not ended. Cached reads remain valid."""
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
@@ -169,8 +172,9 @@ def set_links_pending(connection: Connection, pending: bool) -> None:
 
 
 def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
-    """Keep how the vector indexes are made from now on. Cached reads stay valid. Raises ConfigurationError for a
-    parameter that the server has not."""
+    """Replace the parameters of the vector indexes. Cached reads remain valid. Raises ConfigurationError for a
+    parameter that the server does not support.
+    """
     if parameters.expansion_search is not None:
         raise ConfigurationError(
             "index.expansion_search: Neo4j has no such parameter; leave it out for a store in Neo4j"
@@ -184,7 +188,7 @@ def set_index_parameters(connection: Connection, parameters: IndexParameters) ->
 
 
 def set_languages(connection: Connection, languages: str | None) -> None:
-    """Keep which languages the documents are in. Cached reads stay valid."""
+    """Record the languages of the documents. Cached reads remain valid."""
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)

@@ -1,1 +1,1 @@
-"""Every query there is, by what it is for. Values only ever travel as parameters."""
+"""All queries, by purpose. Values are passed as parameters only."""

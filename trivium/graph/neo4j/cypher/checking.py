@@ -1,8 +1,7 @@
-"""Queries that look for what should not be there, and that remove it.
+"""Queries that find and remove inconsistencies.
 
-Those of :data:`RULES` and :data:`RULES_OF_PAGES` give the nodes that break a rule of the graph, as one list of uris. The
-others go through the store
-some nodes at a time, as those of :mod:`trivium.graph.neo4j.cypher.scanning` do.
+Those of :data:`RULES` and :data:`RULES_OF_PAGES` return the nodes that violate a rule of the graph, as one list of
+uris. The others iterate over the store in batches, like those of :mod:`trivium.graph.neo4j.cypher.scanning`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ WHERE COUNT { (c)-[:next]->() } > 1 OR COUNT { (c)-[:previous]->() } > 1
 RETURN collect(c.uri)
 """,
 }
-"""What is wrong -> the sections and chunks that it is wrong with."""
+"""Problem -> query for the sections and chunks concerned."""
 
 RULES: dict[str, LiteralString] = {
     "pages are no entities": "MATCH (p:Page) WHERE NOT p:Entity RETURN collect(p.uri)",
@@ -51,9 +50,10 @@ MATCH (a:Entity)-[r:semantic_rel]->(b:Entity) WHERE r.stated
 RETURN collect(a.uri)
 """,
 }
-"""What is wrong -> the nodes that it is wrong with."""
+"""Problem -> query for the nodes concerned."""
 
-# What nothing mentions: entities, aliases, relation types, chunks and sections without a page, questions without a chunk.
+# Unreferenced nodes: entities, aliases, relation types, chunks and sections without a page, questions without a
+# chunk.
 LEFTOVERS: LiteralString = """
 CALL () {
   MATCH (e:Entity) WHERE NOT e:Page AND NOT EXISTS { (e)--() } RETURN e AS node
@@ -110,7 +110,7 @@ SET_TERM_TOTAL: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.term_total = $t
 
 @cache
 def vector_sizes(label: Label) -> LiteralString:
-    """Of nodes with a vector: how many numbers it has, and the sum of their squares."""
+    """Query for the length and the sum of squares of nodes' vectors."""
     return f"""
     MATCH (n:{label}) WHERE n.uri >= $after AND n.embedding IS NOT NULL
     WITH n ORDER BY n.uri LIMIT $limit
@@ -120,11 +120,11 @@ def vector_sizes(label: Label) -> LiteralString:
 
 @cache
 def drop_vectors(label: Label) -> LiteralString:
-    """Take the vectors of nodes away."""
+    """Query that removes the vectors of nodes."""
     return f"UNWIND $uris AS uri MATCH (n:{label} {{uri: uri}}) REMOVE n.embedding"
 
 
-# Vectors by the hashes of their texts.
+# Removes vectors by the hashes of their texts.
 DROP_VECTORS_OF_TEXTS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
@@ -139,7 +139,7 @@ CALL (hash) {
 REMOVE n.embedding, n.relations_embedded
 """
 
-# Relation types with relations, or mirrors of them, that have not the type's embedding though they were given it.
+# Relation types marked as embedded with relations, or mirrors of them, that lack the type's embedding.
 OTHER_RELATIONS: LiteralString = """
 MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded
   AND (EXISTS { MATCH ()-[r:semantic_rel {type: t.type}]->()

@@ -21,7 +21,7 @@ MATCH (c:Chunk) WHERE c.thumbnail IS NOT NULL AND c.picture_vector IS NULL
 RETURN collect(c.uri)
 """
 
-# Nothing is kept of a picture that has changed since it was read.
+# Skips pictures that have changed since they were read.
 SET_VECTORS: LiteralString = """
 UNWIND $rows AS row
 MATCH (c:Chunk {uri: row.uri}) WHERE c.thumbnail = row.thumbnail

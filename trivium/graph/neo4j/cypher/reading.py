@@ -1,6 +1,7 @@
-"""Queries that read the graph. Texts are put together from the enums of the schema alone; all else is a parameter.
+"""Queries that read the graph. Their text is composed from the enums of the schema only; everything else is a
+parameter.
 
-Answers are one row of lists, which the driver reads many times as fast as rows (80 us each). Lists are sorted later, in
+They return one row of lists, which the driver reads many times faster than rows (80 us each). Sorting is done in
 Python.
 """
 
@@ -11,23 +12,23 @@ from typing import LiteralString
 
 from trivium.graph.schema import Hop, Label
 
-# What everything in the cache depends on; asked for with every question.
+# What all cached data depends on; requested with every question.
 STORE_STATE: LiteralString = """
 MATCH (t:Trivium {id: 1})
 RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) },
   t.languages
 """
 
-# The decision on the store's fusion; null where there is none.
+# The decision on the store's fusion; null if there is none.
 READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
 
-# How the vector indexes are made; null where nothing was said.
+# The parameters of the vector indexes; null if not set.
 READ_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.index_parameters"
 
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN coalesce(t.links_pending, false)"
 
-# What cut the pages, and whether there are any.
+# The chunker, and the number of pages.
 READ_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.chunker, COUNT { (:Page) }"
 
 # -- counts ------------------------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ RETURN COUNT { ()-[:has_subchapter]->() }, COUNT { ()-[:is_subchapter_of]->() },
 
 ALIAS_COUNT: LiteralString = "MATCH (a:Alias) WHERE a.leads_to IS NOT NULL RETURN count(a)"
 
-# Distinct texts with a vector, and all of them.
+# Distinct texts with a vector, and all distinct texts.
 TEXT_COUNTS: LiteralString = """
 CALL () {
   MATCH (n:Chunk) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
@@ -120,7 +121,7 @@ UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
 RETURN collect([uri, [(c)-[r:cites]->(e) | [r.position, e.uri]]])
 """
 
-# Sections that links mean by an anchor. Its page is cited too, by a title or alias.
+# Sections that links refer to by an anchor. Their pages are cited too, by a title or alias.
 CITED_SECTIONS: LiteralString = """
 UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.anchors IS NOT NULL
 UNWIND range(0, size(c.anchors) - 1) AS position
@@ -144,7 +145,7 @@ _STARTS: dict[Hop, LiteralString] = {
 
 @cache
 def expand(hop: Hop) -> LiteralString:
-    """For each node the chunks along a hop, [[uri, [[uri, position]]]]."""
+    """Query for the chunks along a hop from each node, [[uri, [[uri, position]]]]."""
     return f"""
     UNWIND $uris AS uri
     CALL (uri) {{ CALL (uri) {{ {_STARTS[hop]} }} RETURN collect([c.uri, c.position]) AS chunks }}
@@ -152,7 +153,7 @@ def expand(hop: Hop) -> LiteralString:
     """
 
 
-# Relations as stated, at either end of the entities.
+# Stated relations at either end of the entities.
 RELATIONS: LiteralString = """
 UNWIND $entities AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
 WITH DISTINCT r
@@ -168,8 +169,8 @@ MATCH (e:Entity {uri: coalesce(a.leads_to, title)})
 RETURN collect([title, e.uri])
 """
 
-# What names may mean: 0 its title, 1 its alias, 2 one of them shortened; whether it is not a page; how often it is
-# cited. In a small graph the server would rather read all names, and might keep to that plan as it grows.
+# Possible meanings of names: 0 by title, 1 by alias, 2 by a shortened one; whether it is not a page; number of
+# citations. In a small graph the planner would prefer to scan all names, and might keep that plan as the graph grows.
 NAMED: LiteralString = """
 CALL () {
   MATCH (e:Entity) USING INDEX SEEK e:Entity(name) WHERE e.name IN $names
@@ -192,7 +193,7 @@ RETURN collect([name, kind, NOT e:Page, COUNT { (e)-[:cited_in]->() }, e.uri])
 
 @cache
 def vectors(label: Label) -> LiteralString:
-    """[[uri, embedding]] of nodes that have one."""
+    """Query for [[uri, embedding]] of nodes that have one."""
     return f"""
     UNWIND $keys AS uri MATCH (n:{label} {{uri: uri}}) WHERE n.embedding IS NOT NULL
     RETURN collect([uri, n.embedding])
@@ -204,12 +205,12 @@ UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NO
 RETURN collect([type, n.embedding])
 """
 
-# Types whose vector came or changed after their relations were stated.
+# Types whose vectors were added or changed after their relations were stated.
 TYPES_TO_FOLLOW: LiteralString = """
 MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
 """
 
-# Places of relations, by their ends and types, with their embeddings: one that is stated before a mirror of its name.
+# Positions in $relations with their embeddings. A stated relation precedes a mirrored one of the same name.
 RELATION_EMBEDDINGS: LiteralString = """
 UNWIND $relations AS row
 MATCH (:Entity {uri: row.source})-[r:semantic_rel]->(b)
@@ -219,7 +220,7 @@ WITH place, head(collect(r.embedding)) AS embedding
 RETURN collect([place, embedding])
 """
 
-# Vectors of the sentences of the chunks that have some.
+# Sentence vectors of the chunks that have some.
 SENTENCES: LiteralString = """
 UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) WHERE c.sentences <> ''
 RETURN collect([uri, c.sentences])

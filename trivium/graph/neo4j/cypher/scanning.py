@@ -1,8 +1,8 @@
-"""Queries that go through the whole store, some nodes at a time, so that no answer grows with it.
+"""Queries that iterate over the whole store in batches, so that results do not grow with it.
 
-Each is asked by :meth:`trivium.graph.neo4j.connection.Connection.batches`: for the nodes from the key ``$after`` on, at
-most ``$limit`` of them, in the order of an index. The key comes last in a row. The rows come as one list, which the
-driver reads many times as fast as rows.
+:meth:`trivium.graph.neo4j.connection.Connection.batches` runs them for the nodes from the key ``$after`` on, at most
+``$limit`` of them, in index order. The key is the last value of a row. The rows are returned as one list, which the
+driver reads many times faster than rows.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import LiteralString
 
 # -- texts without a vector --------------------------------------------------------------------------------------
 
-# Of chunks and sections where they are; their texts, which are most of a store, are read later.
+# Uris of chunks and sections. Their texts, which are most of a store, are read later.
 PENDING_CHUNKS: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.uri])
 """
 
-# Chunks of whose sentences nothing is known yet. Those known to have none have the empty string.
+# Chunks whose sentences have not been processed. Those known to have none have the empty string.
 PENDING_SENTENCES: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after AND c.sentences IS NULL
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.uri])
@@ -53,7 +53,7 @@ WITH p ORDER BY p.uri LIMIT $limit RETURN collect([
 ])
 """
 
-# The one query that is asked for given pages.
+# The only query of this module for given pages.
 PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})
 RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
@@ -84,7 +84,7 @@ WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.type, e.uri])
 
 # -- names and places --------------------------------------------------------------------------------------------
 
-# Pages with the aliases that stand for them.
+# Pages with their aliases.
 NAMES: LiteralString = """
 MATCH (p:Page) WHERE p.uri >= $after
 WITH p ORDER BY p.uri LIMIT $limit
@@ -96,7 +96,7 @@ MATCH (c:Chunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.position, c.uri])
 """
 
-# What conditions are about, of chunks.
+# Properties of chunks that conditions test.
 CHUNK_FACTS: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.kind, coalesce(c.first_page, 0), coalesce(c.last_page, 0), c.uri])
@@ -104,8 +104,8 @@ WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.kind, coalesce(c.first_page
 
 # -- the graph of the walk ---------------------------------------------------------------------------------------
 
-# Numbers of nodes hold as long as the nodes do. id() has no successor that is a number, so the version of Cypher that has
-# it is named.
+# Element numbers are valid for the lifetime of a node. id() has no numeric successor, hence the explicit Cypher
+# version.
 NUMBERED_ENTITIES: LiteralString = """
 CYPHER 5
 MATCH (e:Entity) WHERE e.uri >= $after
@@ -131,7 +131,7 @@ RETURN collect([
 ])
 """
 
-# Relations as stated, from where they begin; facts of a page where it is one.
+# Stated relations, at their source; facts of a page if the entity is one.
 REPLICA_ENTITIES: LiteralString = """
 MATCH (e:Entity) WHERE e.uri >= $after
 WITH e ORDER BY e.uri LIMIT $limit

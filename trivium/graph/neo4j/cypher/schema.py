@@ -1,4 +1,4 @@
-"""Constraints and indexes, the store's own node, and what is asked about the server itself."""
+"""Constraints, indexes, the store's metadata node, and queries about the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONSTRAINTS: dict[str, LiteralString] = {
     "question_uri": "CREATE CONSTRAINT question_uri IF NOT EXISTS FOR (n:Question) REQUIRE n.uri IS UNIQUE",
     "trivium_id": "CREATE CONSTRAINT trivium_id IF NOT EXISTS FOR (n:Trivium) REQUIRE n.id IS UNIQUE",
 }
-"""Name of each constraint -> the statement that makes it."""
+"""Constraint name -> statement that creates it."""
 
 INDEXES: dict[str, LiteralString] = {
     "entity_text_hash": "CREATE INDEX entity_text_hash IF NOT EXISTS FOR (n:Entity) ON (n.text_hash)",
@@ -47,7 +47,7 @@ INDEXES: dict[str, LiteralString] = {
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}"
     ),
 }
-"""Name of each index -> the statement that makes it. The vector indexes come with the first vectors."""
+"""Index name -> statement that creates it. Vector indexes are created with the first vectors."""
 
 CREATE_VECTOR_INDEX: dict[Label, LiteralString] = {
     Label.CHUNK: (
@@ -69,36 +69,36 @@ DROP_VECTOR_INDEX: dict[Label, LiteralString] = {
     Label.ENTITY: "DROP INDEX entity_embedding IF EXISTS",
 }
 
-# Name, state, percentage filled, options and what went wrong, of every index.
+# Name, state, percentage populated, options and failure of every index.
 SHOW_INDEXES: LiteralString = (
     "SHOW INDEXES YIELD name, state, populationPercent, options, failureMessage"
     " RETURN name, state, populationPercent, options, failureMessage"
 )
 
-# How many nodes the database has: kept by the server, not counted.
+# Number of nodes in the database, maintained by the server.
 COUNT_NODES: LiteralString = "MATCH (n) RETURN count(n)"
 
-# The schema version, where the database is a store.
+# The schema version, if the database is a store.
 READ_VERSION: LiteralString = "MATCH (t:Trivium) RETURN t.schema_version LIMIT 1"
 
-# Makes an empty database a store.
+# Turns an empty database into a store.
 CREATE_STORE: LiteralString = (
     "MERGE (t:Trivium {id: 1}) ON CREATE SET t.schema_version = $version, t.generation = 0,"
     " t.uuid = randomUUID(), t.term_total = 0"
 )
 
-# Unmakes it, where nothing else is in the database.
+# Reverts this, if the database contains nothing else.
 DISCARD_STORE: LiteralString = "MATCH (t:Trivium) WHERE COUNT { MATCH (n) } = 1 DELETE t RETURN count(*)"
 DROP_CONSTRAINT: LiteralString = "DROP CONSTRAINT $name IF EXISTS"
 DROP_INDEX: LiteralString = "DROP INDEX $name IF EXISTS"
 
-# Refused by servers without the SEARCH clause, whatever indexes there are.
+# Fails on servers without the SEARCH clause, whatever indexes exist.
 EXPLAIN_SEARCH: LiteralString = (
     "EXPLAIN CYPHER 25 MATCH (c:Chunk) SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector LIMIT $k) SCORE AS s"
     " RETURN c.uri, s"
 )
 
-# Where the server's web pages are, as configured.
+# The configured addresses of the server's web pages.
 WEB_SETTINGS: LiteralString = """
 SHOW SETTINGS
   'server.http.enabled', 'server.http.listen_address', 'server.http.advertised_address',

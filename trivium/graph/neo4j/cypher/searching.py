@@ -1,7 +1,7 @@
-"""Queries of a search. Texts are put together from the enums of the schema alone; all else is a parameter.
+"""Queries of a search. Their text is composed from the enums of the schema only; everything else is a parameter.
 
-Scores of indexes and of ``vector.similarity.cosine`` are (1 + cosine) / 2. Answers are one row of lists, which the
-driver reads several times as fast as many rows.
+Scores of indexes and of ``vector.similarity.cosine`` are (1 + cosine) / 2. Queries return one row of lists, which the
+driver reads several times faster than many rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trivium.graph.schema import Hop, Label
 
 
 class Dialect(Enum):
-    """How a server is asked for the neighbours of a vector."""
+    """How vector indexes are queried on a server."""
 
     PROCEDURE = "procedure"
     SEARCH = "search"
@@ -41,19 +41,21 @@ _DEGREES: dict[Hop, LiteralString] = {
     Hop.CITED_IN: "COUNT { (node)-[:cited_in]->() }",
 }
 
-# To 6 significant digits, as trivium.graph.records.round_score does.
+# Rounded to 6 significant digits, like trivium.graph.records.round_score.
 _ROUNDED: LiteralString = "round(score, toInteger(5 - floor(log10(abs(score) + 1e-12))))"
 
 
 @cache
 def nearest(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
-    """[[place of the label, uri, cosine]] of the best ``$kept`` of the ``$count`` neighbours each index finds."""
+    """Query for [[index of the label, uri, cosine]] of the best ``$kept`` of the ``$count`` neighbours from each
+    index.
+    """
     return f"{_near(labels, dialect)} RETURN collect([place, node.uri, 2 * score - 1])"
 
 
 @cache
 def expand_nearest(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> LiteralString:
-    """What :func:`nearest` returns, and what :func:`_reached` does of the ``$nodes`` nearest of all labels."""
+    """Query for the result of :func:`nearest`, and that of :func:`_reached` for the ``$nodes`` nearest of all labels."""
     return f"""
     {_near(labels, dialect)}
     WITH collect({{place: place, node: node, uri: node.uri, score: 2 * score - 1}}) AS found
@@ -69,7 +71,7 @@ def expand_nearest(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> Lit
 
 @cache
 def reach_from(hop: Hop, *, embeddings: bool) -> LiteralString:
-    """What :func:`_reached` returns of the nodes ``$near``, [[uri, cosine]]."""
+    """Query for the result of :func:`_reached` for the nodes ``$near``, [[uri, cosine]]."""
     return f"""
     UNWIND $near AS near
     CALL (near) {{
@@ -85,7 +87,7 @@ def reach_from(hop: Hop, *, embeddings: bool) -> LiteralString:
 
 @cache
 def nearest_of_all(label: Label) -> LiteralString:
-    """[[uri, embedding]] of the ``$count`` nearest nodes of a label, every one of them compared."""
+    """Query for [[uri, embedding]] of the ``$count`` nearest nodes of a label, by exhaustive comparison."""
     return f"""
     MATCH (node:{label}) WHERE node.embedding IS NOT NULL
     WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
@@ -95,7 +97,9 @@ def nearest_of_all(label: Label) -> LiteralString:
 
 @cache
 def nearest_among(label: Label) -> LiteralString:
-    """[[uri, embedding]] of the ``$count`` nearest of the nodes ``$uris`` of a label, every one of them compared."""
+    """Query for [[uri, embedding]] of the ``$count`` nearest of the nodes ``$uris`` of a label, by exhaustive
+    comparison.
+    """
     return f"""
     UNWIND $uris AS uri MATCH (node:{label} {{uri: uri}}) WHERE node.embedding IS NOT NULL
     WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
@@ -103,13 +107,13 @@ def nearest_among(label: Label) -> LiteralString:
     """
 
 
-# Of chunks, [[uri, position, similarity]].
+# Positions and similarities of chunks, [[uri, position, similarity]].
 PLACES: LiteralString = """
 UNWIND $chunks AS uri MATCH (chunk:Chunk {uri: uri})
 RETURN collect([uri, chunk.position, vector.similarity.cosine(chunk.embedding, $vector)])
 """
 
-# Uris and scores of the hits of a full-text query, [[uri, score]].
+# Hits of a full-text query, [[uri, score]].
 KEYWORD_HITS: LiteralString = """
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
 RETURN collect([node.uri, score])
@@ -117,7 +121,7 @@ RETURN collect([node.uri, score])
 
 
 def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
-    """Rows of (place of the label, node, score) of the best ``$kept`` of the ``$count`` neighbours each index finds."""
+    """Rows of (index of the label, node, score) for the best ``$kept`` of the ``$count`` neighbours from each index."""
     if dialect is Dialect.PROCEDURE:
         return _BY_PROCEDURE
     parts = [
@@ -129,11 +133,11 @@ def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
 
 
 def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
-    """From rows of (node, score, rounded) the nodes, ``starts`` [[uri, cosine]], and the chunks along a hop, at most
-    ``$rows``, ``reached`` [[uri, position, similarity, places of the nodes that lead there, embedding]], the last
-    only when asked for.
+    """From rows of (node, score, rounded), return the nodes, ``starts`` [[uri, cosine]], and at most ``$rows`` chunks
+    along a hop, ``reached`` [[uri, position, similarity, indices of the nodes that lead there, embedding]], the
+    embedding only when requested.
 
-    Chunks of a node are not looked at where a better one fills the list by itself.
+    Nodes are skipped once better ones fill the list.
     """
     embedding = ", chunk.embedding" if embeddings else ""
     return f"""
@@ -153,9 +157,9 @@ def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
     """
 
 
-# Of chunks by their places in $chunks: their own similarities, those of the sections or pages directly above, of the
-# pages and of the entities cited. Each node is compared once, [[similarity, places]]; reading its embedding is what
-# takes time, so that whether there is one is not asked before: without one the similarity is null.
+# For the chunks $chunks, by index: their own similarities, and those of the sections or pages directly above, of
+# their pages and of the cited entities. Each node is compared once, [[similarity, indices]]. Reading its embedding
+# dominates the time, so its existence is not checked first: without one the similarity is null.
 SIMILARITIES: LiteralString = """
 UNWIND range(0, size($chunks) - 1) AS place
 MATCH (chunk:Chunk {uri: $chunks[place]})
@@ -182,8 +186,8 @@ RETURN [one IN asked | [vector.similarity.cosine(one.chunk.embedding, $vector), 
   sections, pages, entities
 """
 
-# The hits of a full-text query with what their terms are counted in, [[uri, score, search_terms, heading_count]],
-# and in how many chunks each term occurs, [[term, df]].
+# Hits of a full-text query with the data for counting terms, [[uri, score, search_terms, heading_count]], and the
+# document frequency of each term, [[term, df]].
 KEYWORD_SEARCH: LiteralString = """
 CALL () {
   CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score

@@ -6,8 +6,8 @@ from typing import LiteralString
 
 # -- the store's own node ----------------------------------------------------------------------------------------
 
-# Setting a property takes the node's lock, so writers wait here for one another. The other properties must be read after
-# that only, which is why none of them is set to itself.
+# Setting a property acquires the node's lock, so writers wait here for one another. The other properties must be read
+# only afterwards, which is why none of them is set to itself.
 LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
 
 NEXT_VERSION: LiteralString = (
@@ -23,7 +23,7 @@ UNWIND $uris AS uri MATCH (p:Page {uri: uri})
 RETURN p.uri, p.content_hash, p.revision, coalesce(p.aliases, [])
 """
 
-# The pages that titles or aliases stand for, in the order asked.
+# The pages of titles or aliases, in the order asked.
 FIND_PAGES: LiteralString = """
 UNWIND range(0, size($uris) - 1) AS place
 OPTIONAL MATCH (a:Alias {uri: $uris[place]})
@@ -31,7 +31,7 @@ MATCH (p:Page {uri: coalesce(a.leads_to, $uris[place])})
 RETURN place, p.uri, coalesce(p.aliases, [])
 """
 
-# Whether a title is a page's own, which pages claim it, and where it leads.
+# Whether a title is a page's own, which pages claim it, and which page it refers to.
 TITLE_CLAIMS: LiteralString = """
 UNWIND $titles AS title
 OPTIONAL MATCH (p:Page {uri: title})
@@ -44,7 +44,7 @@ UNWIND $titles AS title MATCH (a:Alias {uri: title}) WHERE a.leads_to IS NOT NUL
 RETURN title, a.leads_to
 """
 
-# New claims, and the page each alias stands for from now on. A null removes leads_to.
+# New claims, and the page each alias refers to. A null removes leads_to.
 SET_ALIASES: LiteralString = """
 UNWIND $rows AS row
 MERGE (a:Alias {uri: row.uri}) ON CREATE SET a.name = row.name, a.short_name = row.short_name
@@ -68,7 +68,7 @@ UNWIND $uris AS uri MATCH (a:Alias {uri: uri}) WHERE NOT EXISTS { (a)-[:alias_of
 
 # -- what a change touches ---------------------------------------------------------------------------------------
 
-# Chunks that cite an entity through a title which stands for something else from now on.
+# Chunks that cite an entity through a title that now refers to something else.
 CITING_THROUGH: LiteralString = """
 UNWIND $moved AS row MATCH (e:Entity {uri: row.old})-[:cited_in]->(c:Chunk) WHERE row.title IN c.citations
 WITH DISTINCT c MATCH (c)-[:is_chunk_of]->(p:Page) WHERE NOT p.uri IN $emptied
@@ -219,7 +219,7 @@ ON MATCH SET r.pages = r.pages + row.pages
 MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
 """
 
-# Relations have the embedding of their type, and so do their mirrors; of types that have none yet they get it later.
+# Relations and their mirrors have the embedding of their type. If the type has none yet, they get it later.
 EMBED_STATED: LiteralString = """
 UNWIND $rows AS row
 MATCH (t:RelationType {type: row.type}) WHERE t.embedding IS NOT NULL
@@ -231,7 +231,7 @@ CALL db.create.setRelationshipVectorProperty(r, 'embedding', t.embedding)
 CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
 """
 
-# Some relations of a type, or mirrors of them, that have not its embedding.
+# Some relations of a type, or mirrors of them, that lack its embedding.
 EMBED_RELATIONS: LiteralString = """
 MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL
 MATCH ()-[r:semantic_rel {type: $relation}]->()
@@ -281,7 +281,7 @@ WHERE EXISTS { (c)-[:is_chunk_of]->(:Page {uri: row.page}) }
 DELETE r
 """
 
-# Rows have at least one chunk.
+# Every row has at least one chunk.
 ANSWER: LiteralString = """
 UNWIND $rows AS row
 MERGE (q:Question {uri: row.uri}) SET q.text = row.text, q.answers = row.answers
@@ -294,7 +294,7 @@ DROP_QUESTIONS: LiteralString = """
 UNWIND $uris AS uri MATCH (q:Question {uri: uri}) WHERE NOT EXISTS { (q)<-[:is_answer_of]-() } DELETE q
 """
 
-# -- what is not used any more -----------------------------------------------------------------------------------
+# -- removing unused nodes -----------------------------------------------------------------------------------------
 
 DROP_ENTITIES: LiteralString = """
 UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) WHERE NOT e:Page AND NOT EXISTS { (e)--() } DELETE e
@@ -317,7 +317,7 @@ DROP_TERMS: LiteralString = "UNWIND $terms AS term MATCH (t:Term {term: term}) W
 
 # -- types of entities -------------------------------------------------------------------------------------------
 
-# The entities that titles stand for, with their types, in the order asked.
+# The entities of titles, with their types, in the order asked.
 FIND_ENTITIES: LiteralString = """
 UNWIND range(0, size($titles) - 1) AS place
 OPTIONAL MATCH (a:Alias {uri: $titles[place]})
@@ -332,7 +332,7 @@ SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 
 # -- vectors -----------------------------------------------------------------------------------------------------
 
-# The vector of each text that some node has one of.
+# The vector of each text, from some node that has it.
 FIND_VECTORS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
@@ -363,7 +363,7 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 
 DROP_VECTORS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) REMOVE e.embedding"
 
-# Vectors of sentences are of chunks alone.
+# Only chunks have sentence vectors.
 FIND_SENTENCES: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
@@ -390,14 +390,14 @@ SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
 
 SET_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.chunker = $chunker"
 
-# A property that is false takes no place.
+# False is stored as an absent property.
 SET_LINKS_PENDING: LiteralString = """
 MATCH (t:Trivium {id: 1}) SET t.links_pending = CASE WHEN $pending THEN true ELSE null END
 """
 
 SET_LANGUAGES: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.languages = $languages"
 
-# A property without a value takes no place.
+# A null removes the property.
 SET_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.index_parameters = $parameters"
 
 ANY_VECTOR: LiteralString = """

@@ -1,2 +1,3 @@
-"""A copy of a store in memory: what a search reads, of one state of the database, so that a question asks the server for
-that state alone."""
+"""An in-memory replica of the data that searches read, for one state of the database. A question then asks the server
+only for its current state.
+"""

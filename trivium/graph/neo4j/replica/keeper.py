@@ -1,4 +1,4 @@
-"""When a store is read into memory, and when what was read is used."""
+"""Decides when a store is read into memory, and when the replica may be used."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from trivium.graph.neo4j.replica.loading import TooLargeError, load
 from trivium.graph.neo4j.replica.replica import Replica
 
 QUESTIONS = 3
-"""So many questions are asked of a state before it is read: a program that asks one needs no copy."""
+"""Number of questions about the same state before it is read: a program that asks only one needs no replica."""
 SETTLED_SECONDS = 1.0
-"""So long a state has lasted: while somebody writes, what is read would be of the past at once."""
+"""How long a state must have lasted: during writes a replica would be outdated immediately."""
 
 _log = logging.getLogger(__name__)
 
 
 class ReplicaKeeper:
-    """The replica of one opened store. Any number of threads may ask for it; it is read in a thread of its own, while the
-    server answers. ``limit`` is how many bytes it may take; 0 means that there is none."""
+    """The replica of one open store. Thread-safe. It is read in a background thread. ``limit`` is the memory limit in
+    bytes; 0 disables it.
+    """
 
     def __init__(self, connection: Connection, cache: StoreCache, limit: int) -> None:
         self._connection = connection
@@ -40,33 +41,33 @@ class ReplicaKeeper:
 
     @property
     def there(self) -> bool:
-        """Whether there is a replica, of whatever state."""
+        """Whether there is a replica, of any state."""
         return self._replica is not None
 
     def find(self, state: StoreState) -> Replica | None:
-        """The replica of this state, which a question is about to be asked of; None where there is none yet."""
+        """Return the replica of this state for a question; None if there is none yet."""
         with self._lock:
             if self._replica is not None:
                 if self._replica.state == state:
                     return self._replica
-                self._replica = None  # its state does not come back
+                self._replica = None  # its state will not return
             self._count(state)
             return None
 
     def load(self) -> bool:
-        """Read the store now, if it has not been; whether there is a replica of it as it is."""
+        """Read the store now unless already done. Returns whether there is a replica of the current state."""
         self._read()
         with self._lock:
             return self._replica is not None and self._replica.state == self._cache.state(self._connection)
 
     def close(self) -> None:
-        """Drop the replica, and read no more."""
+        """Drop the replica and stop reading."""
         with self._lock:
             self._closed = True
             self._replica = None
 
     def join(self) -> None:
-        """Wait until nothing is read any more."""
+        """Wait until no read is in progress."""
         with self._lock:
             thread = self._thread
         if thread is not None:
@@ -93,7 +94,7 @@ class ReplicaKeeper:
             self._read()
         except (
             TriviumError
-        ) as error:  # the server is away, or this store is being closed: the next question says so
+        ) as error:  # the server is unreachable, or the store is being closed: the next question reports it
             _log.debug("the store at %s is not read into memory: %s", self._connection.address, error)
         finally:
             with self._lock:

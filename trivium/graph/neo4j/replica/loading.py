@@ -1,4 +1,4 @@
-"""Reading a store into memory, some nodes at a time."""
+"""Reads a store into memory in batches."""
 
 from __future__ import annotations
 
@@ -24,35 +24,36 @@ from trivium.graph.schema import Label, page_of, section_of
 from trivium.graph.vectors import join_codes
 
 NODES_A_READ = 1_000
-"""Nodes with their vectors in one answer: a few megabytes."""
+"""Nodes with their vectors per response: a few megabytes."""
 _A_VECTOR = 5
-"""Bytes of each number of a vector in memory: four of it, and one of what it is looked for in."""
+"""Bytes per vector component in memory: four for the number, one for its quantised copy."""
 _A_TERM = 16
-"""Bytes of each term of a chunk: where it stands, and in the list of those that have it."""
+"""Bytes per term of a chunk: its place in the chunk, and in the list of chunks that contain it."""
 _OF_OBJECTS = 400
-"""Bytes that Python takes for the uri and the other values of a node, beside its vector, texts and terms."""
+"""Bytes for a node's Python objects, such as its uri, besides vector, texts and terms."""
 
 
 class TooLargeError(Exception):
-    """The store takes more memory than it may."""
+    """The store exceeds the memory limit."""
 
 
 class Budget:
-    """Counts bytes. Raises TooLargeError beyond ``limit``."""
+    """Counts bytes. Raises TooLargeError above ``limit``."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
 
     def take(self, count: int) -> None:
-        """So many more are needed."""
+        """Add ``count`` bytes."""
         self._left -= count
         if self._left < 0:
             raise TooLargeError
 
 
 def load(connection: Connection, cache: StoreCache, limit: int, going: Callable[[], bool]) -> Replica | None:
-    """The store as it is, where it takes at most ``limit`` bytes; None where it was written to meanwhile, has no
-    vectors, or ``going`` says no. Raises TooLargeError."""
+    """Read the current store if it takes at most ``limit`` bytes. Returns None if it was written to meanwhile, has no
+    vectors, or ``going`` returns false. Raises TooLargeError.
+    """
     state = cache.state(connection, now=True)
     if not state.dimension:
         return None
@@ -92,7 +93,7 @@ def load(connection: Connection, cache: StoreCache, limit: int, going: Callable[
 
 
 class _Nodes:
-    """Nodes of one label as they come: uris in the order of code points, and a row of ``vectors`` each, NaN without."""
+    """Nodes of one label as received: uris, and a row of ``vectors`` each, NaN without one."""
 
     def __init__(self) -> None:
         self.uris: list[str] = []
@@ -103,11 +104,11 @@ class _Nodes:
         self._parts.append(part)
 
     def in_order(self, dimension: int) -> tuple[list[int], Vectors]:
-        """The places of the uris in the order of code points, and the vectors in this order."""
+        """Return the sort order of the uris by code points, and the vectors in this order."""
         order = sorted(range(len(self.uris)), key=self.uris.__getitem__)
         vectors = np.concatenate([np.empty((0, dimension), dtype=np.float32), *self._parts])
         self._parts = []
-        # The server's order is nearly always that of code points already: nothing is copied then.
+        # The server's order is nearly always that of code points: avoid the copy then.
         return order, vectors if order == list(range(len(order))) else vectors[order]
 
 
@@ -157,7 +158,7 @@ class _Reader:
             yield part
 
     def _vectors(self, part: Sequence[Row]) -> Vectors:
-        """The first values of rows (n x d), NaN for null and for what is not of the dimension."""
+        """Return the first values of rows (n, d), NaN for null and for vectors of another dimension."""
         found = np.full((len(part), self._dimension), np.nan, dtype=np.float32)
         self._budget.take(_A_VECTOR * found.size)
         for row, (values, *_) in enumerate(part):
@@ -207,7 +208,7 @@ class _Reader:
         return read
 
 
-# -- what follows from it ----------------------------------------------------------------------------------------
+# -- derived data --------------------------------------------------------------------------------------------------
 
 
 def _topology(adjacency: Adjacency, chunks: _Chunks, entities: _Entities, sections: _Sections) -> Topology:
@@ -221,7 +222,7 @@ def _topology(adjacency: Adjacency, chunks: _Chunks, entities: _Entities, sectio
     citing = np.repeat(np.arange(len(counts)), counts)
     cites = group(citing[cited >= 0], cited[cited >= 0], len(counts))
     by_page = np.lexsort((position, page))
-    # Chunks by page and position, so that those that cite an entity are found in this order.
+    # Chunks by page and position, so that the citing chunks of an entity come in this order.
     places, per_chunk = cites.rows(by_page)
     cited_in = group(places.astype(np.int64), np.repeat(by_page, per_chunk), len(adjacency.entities))
     section_page = rows_in(entity_rows, [page_of(uri) for uri in sections.uris])
@@ -243,7 +244,7 @@ def _topology(adjacency: Adjacency, chunks: _Chunks, entities: _Entities, sectio
 
 
 def _owned(owners: Rows, order: Rows, count: int) -> Csr:
-    """Rows by their owner, in an order; those of owner -1 are nobody's."""
+    """Group rows by their owner, in the given order; rows with owner -1 are dropped."""
     kept = order[owners[order] >= 0]
     return group(owners[kept], kept, count)
 
@@ -257,8 +258,9 @@ def _by_end(relations: Sequence[RelationEdge]) -> dict[str, list[RelationEdge]]:
 
 
 def _names(entities: _Entities, topology: Topology, aliases: Sequence[Any]) -> dict[str, str]:
-    """Normalised name -> the entity it most likely means: by exact title, then by alias, then shortened; a page before a
-    bare entity; the most cited; uri."""
+    """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
+    before bare entity; most cited; lowest uri.
+    """
     uris, rows = topology.adjacency.entities, topology.adjacency.entity_rows
     bare = np.ones(len(uris), dtype=bool)
     bare[topology.pages] = False

@@ -1,4 +1,4 @@
-"""Vectors of the nodes of one label, in memory."""
+"""In-memory vectors of the nodes of one label."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NodeVectors:
-    """``matrix`` (n x d) has a row a node, NaN where a node has no vector; ``rows`` are those with one that can be found,
-    rising, and ``coarse`` is what they are looked for in."""
+    """``matrix`` (n, d) has one row per node, NaN without a vector. ``rows`` are those that can be found, ascending,
+    and ``coarse`` is the structure that is searched.
+    """
 
     matrix: Vectors
     rows: Rows
@@ -26,7 +27,7 @@ class NodeVectors:
 
     @classmethod
     def of(cls, matrix: Vectors, among: Rows | None = None) -> NodeVectors:
-        """Of all rows that have a vector, or of some of them."""
+        """Create it from all rows with a vector, or from some of them."""
         from trivium.graph.coarse import CoarseVectors  # loads numba, see trivium.common.compiled
 
         rows = np.flatnonzero(~np.isnan(matrix[:, 0])) if matrix.shape[1] else np.empty(0, dtype=np.int64)
@@ -35,16 +36,18 @@ class NodeVectors:
         return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows))
 
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
-        """Cosines of a unit vector with rows (n,), NaN for -1 and for one without a vector; in double precision."""
+        """Return the cosines of a unit vector with rows (n,), in double precision; NaN for row -1 and rows without a
+        vector.
+        """
         scores = dots(self.matrix, vector, rows)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def candidates(self, vector: Vectors, k: int) -> Rows:
-        """Rows that the k nearest are among."""
+        """Return rows that include the k nearest."""
         return self.rows[self.coarse.nearest(vector, k)]
 
     def gather(self, rows: Rows) -> Vectors:
-        """Vectors (n x d), NaN for row -1."""
+        """Return vectors (n, d), NaN for row -1."""
         if not len(self.matrix):
             return np.full((len(rows), self.matrix.shape[1]), np.nan, dtype=np.float32)
         gathered = self.matrix[rows]

@@ -1,5 +1,6 @@
-"""The copy itself, and what a search reads of it. It answers as the embedded store does: every vector is compared, in
-double precision."""
+"""The replica, and the reads of a search. Results equal those of the embedded store: every vector is compared, in
+double precision.
+"""
 
 from __future__ import annotations
 
@@ -37,23 +38,24 @@ from trivium.graph.schema import Hop, Label, page_of, section_of
 from trivium.graph.vectors import check_query
 
 PREFETCHED = 100
-"""Neighbours looked for at least: several retrievers of a question share them."""
+"""Minimum number of neighbours searched for, since several retrievers of a question share them."""
 _REMEMBERED = 64
 
 ChunkFacts = tuple[str, str, int, int, int, int | None, int | None]
 """Text, kind, start, end, number of tokens, first and last page."""
 PageFacts = tuple[str, str, str | None]
-"""Document, format and metadata as they were written."""
+"""Document, format and metadata as stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Chunks, entities and sections by row, each in the order of their uris, and who belongs to whom.
+    """Chunks, entities and sections by row, each sorted by uri, and their hierarchy.
 
-    ``page`` and ``section`` (chunks,) are the entity that is a chunk's page, and the section directly above it, -1 under
-    the page itself. ``cites``: chunk -> entities. ``cited_in``: entity -> chunks, by page and position. ``page_chunks``,
-    ``page_sections``: entity that is a page -> its chunks and sections by position. ``section_chunks``: section -> the
-    chunks directly under it, by position. A page is known by its row among the entities."""
+    ``page`` and ``section`` (chunks,) are the entity row of a chunk's page, and the section directly above it, -1
+    directly under the page. ``cites``: chunk -> entities. ``cited_in``: entity -> chunks, by page and position.
+    ``page_chunks``, ``page_sections``: page entity -> its chunks and sections by position. ``section_chunks``:
+    section -> the chunks directly under it, by position. Pages are identified by their entity rows.
+    """
 
     adjacency: Adjacency
     sections: Sequence[str]
@@ -69,11 +71,11 @@ class Topology:
     section_chunks: Csr
 
     def chunk_rows(self, uris: Sequence[str]) -> Rows:
-        """Rows of chunks (n,), -1 where unknown."""
+        """Return the rows of chunks (n,), -1 for unknown ones."""
         return rows_in(self.adjacency.chunk_rows, uris)
 
     def chunks_along(self, label: Label, row: int, hop: Hop) -> Rows:
-        """Rows of the chunks along a hop from a node, by page and position."""
+        """Return the rows of the chunks along a hop from a node, by page and position."""
         if label is Label.SUBCHAPTER:
             found = self.section_chunks.row(row) if hop is Hop.CHILD else _NONE
         elif label is Label.CHUNK:
@@ -89,9 +91,10 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """What a search reads of a store in one ``state``. ``sentences``: vectors of the sentences of all chunks.
-    ``relations``: entity -> the relations that leave or enter it. ``names``: normalised name -> the entity it most likely
-    means. Only read; any number of threads may."""
+    """What a search reads of a store in one ``state``. ``sentences``: sentence vectors of all chunks. ``relations``:
+    entity -> the relations that start or end at it. ``names``: normalised name -> the entity it most likely refers
+    to. Read-only and thread-safe.
+    """
 
     state: StoreState
     topology: Topology
@@ -110,11 +113,11 @@ class Replica:
     # -- vectors -------------------------------------------------------------------------------------------------
 
     def nearest(self, labels: Sequence[Label], vector: Vectors, k: int) -> list[Found]:
-        """The k nearest nodes of any of the labels, in the order of :func:`rank_key`."""
+        """Return the k nearest nodes of any of the labels, ordered by :func:`rank_key`."""
         check_query(vector, self.state.dimension)
         wanted = dict.fromkeys(labels)
         if Label.ENTITY in wanted:
-            wanted.pop(Label.PAGE, None)  # pages are entities: each node once
+            wanted.pop(Label.PAGE, None)  # pages are entities too: return each node once
         found: list[Found] = []
         for label in wanted:
             nodes = self.vectors[label]
@@ -131,7 +134,9 @@ class Replica:
         return found[: max(k, 0)]
 
     def _candidates(self, label: Label, vector: Vectors, k: int) -> Rows:
-        """Rows that the k nearest nodes of a label are among. Several retrievers ask for them, some at once."""
+        """Return rows that include the k nearest nodes of a label. Cached, since several retrievers ask for them,
+        some concurrently.
+        """
         asked = max(k, PREFETCHED)
         key = (label, asked, vector.tobytes())
         return self._searches.get(key, lambda: self.vectors[label].candidates(vector, asked))
@@ -139,7 +144,9 @@ class Replica:
     def expand_nearest(
         self, labels: Sequence[Label], vector: Vectors, count: int, hop: Hop, limit: int | None
     ) -> list[Reached]:
-        """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`."""
+        """Return chunks along a hop from the nearest nodes; see
+        :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
+        """
         topology = self.topology
         chunks = topology.adjacency.chunks
         return reach(
@@ -153,7 +160,7 @@ class Replica:
         )
 
     def similarities(self, vector: Vectors, uris: Sequence[str]) -> Similarities:
-        """Cosines of chunks in every view, NaN where there is none."""
+        """Return the cosines of chunks and of their sections, pages and entities, NaN where undefined."""
         check_query(vector, self.state.dimension)
         rows = self.topology.chunk_rows(uris)
         present = np.flatnonzero(rows >= 0)
@@ -170,7 +177,7 @@ class Replica:
         return Similarities(*views)
 
     def _best_cited(self, chunks: Rows, vector: Vectors) -> Floats:
-        """The highest cosine among the entities each chunk cites."""
+        """Return the highest cosine among the entities that each chunk cites."""
         entities, counts = self.topology.cites.rows(chunks)
         scores = self._shared(Label.ENTITY, entities.astype(np.int64), vector)
         highest = np.full(len(chunks), np.nan)
@@ -180,12 +187,12 @@ class Replica:
         return highest
 
     def _shared(self, label: Label, rows: Rows, vector: Vectors) -> Floats:
-        """Cosines of rows (n,), NaN for -1, each distinct one computed once."""
+        """Return the cosines of rows (n,), NaN for -1, computing each distinct row once."""
         distinct, back = np.unique(rows, return_inverse=True)
         return self.vectors[label].cosines(distinct, vector)[back]
 
     def gather(self, label: Label, uris: Sequence[str]) -> Vectors:
-        """Embeddings (n x d) of nodes, NaN where one is unknown or has none."""
+        """Return embeddings (n, d) of nodes, NaN for unknown nodes and nodes without one."""
         if label is Label.CHUNK:
             rows = self.topology.chunk_rows(uris)
         elif label is Label.SUBCHAPTER:
@@ -197,7 +204,7 @@ class Replica:
         return self.vectors[label].gather(rows)
 
     def gather_types(self, types: Sequence[str]) -> Vectors:
-        """Embeddings (n x d) of relation types, NaN where one is unknown or has none."""
+        """Return embeddings (n, d) of relation types, NaN for unknown types and types without one."""
         gathered = np.full((len(types), self.state.dimension), np.nan, dtype=np.float32)
         for row, name in enumerate(types):
             if name in self.relation_types:
@@ -205,7 +212,7 @@ class Replica:
         return gathered
 
     def sentences_of(self, uris: Sequence[str]) -> SentenceVectors:
-        """Vectors of the sentences of chunks, in the order asked; none where a chunk is unknown or has none."""
+        """Return the sentence vectors of chunks, in the order asked; none for unknown chunks and chunks without them."""
         rows = self.topology.chunk_rows(uris)
         known, starts = rows >= 0, self.sentences.starts
         begin = np.where(known, starts[rows], 0)
@@ -217,16 +224,16 @@ class Replica:
     # -- words ---------------------------------------------------------------------------------------------------
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
-        """About the k best chunks by words, best first."""
+        """Return about the k best chunks by keywords, best first."""
         chunks = self.topology.adjacency.chunks
         return [chunks[row] for row in self.words.search(terms, k).tolist()]
 
     def term_counts(self, uris: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        """How often and where terms occur in chunks; nothing occurs in an unknown one."""
+        """Return how often and where terms occur in chunks; counts of unknown chunks are 0."""
         return self.words.counts(self.topology.chunk_rows(uris), terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        """How many chunks there are, how long, and how many contain each term."""
+        """Return the number of chunks, their mean length, and the document frequencies of terms."""
         state = self.state
         mean = state.term_total / state.chunks if state.chunks else 0.0
         return TermStatistics(state.chunks, mean, self.words.frequencies(terms).astype(np.float64))
@@ -234,7 +241,7 @@ class Replica:
     # -- structure -----------------------------------------------------------------------------------------------
 
     def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
-        """For each page its sections in document order; none for an unknown page."""
+        """Return the sections of each page in document order; empty for unknown pages."""
         topology = self.topology
         rows = rows_in(topology.adjacency.entity_rows, pages).tolist()
         return {
@@ -245,7 +252,7 @@ class Replica:
         }
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-        """For each node the chunks along a hop, by page and position; none for an unknown node."""
+        """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
         topology = self.topology
         chunks = topology.adjacency.chunks
         found: dict[str, list[str]] = {}
@@ -258,12 +265,12 @@ class Replica:
         return found
 
     def relations_of(self, entities: Sequence[str]) -> list[RelationEdge]:
-        """Relations as stated that leave or enter one of the entities, by source, type and target."""
+        """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
         found = {edge for uri in dict.fromkeys(entities) for edge in self.relations.get(uri, ())}
         return sorted(found, key=lambda edge: (edge.source, edge.type, edge.target))
 
     def fetch(self, uris: Sequence[str]) -> list[ChunkRecord]:
-        """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
+        """Return records in the order asked. Raises StoreChangedError for an unknown chunk."""
         records = []
         for uri, row in zip(uris, self.topology.chunk_rows(uris).tolist(), strict=True):
             if row < 0:
@@ -302,5 +309,5 @@ _NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 def rows_in(rows: Mapping[str, int], uris: Sequence[str]) -> Rows:
-    """Rows of uris (n,), -1 where unknown."""
+    """Return the rows of uris (n,), -1 for unknown ones."""
     return np.array([rows.get(uri, -1) for uri in uris], dtype=np.int64)

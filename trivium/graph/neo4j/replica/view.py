@@ -1,4 +1,4 @@
-"""A store as a question sees it that has its replica: one state, from beginning to end, and nothing is waited for."""
+"""A question's view of a store with a replica: a single state throughout, without waiting for the server."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from trivium.types import EmbedderIdentity
 
 
 class LateView(StoreView):
-    """A store of which is found out at the first read whether it is its replica."""
+    """A store that turns out at the first read to be its replica or not."""
 
     allowed = None
     remote = False
-    """Nearly always: only a question right after a write finds that its replica is no more, and then asks for one
-    thing after another."""
+    """True in nearly all cases. Only a question right after a write finds its replica outdated; its reads are then
+    sequential.
+    """
 
     def __init__(self, find: Callable[[], SearchStore]) -> None:
         self._find = find
@@ -55,11 +56,11 @@ class LateView(StoreView):
 
 
 Limit = Callable[[SearchStore, Condition], SearchStore]
-"""The view of a store that a condition leaves."""
+"""Returns the view of a store restricted by a condition."""
 
 
 class ReplicaView(StoreView):
-    """What the replica does not have (pictures, whole pages) is read from the store."""
+    """Reads from the replica, and from the store what the replica lacks (pictures, whole pages)."""
 
     def __init__(self, store: SearchStore, replica: Replica, limit: Limit) -> None:
         super().__init__(store)

@@ -1,4 +1,4 @@
-"""Search terms of all chunks, in memory: counts, corpus statistics, and the candidates of a keyword search."""
+"""In-memory search terms of all chunks: counts, corpus statistics, and candidates of a keyword search."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
 
 _K1, _B = 1.2, 0.75
-"""Of the server's BM25."""
+"""The constants of the server's BM25."""
 _EXACT_LENGTHS = 24
-"""The server keeps lengths below this as they are, and of longer ones four digits of what exceeds it."""
+"""The server stores lengths below this exactly, and four binary digits of the excess of longer ones."""
 _DIGITS = 4
 
 
 class Vocabulary(dict[str, int]):
-    """Terms by number. One that is looked up for the first time gets the next."""
+    """Maps terms to numbers. Unknown terms get the next number."""
 
     def __missing__(self, term: str) -> int:
         self[term] = number = len(self)
         return number
 
     def number(self, terms: str) -> NDArray[np.int32]:
-        """The numbers of terms separated by white space."""
+        """Return the numbers of terms separated by white space."""
         return np.array([*map(self.__getitem__, terms.split())], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """``numbers`` are the terms of one chunk after another, by number in ``vocabulary``: first the headings', then the
-    text's. Those of chunk i begin at ``starts[i]``; ``lengths`` (n x 2) are how many text and headings have. The chunks
-    that have term t are ``chunks[first[t]:first[t + 1]]``, rising, as often as ``often`` says; ``held_back`` (n,) is how
-    much the length of each chunk holds it back in the server's BM25."""
+    """The terms of all chunks. ``numbers`` lists their numbers in ``vocabulary`` chunk by chunk: first those of the
+    headings, then those of the text. Those of chunk i begin at ``starts[i]``; ``lengths`` (n, 2) are the numbers of
+    terms of text and headings. The chunks that contain term t are ``chunks[first[t]:first[t + 1]]``, ascending, with
+    frequencies ``often``; ``held_back`` (n,) is the length normalisation of each chunk in the server's BM25.
+    """
 
     vocabulary: Vocabulary
     numbers: NDArray[np.int32]
@@ -51,13 +52,15 @@ class Words:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, chunks: Sequence[tuple[NDArray[np.int32], int]]) -> Words:
-        """From the terms of each chunk, by number, and how many of them, at the beginning, are of its headings."""
+        """Build it from the term numbers of each chunk, and how many of them, at the beginning, belong to its
+        headings.
+        """
         numbers = np.concatenate([np.empty(0, dtype=np.int32), *(own for own, _ in chunks)])
         lengths = [(len(own) - headings, headings) for own, headings in chunks]
         sizes = np.array(lengths, dtype=np.int64).reshape(-1, 2)
         totals = sizes.sum(axis=1)
         count = max(1, len(sizes))
-        # A pair of term and chunk as one number: these are sorted many times as fast as pairs.
+        # Encode (term, chunk) as one number: sorting these is many times faster than sorting pairs.
         pairs, often = np.unique(
             numbers.astype(np.int64) * count + np.repeat(np.arange(len(sizes)), totals), return_counts=True
         )
@@ -77,19 +80,21 @@ class Words:
         )
 
     def counts(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
-        """How often and where terms occur in chunks by their rows (n,); nothing occurs in -1."""
+        """Return how often and where terms occur in chunks by row (n,); counts of row -1 are 0."""
         starts, lengths = np.zeros(len(rows), dtype=np.int64), np.zeros((len(rows), 2), dtype=np.int64)
         known = rows >= 0
         starts[known], lengths[known] = self.starts[rows[known]], self.lengths[rows[known]]
         return count_numbers(self.numbers, starts, lengths, self._numbered(terms))
 
     def frequencies(self, terms: Sequence[str]) -> Rows:
-        """In how many chunks each term (t,) occurs."""
+        """Return the document frequency of each term (t,)."""
         numbers = self._numbered(terms)
         return np.where(numbers < 0, 0, self.first[numbers + 1] - self.first[numbers])
 
     def search(self, terms: Sequence[str], k: int) -> Rows:
-        """Rows of the k best chunks that have some of the terms, best first, by the BM25 of the server's index."""
+        """Return the rows of the k best chunks that contain some of the terms, best first, by the BM25 of the
+        server's index.
+        """
         asked = [term for term in dict.fromkeys(terms) if term.split() == [term]][:MAX_CLAUSES]
         scores = np.zeros(len(self.starts))
         if not asked or k <= 0 or not len(self.numbers):
@@ -110,12 +115,12 @@ class Words:
 
 
 def rounded_lengths(lengths: Rows) -> Rows:
-    """Lengths as the server's index remembers them, in a byte.
+    """Round lengths as the server's index does when encoding them in a byte.
 
     >>> rounded_lengths(np.array([7, 24, 39, 40, 41, 100, 1000])).tolist()
     [7, 24, 39, 40, 40, 96, 984]
     """
     more = np.maximum(lengths - _EXACT_LENGTHS, 0)
-    digits = np.frexp(more.astype(np.float64))[1]  # of its binary form
+    digits = np.frexp(more.astype(np.float64))[1]  # binary digits
     shift = np.maximum(digits - _DIGITS, 0)
     return np.where(lengths < _EXACT_LENGTHS, lengths, _EXACT_LENGTHS + ((more >> shift) << shift))
