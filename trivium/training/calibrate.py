@@ -1,8 +1,9 @@
 """Turns a network's scores into log-odds whose sigmoid is the probability that a candidate is gold.
 
-Platt scaling, a line fitted by logistic regression, is not enough: a score of some height is more often gold where the
-other candidates of the question are far behind than where many are as high. So a share of what all candidates weigh
-together is taken off (:class:`Scaling`). Within a question that moves all scores alike: no ranking changes.
+Platt scaling, a line fitted by logistic regression, is not enough: a given score is more often gold if the other
+candidates of the question score much lower than if many score as high. Therefore a share of the log-sum-exp over all
+candidates is subtracted (:class:`Scaling`). Within a question this shifts all scores equally, so rankings do not
+change.
 """
 
 from __future__ import annotations
@@ -21,24 +22,26 @@ from trivium.training.data import Example
 
 BINS = 10
 UNANSWERED = 0.2
-"""The weight, beside the questions as they are, of the same questions without their gold. In training every question has
-an answer; whoever asks a collection also asks what it does not know, and a fit that has never seen that would say of the
-best of wrong candidates that it is right."""
+"""The weight of copies of the questions without their gold, relative to the original questions. In training every
+question has an answer, but users also ask what a collection does not contain. A fit that has never seen such
+questions would assign a high probability to the best of wrong candidates.
+"""
 _MIN_SLOPE = 1e-3
 _MAX_COMPETITION = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Of a score s: ``z = slope * s + intercept``, less ``competition`` times the logarithm of the sum of ``exp(z)`` over
-    all candidates of the question. The slope is positive, so rankings do not change; the competition is in [0, 0.9]."""
+    """Maps a score s to ``z = slope * s + intercept``, minus ``competition`` times the log-sum-exp of z over all
+    candidates of the question. The slope is positive, so rankings do not change; the competition is in [0, 0.9].
+    """
 
     slope: float = 1.0
     intercept: float = 0.0
     competition: float = 0.0
 
     def __call__(self, scores: Floats) -> Floats:
-        """Log-odds (n,) of the candidates of one question."""
+        """Return the log-odds (n,) of the candidates of one question."""
         line = self.slope * scores + self.intercept
         return line - self.competition * weight_together(line) if self.competition else line
 
@@ -104,17 +107,17 @@ class _Question:
 
     @property
     def weights(self) -> Floats:
-        """Of each candidate (n,)."""
+        """Weight of each candidate (n,)."""
         return np.full(len(self.scores), self.weight / len(self.scores))
 
     def without_gold(self) -> _Question:
-        """The same question where nothing answers it."""
+        """Return the same question without its gold candidates."""
         others = ~self.gold
         return _Question(self.scores[others], self.gold[others], UNANSWERED * self.weight)
 
 
 def fit(questions: Sequence[_Question]) -> Scaling:
-    """The scaling under which what is gold is most likely, of the questions (weighed) and of the same without gold."""
+    """Fit the scaling by weighted maximum likelihood on the questions and on copies of them without gold."""
     unanswered = [question.without_gold() for question in questions if not question.gold.all()]
     asked = [*questions, *unanswered]
     scores = np.concatenate([question.scores for question in asked])
@@ -130,7 +133,7 @@ def fit(questions: Sequence[_Question]) -> Scaling:
         highest = np.maximum.reduceat(line, starts)
         powers = np.exp(line - np.repeat(highest, sizes))
         sums = np.add.reduceat(powers, starts)
-        together = intercept + highest + np.log(sums)  # of each question
+        together = intercept + highest + np.log(sums)  # log-sum-exp of each question
         logits = line + intercept - competition * np.repeat(together, sizes)
         value = weights @ (np.logaddexp(0, logits) - gold * logits)
         pull = weights * (expit(logits) - gold)
@@ -166,7 +169,9 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def apply(scaling: Scaling, network: Network) -> Network:
-    """The network with the line of the scaling folded into its last layer; the competition is of the fusion."""
+    """Return the network with the slope and intercept folded into its last layer. The competition is applied by the
+    fusion.
+    """
     weights, bias = network.layers[-1]
     last = (
         weights * np.float32(scaling.slope),

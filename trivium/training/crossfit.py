@@ -22,10 +22,10 @@ from trivium.training.teacher import with_teacher_scores
 class Crossfit:
     """Out-of-fold scores.
 
-    ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in;
-    ``networks`` are those of the folds, each the mean of its members, none of the preset thesis. ``histories`` are the
-    training histories of the first network of each fold; ``epochs`` is the mean of the best epochs of all networks, at
-    least 1."""
+    ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
+    ``networks`` are the ensembles of the folds; empty for the thesis preset. ``histories`` are the training histories
+    of the first network of each fold; ``epochs`` is the mean of the best epochs of all networks, at least 1.
+    """
 
     logits: list[Floats]
     fold: NDArray[np.int64]

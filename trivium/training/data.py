@@ -22,7 +22,7 @@ from trivium.types import Question
 
 _LOGARITHMIC = ("walk", *WALKS)
 _GAPS = ("entity", *PARTIAL)
-"""Views that have no value for some candidates."""
+"""Views that are undefined for some candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -134,7 +134,7 @@ def load_keras() -> tuple[ModuleType, ModuleType]:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault(
         "TF_ENABLE_ONEDNN_OPTS", "0"
-    )  # no faster here, and its sums differ between machines
+    )  # not faster here, and its sums differ between machines
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     try:
         import keras
@@ -184,7 +184,7 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
-    # Questions and candidates of any number, so that the last batch does not have it traced again.
+    # Leave the numbers of questions and candidates open, so that the smaller last batch does not trigger retracing.
     table, question = tf.TensorSpec((None, None), tf.float32), tf.TensorSpec((None,), tf.float32)
     rows = tf.TensorSpec((None, None, model.input_shape[-1]), tf.float32)
     signature = (rows, table, table, table, question, question)

@@ -37,7 +37,7 @@ class Outcome:
     gate: Gate
 
     def folds(self) -> list[Artefact]:
-        """The networks of the folds, scaled as the whole one is; none of the preset thesis."""
+        """Return the artefacts of the folds, scaled like the final one; empty for the thesis preset."""
         return [
             replace(
                 self.artefact,
@@ -48,7 +48,7 @@ class Outcome:
         ]
 
     def held_out(self) -> dict[str, dict[str, int]]:
-        """Set -> id of a question -> the fold (from 1 on) that it was held out in."""
+        """Map each set and question id to the fold (counted from 1) it was held out in."""
         folds = iter((self.fitted.fold + 1).tolist())
         return {
             hit_set.name: {hit.question_id: next(folds) for hit in hit_set.hits}

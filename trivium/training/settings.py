@@ -74,21 +74,22 @@ class ThesisSettings:
     """The fuser of the thesis *Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
 
     Features: one column per retriever in ``retrievers``. ``depths`` limits a retriever's list to its best hits (by
-    default all count). ``standardisation``: columns are standardised over the candidates of a question ("local"), over
-    the training data ("global"), or not ("none").
+    default all count). ``standardisation``: columns are standardised over the candidates of a question ("local"),
+    over the training data ("global"), or not ("none").
 
-    Negatives: a first network is trained on all gold and a random sample of the other candidates: as many as there are
-    gold ones (``sampling`` "balanced", as in the thesis), or a ``share`` of them, in (0, 1] ("share"). Then all that the
-    retrievers returned is scored. ``mining`` "hard", as in the thesis: a second network is trained on all gold and that
-    share of the others that the first scores highest; it may rank easy negatives at the top, which it has not seen.
-    "mixed": on the random sample, too. "none": there is no second network.
+    Negatives: a first network is trained on all gold and a random sample of the other candidates: as many as there
+    are gold ones (``sampling`` "balanced", as in the thesis), or a ``share`` of them, in (0, 1] ("share"). It then
+    scores everything the retrievers returned. ``mining`` "hard", as in the thesis: a second network is trained on all
+    gold and the ``share`` of other candidates that the first scores highest; it may rank easy negatives, which it has
+    never seen, at the top. "mixed": on the random sample, too. "none": there is no second network.
 
     Model: ``hidden`` are the units of the dense ReLU layers, with an ``l2`` penalty on their weights, batch
     normalisation, and ``dropout`` rates in [0, 1), one per layer.
 
-    Optimiser: Adam with learning rate ``rate``, batches of ``batch`` candidates, at most ``epochs`` epochs. One page in
-    ``watched`` is held out for validation. When the validation loss has not fallen for ``plateau`` epochs, the rate is
-    multiplied by ``factor``, down to ``least_rate``; after ``patience`` epochs training stops. The best weights are kept.
+    Optimiser: Adam with learning rate ``rate``, batches of ``batch`` candidates, at most ``epochs`` epochs. One page
+    in ``watched`` is held out for validation. When the validation loss has not fallen for ``plateau`` epochs, the
+    rate is multiplied by ``factor``, down to ``least_rate``; after ``patience`` epochs training stops. The best
+    weights are kept.
 
     A fusion is the mean of ``members`` networks with different seeds, starting at ``seed``. It is evaluated by
     cross-fitting in ``folds`` folds. Raises ConfigurationError for values out of range.

@@ -28,7 +28,7 @@ from trivium.training.thesis_fit import Sample, train
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",), "none": ("raw",)}
 _PATH_FLOOR = 0.0
-"""The column ``path`` of a candidate it did not return; its scores are 1 or 0."""
+"""Value of the column ``path`` for candidates it did not return; its scores are 1 or 0."""
 
 
 @dataclass(frozen=True, eq=False)
