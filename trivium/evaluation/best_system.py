@@ -1,4 +1,4 @@
-"""Is a fusion better than the best single retriever?"""
+"""Compares fusions with the best single retriever."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from trivium.evaluation.report import Comparison, Report
 from trivium.evaluation.significance import mean_intervals, p_values
 
 ONE_PART = ("hit@1", "hit@3", "hit@5")
-"""The measures of sets whose questions have one gold part."""
+"""The headline measures of sets whose questions have one gold part."""
 SEVERAL_PARTS = ("recall@5", "all@5")
-"""The measures of sets whose questions have several."""
+"""The headline measures of sets whose questions have several gold parts."""
 
 
 def headline(gold: Sequence[Gold]) -> tuple[str, ...]:
-    """The measures a set is judged by, the first one first: those for several gold parts where at least half of the
-    questions have several."""
+    """Return the measures a set is judged by, the main one first: those for several gold parts if at least half of
+    the questions have several.
+    """
     several = sum(len(answer.groups) > 1 for answer in gold)
     return SEVERAL_PARTS if gold and 2 * several >= len(gold) else ONE_PART
 
@@ -34,8 +35,10 @@ def best_system(report: Report, rows: Sequence[str], measure: str) -> str | None
 def against_best(
     report: Report, retrievers: Sequence[str], fusions: Sequence[str], measures: Sequence[str]
 ) -> tuple[Comparison, ...]:
-    """Every fusion against the retriever that is best on the same questions by the same measure, by the same intervals
-    and tests as the report's own comparisons. The rival is chosen on these same questions, which favours it."""
+    """Compare every fusion with the retriever that is best on the same questions by the same measure, with the same
+    intervals and tests as the report's own comparisons. The retriever is chosen on these same questions, which
+    favours it.
+    """
     return compare_pairs(
         report,
         [
@@ -48,8 +51,9 @@ def against_best(
 
 
 def compare_pairs(report: Report, pairs: Sequence[tuple[str, str, str]]) -> tuple[Comparison, ...]:
-    """Systems against others by a measure (system, other, measure), with the intervals and tests of the report's own
-    comparisons."""
+    """Compare systems with others by a measure (system, other, measure), with the intervals and tests of the report's
+    own comparisons.
+    """
     if not pairs or not report.traced.questions:
         return ()
     rows = report.rows

@@ -1,4 +1,4 @@
-"""Digests of everything a measurement depends on: while they are the same, an earlier result holds."""
+"""Digests of everything a measurement depends on. If they are unchanged, an earlier result is still valid."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from trivium.search.retriever_set import RetrieverSet
 
 
 def store_digest(store: GraphStore) -> str:
-    """Of its pages and their versions, its counts, its embedder and the decision on its fusion."""
+    """Return the digest of a store's pages with their versions, its counts, embedder and default fusion."""
     pages = ([page.uri, page.content_hash] for page in store.pages())
     return digest_of([asdict(store.info()), store.fusion_decision, *pages])
 
 
 def trained_digests(fusions: Iterable[str]) -> dict[str, str]:
-    """Of the fusions that are folders, by name."""
+    """Return the digests of the fusions that are folders, by name."""
     folders = [name for name in fusions if Path(name).is_dir()]
     return {name: digest_of_files(_files(Path(name))) for name in folders}
 
 
 def shipped_digest() -> str:
-    """Of the trained fusions that come with the package."""
+    """Return the digest of the trained fusions shipped with the package."""
     data = _files(Path(str(files("trivium.fusion"))))
     return digest_of_files(path for path in data if path.suffix not in (".py", ".pyc"))
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:
-    """SHA-256 of files, in their order: of their names and contents. Raises InputError."""
+    """Return the SHA-256 of the names and contents of files, in their order. Raises InputError."""
     try:
         return digest_of([path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths)
     except OSError as error:
@@ -45,7 +45,7 @@ def digest_of_files(paths: Iterable[Path]) -> str:
 
 
 def digest_of(values: Iterable[object]) -> str:
-    """SHA-256 of values that JSON can hold."""
+    """Return the SHA-256 of JSON-serialisable values."""
     digest = hashlib.sha256()
     for value in values:
         digest.update(json.dumps(value, sort_keys=True).encode())
@@ -54,8 +54,9 @@ def digest_of(values: Iterable[object]) -> str:
 
 
 def changed_retrieval(retrievers: RetrieverSet) -> dict[str, Any]:
-    """What differs from the retrievers as they ship: their settings and the selector of the path. Empty where nothing
-    does."""
+    """Return how the retrievers differ from the defaults: their settings and the selector of the path retriever.
+    Empty if they do not.
+    """
     changed: dict[str, Any] = {}
     if retrievers.values:
         changed["settings"] = {key: str(value) for key, value in sorted(retrievers.values.items())}

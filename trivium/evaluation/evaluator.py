@@ -1,4 +1,4 @@
-"""Measure the retrieval of an open store on questions with known answers, and decide on its default fusion."""
+"""Measures the retrieval of an open store on questions with known answers, and decides on its default fusion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from trivium.search.second_stage import Placed, SecondStage
 from trivium.types import Question
 
 CUT_K = 10
-"""How many passages a cut without bounds keeps at most."""
+"""Maximum number of passages kept by a cut without bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,17 @@ class Evaluator:
     searcher: Searcher
 
     def trace(self, questions: Sequence[Question]) -> Traced:
-        """The gold chunks of questions in this store, or the reasons why some have none. Follow-up questions that could
-        be traced come as they are searched for (:func:`~trivium.evaluation.follow_ups.stand_alone`)."""
+        """Return the gold chunks of questions in this store, or the reasons why some have none. Traced follow-up
+        questions are returned in the form in which they are searched for
+        (:func:`~trivium.evaluation.follow_ups.stand_alone`).
+        """
         traced = trace(questions, self.searcher.store)
         return replace(traced, questions=stand_alone(traced.questions, self.searcher.store))
 
     def tables(
         self, questions: Iterable[Question], *, exact: bool = False, depth: int = DEPTH
     ) -> Iterable[Table]:
-        """The table of all retrievers' scores, question by question: what the convex combination is tuned on."""
+        """Iterate over the tables of all retrievers' scores, one per question, for tuning the convex combination."""
         retrievers = self.searcher.retrievers.choose()
         for question in stand_alone(questions, self.searcher.store):
             yield self.searcher.table(self.searcher.query(question.text, exact), retrievers, depth)
@@ -78,16 +80,21 @@ class Evaluator:
         progress: Progress | None = None,
         reading: Progress | None = None,
     ) -> Report:
-        """See :meth:`trivium.engine.Engine.evaluate`. With ``where`` only chunks that match it are searched; gold
-        chunks stay gold whether they match or not. With ``rerank`` each system is also measured after each of these
-        rerankers, as the system ``NAME > RERANKER``; with ``cut`` all of them once more, ended by each of these rules
-        (:data:`CUT_K` passages at most where a rule has no bounds), as ``NAME > RULE``; ``settings`` are those of
-        rerankers. ``runs`` are TREC files of further systems (ids of questions as in the question file, uris of chunks),
-        which rerankers and cuts follow as well; where nothing else is named only they are measured. Of original rows of
-        Natural Questions ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`);
-        rows that cannot be read are the report's ``problems``, and ``reading`` counts the bytes of files. Lists of
-        retrievers have ``depth`` passages; None: as many as they find by their own settings, such as all chunks of three
-        pages."""
+        """See :meth:`trivium.engine.Engine.evaluate`.
+
+        - ``where``: search only chunks that match. Gold chunks remain gold whether they match or not.
+        - ``rerank``: also measure each system after each of these rerankers, as the system ``NAME > RERANKER``.
+        - ``cut``: also measure all of these, ended by each of these rules, as ``NAME > RULE`` (at most :data:`CUT_K`
+          passages if a rule has no bounds).
+        - ``settings``: settings of rerankers.
+        - ``runs``: TREC files of further systems (ids of questions as in the question file, uris of chunks), to which
+          rerankers and cuts apply as well. If nothing else is named, only they are measured.
+        - ``annotators``: for original rows of Natural Questions, whose answers count
+          (:func:`trivium.parser.sources.annotators.counted`). Unreadable rows are the report's ``problems``.
+        - ``depth``: length of the retrievers' lists. None: as many as they find with their own settings, such as all
+          chunks of three pages.
+        - ``reading``: progress in bytes of the question files.
+        """
         condition = parse(where) if isinstance(where, str) else where
         problems: list[Problem] = []
         if isinstance(questions, str | Path):
@@ -149,12 +156,13 @@ class Evaluator:
         return replace(report, warnings=told, shown=("passages",) if cuts else ())
 
     def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
-        """Decide by an evaluation on the user's own questions what ``default`` means in this store: the trained
-        ``fusion`` (``network``, or a folder) where the gate lets it (:mod:`trivium.evaluation.gate`), else the convex
+        """Decide from an evaluation on the user's own questions what ``default`` means in this store: the trained
+        ``fusion`` (``network``, or a folder) if the gate admits it (:mod:`trivium.evaluation.gate`), else the convex
         combination.
 
-        The report needs rows of all eight retrievers, ``convex`` and the fusion. Other engines on the store obey from
-        when they are opened. Raises InputError for a report without them and for a fusion that is not trained.
+        The report needs rows of all eight retrievers, ``convex`` and the fusion. Other engines on the store use the
+        decision once they are reopened. Raises InputError for a report without these rows and for a fusion that is
+        not trained.
         """
         if not isinstance(self.searcher.fusions.get(fusion), NetworkFusion):
             raise InputError(
@@ -180,8 +188,9 @@ def _followed(
     cuts: Sequence[SecondStage],
     failed: Counter[str],
 ) -> dict[str, Ranking]:
-    """The rankings of each system, of each after each reranker, and of all these ended by each cut. What rerankers fail
-    with is counted."""
+    """Return the rankings of each system, of each after each reranker, and of all these ended by each cut. Failures
+    of rerankers are counted.
+    """
     placed = {name: [Placed(uri, score) for uri, score in ranking] for name, ranking in first.items()}
     for name, ranking in first.items():
         for stage in after:

@@ -1,4 +1,4 @@
-"""Follow-up questions of a question file are searched for as ``trivium ask`` does without a language model."""
+"""Rewrites follow-up questions of a question file as ``trivium ask`` does without a language model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from trivium.types import Question, Turn
 
 
 def stand_alone(questions: Iterable[Question], store: GraphReader) -> tuple[Question, ...]:
-    """The questions as they are searched for: one with a history is made to stand by itself, and has none any more. The
-    others stay as they are."""
+    """Return the questions as they are searched for. Those with a history are rewritten as standalone questions
+    without one; the others are unchanged.
+    """
     return tuple(_stand_alone(question, store) if question.history else question for question in questions)
 
 

@@ -1,19 +1,19 @@
-"""May a trained fusion be the default? Decided on questions it has not seen, and written down with the figures.
+"""Decides whether a trained fusion may be the default, from questions it has not seen, and records the figures.
 
-The rule: its gate is open unless on some set of questions it is *significantly worse* than the best single retriever or
-than the convex combination, or its mean over the sets is *not better* than theirs.
+The rule: the gate is open unless on some set of questions the fusion is *significantly worse* than the best single
+retriever or the convex combination, or its mean over the sets is *not better* than theirs.
 
-Why like this. The mean says whether there is anything to gain; it counts every set alike, because one set of four
-thousand questions must not outvote five small ones. A set on which it is worse by more than luck stands for users who
-would be let down, whatever others gain, so one is enough to shut the gate; without the test a question or two would
-decide on a set of sixty. Both comparisons lean towards shut: the best single retriever is chosen on the very questions
-it is compared on, and the tests of several sets are not corrected for being several.
+Rationale: The mean shows whether there is anything to gain. It weights every set equally, so that a set of four
+thousand questions does not outvote five small ones. A set on which the fusion is significantly worse represents users
+who would be let down, whatever others gain, so one is enough to shut the gate. Without the test, one or two questions
+would decide on a set of sixty. Both comparisons are biased towards shut: the best single retriever is chosen on the
+very questions it is compared on, and the tests of several sets are not corrected for multiplicity.
 
-Tests and intervals are by page, since the questions of a page succeed and fail together. Where the two differ on too few
-pages for such a test to speak at all they are by question: that makes too much of little, but else a set of a few pages
-could never object.
+Tests and intervals are by page, since the questions of a page succeed and fail together. If the two systems differ on
+too few pages for such a test to be significant at all, they are by question. That overstates small samples, but
+otherwise a set of a few pages could never object.
 
-The measure is recall@5, which is hit@5 wherever a question has one thing to find.
+The measure is recall@5, which equals hit@5 for questions with a single gold part.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ from trivium.evaluation.significance import Interval, mean_interval, p_value
 
 MEASURE = "recall@5"
 LEVEL = 0.05
-"""A p-value below is no luck."""
+"""Significance level of the p-values."""
 FEWEST_PAGES = 6
-"""Groups of questions with a page in common on which two rows differ: of fewer than that, even if one row lost on all of
-them, no test by page would say so (the least p-value is 2 / 2**groups)."""
+"""Minimum number of groups of questions with a common page on which two rows differ. With fewer, even a row that lost
+on all of them cannot be significant in a test by page (the smallest p-value is 2 / 2**groups).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A fusion against another row of the same questions: the mean of that row, the mean paired difference (positive:
-    the fusion is better) with its 95 % interval, and the two-sided p-value of the paired permutation test."""
+    """A fusion compared with another row on the same questions: the mean of that row, the mean paired difference
+    (positive: the fusion is better) with its 95 % interval, and the two-sided p-value of the paired permutation test.
+    """
 
     row: str
     mean: float
@@ -51,18 +53,18 @@ class Against:
 
     @property
     def worse(self) -> bool:
-        """Whether the fusion is worse by more than luck."""
+        """Whether the fusion is significantly worse."""
         return self.difference.mean < 0 and self.p < LEVEL
 
     @property
     def better(self) -> bool:
-        """Whether it is better by more than luck."""
+        """Whether the fusion is significantly better."""
         return self.difference.mean > 0 and self.p < LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a fusion did on one set of questions."""
+    """The results of a fusion on one set of questions."""
 
     questions: int
     measure: str
@@ -72,7 +74,7 @@ class Verdict:
 
     @property
     def decision(self) -> str:
-        """better, worse, or as good: than both, than either, else."""
+        """The verdict: "better" than both, "worse" than either, otherwise "as good"."""
         if self.single.worse or self.convex.worse:
             return "worse"
         return "better" if self.single.better and self.convex.better else "as good"
@@ -106,8 +108,9 @@ class Gate:
 
 
 def verdict(report: Report, fusion: str, singles: Sequence[str], convex: str = "convex") -> Verdict:
-    """Judge the row ``fusion`` of an evaluation against the best of the rows ``singles`` and the row ``convex``. Raises
-    InputError where rows are missing or no question was traced."""
+    """Compare the row ``fusion`` of an evaluation with the best of the rows ``singles`` and the row ``convex``.
+    Raises InputError if rows are missing or no question was traced.
+    """
     missing = [name for name in (fusion, convex, *singles) if name not in report.rows]
     if missing or not singles or not report.traced.questions:
         raise InputError(
@@ -123,7 +126,7 @@ def verdict(report: Report, fusion: str, singles: Sequence[str], convex: str = "
 
 
 def decide(sets: Mapping[str, Verdict]) -> Gate:
-    """Open or shut by the rule above. Raises InputError without any set."""
+    """Open or shut the gate by the rule above. Raises InputError without any set."""
     if not sets:
         raise InputError("the gate needs at least one set of questions")
     worse = [

@@ -1,4 +1,4 @@
-"""How long the stages of a search take."""
+"""Measures the time of each stage of a search."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ TOTAL = "total"
 
 
 class Stopwatch:
-    """Laps of one search at a time. Every moment between :meth:`start` and :meth:`stop` counts to exactly one stage, so
-    that the stages add up to the whole, also where several threads work on one stage at once. Stopped, it does
-    nothing."""
+    """Measures the stages of one search at a time. Every moment between :meth:`start` and :meth:`stop` counts to
+    exactly one stage, so the stages sum to the total even if several threads work on one stage. Does nothing while
+    stopped.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -27,11 +28,11 @@ class Stopwatch:
         self._since = 0.0
 
     def start(self) -> None:
-        """Begin at zero."""
+        """Start at zero."""
         self._laps, self._last, self._since = {}, "", self._clock()
 
     def lap(self, stage: str | None = None) -> None:
-        """A stage has just ended, or (None) something that belongs to the stage before."""
+        """Record that a stage has just ended, or (None) something that belongs to the previous stage."""
         if self._laps is None:
             return
         with self._lock:
@@ -41,17 +42,17 @@ class Stopwatch:
             self._since = now
 
     def stage_ended(self, ended: StageEnded) -> None:
-        """What a search tells when it is watched (:data:`trivium.search.stages.StageObserver`)."""
+        """The observer of a search (:data:`trivium.search.stages.StageObserver`)."""
         self.lap(ended.stage)
 
     def stop(self) -> dict[str, float]:
-        """Seconds by stage since the start, of the stages there were, and their ``total``."""
+        """Return the seconds since the start by stage, and their ``total``."""
         laps, self._laps = self._laps or {}, None
         return {**laps, TOTAL: sum(laps.values())}
 
 
 class Timing(BaseModel):
-    """Milliseconds: the median over questions, and what nine in ten stay under."""
+    """Median and 90th percentile over questions, in milliseconds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,7 +61,7 @@ class Timing(BaseModel):
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> Timing:
-        """From the seconds of each question; nothing where there is none."""
+        """Compute it from the seconds of each question; zeros if there are none."""
         if not len(seconds):
             return cls(median=0.0, p90=0.0)
         milliseconds = 1000 * np.asarray(seconds)
@@ -68,7 +69,7 @@ class Timing(BaseModel):
 
 
 def timings(laps: Sequence[Mapping[str, float]]) -> dict[str, Timing]:
-    """Stage -> timing, from the seconds of each search; a stage that a search did not have took it no time.
+    """Map stages to timings, from the seconds of each search. Stages that a search did not have count as zero.
 
     >>> timings([{"embed": 0.001, "total": 0.001}, {"embed": 0.003, "total": 0.003}])["embed"].median
     2.0

@@ -1,4 +1,4 @@
-"""How early something right comes: the cumulative match characteristic (CMC) as figures and as a chart of characters.
+"""The cumulative match characteristic (CMC), as numbers and as a text chart.
 
 The CMC of a system at k is the share of questions with a gold passage among its first k.
 """
@@ -15,16 +15,18 @@ from rich.text import Text
 from trivium.evaluation.tables import share
 
 SHOWN_RANKS = (1, 3, 5, 10, 20)
-"""The ranks whose share is printed; the chart has all of them."""
+"""The ranks that are printed; the chart shows all."""
 LATE_PRECISION = ("precision@10", "precision@20")
-"""Printed beside the CMC: how much of a long list is gold, which a share of questions does not say."""
+"""Printed beside the CMC: the precision of long lists, which the CMC does not show."""
 NARROWEST = 9
-"""Characters of the column of names: where a terminal is narrow, longer names go on below, and no figure is cut."""
+"""Minimum width of the column of names in characters. On a narrow terminal longer names are wrapped, and no number is
+cut.
+"""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def chart(matches: Sequence[float]) -> str:
-    """A character a rank, as high as the share there: empty only for none, full only for all.
+    """Return one character per rank, as high as the share there: empty only for 0, full only for 1.
 
     >>> chart([0, 0.01, 0.5, 0.99, 1])
     ' ▁▄▇█'
@@ -35,12 +37,12 @@ def chart(matches: Sequence[float]) -> str:
 def print_matches(
     matches: Mapping[str, Sequence[float]], means: Mapping[str, Mapping[str, float]], console: Console
 ) -> None:
-    """Print the CMC of each system, and its precision far down the list. Prints nothing where no question was traced."""
+    """Print the CMC of each system, and its precision at large ranks. Prints nothing if no question was traced."""
     depth = max(map(len, matches.values()), default=0)
     if not depth:
         return
     console.print()
-    # Names come from the command line and from files: Text, never markup.
+    # Names come from the command line and from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("CMC", overflow="fold", min_width=NARROWEST)
     for rank in SHOWN_RANKS:

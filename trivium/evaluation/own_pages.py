@@ -1,4 +1,4 @@
-"""Web pages of one file: whatever stands in them is escaped, and they load nothing and run nothing but what they hold."""
+"""Self-contained web pages: all content is escaped, and they load nothing and run only their own script."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 _LOOK = "tables"
-"""What all these pages extend: their head, and the look that they share."""
+"""The base template of all these pages: their head and common style."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A labelled place on an axis of a drawing."""
+    """A labelled position on an axis."""
 
     at: float
     label: str
 
 
 def render(package: str, name: str, *, scripted: bool = False, **values: Any) -> str:
-    """The page of the template ``NAME.html`` in ``templates`` of a package, which extends ``tables.html`` of this one,
-    with the style of both and, if ``scripted``, the script of ``NAME.js``. The template gets both with their digests,
-    which its content security policy names."""
+    """Render the template ``NAME.html`` in ``templates`` of a package, which extends ``tables.html`` of this one,
+    with the style of both and, if ``scripted``, the script ``NAME.js``. The template receives both with their
+    digests, which its content security policy names.
+    """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("trivium.evaluation")]),
         autoescape=True,
@@ -48,5 +49,5 @@ def _own(environment: Environment, name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """How a content security policy names the one style or script that is allowed."""
+    """Return the digest by which a content security policy allows a style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

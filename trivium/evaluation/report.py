@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Ranking = Sequence[tuple[str, float]]
 """Chunk uris with their scores, best first."""
 Rankings = Mapping[str, Sequence[Ranking]]
-"""System -> one ranking a traced question, in their order."""
+"""System -> one ranking per traced question, in their order."""
 
 HEADLINE = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 """The measures that get intervals, comparisons and a column in the table."""
@@ -38,9 +38,10 @@ SHOWN_REASONS = 5
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """The measures of one system: a retriever or a fusion. ``values`` holds every measure question by question and
-    ``means`` over the traced questions (NaN when there are none). ``intervals`` are those of HEADLINE (95 %); ``matches``
-    is the cumulative match characteristic, by rank from 1."""
+    """The measures of one system, a retriever or a fusion. ``values`` holds every measure question by question and
+    ``means`` are over the traced questions (NaN if there are none). ``intervals`` (95 %) are those of HEADLINE;
+    ``matches`` is the cumulative match characteristic, by rank from 1.
+    """
 
     values: Mapping[str, Floats]
     means: Mapping[str, float]
@@ -50,8 +51,9 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A system (``row``) against another one on the same questions: mean paired difference (positive: ``row`` is better)
-    with its 95 % interval, and the two-sided p-value of the paired permutation test."""
+    """A system (``row``) compared with another on the same questions: mean paired difference (positive: ``row`` is
+    better) with its 95 % interval, and the two-sided p-value of the paired permutation test.
+    """
 
     row: str
     against: str
@@ -62,10 +64,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` says
-    what the intervals and tests resample ("pages" or "questions") and ``clusters`` how many of them there are.
-    ``warnings`` say what did not work, such as a reranker; ``shown`` are further measures for the table. ``problems`` are
-    rows of the question file that could not be read."""
+    """The results of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` is
+    the unit that intervals and tests resample ("pages" or "questions") and ``clusters`` their number. ``warnings``
+    are failures that were worked around, such as that of a reranker; ``shown`` are further measures for the table.
+    ``problems`` are unreadable rows of the question file.
+    """
 
     traced: Traced = field(repr=False)
     rankings: Rankings = field(repr=False)
@@ -78,7 +81,7 @@ class Report:
     problems: tuple[Problem, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain JSON values; a mean that does not exist is null."""
+        """The report as plain JSON values; undefined means are null."""
         return {
             **traced_json(self.traced),
             "rows": {name: _row_json(row) for name, row in self.rows.items()},
@@ -90,8 +93,10 @@ class Report:
         }
 
     def to_pandas(self) -> DataFrame:
-        """A line a system and measure: ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to ``high``
-        of the measures in HEADLINE. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``)."""
+        """Return one row per system and measure: ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to
+        ``high`` of the measures in HEADLINE. Raises MissingExtraError without pandas (``pip install
+        'trivium[pandas]'``).
+        """
         return data_frame(
             (
                 {"system": name, "measure": measure, "mean": mean, **_bounds(row.intervals.get(measure))}
@@ -102,7 +107,7 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: the means that the terminal shows, and how many questions they are of."""
+        """HTML representation for notebooks: the means shown in the terminal, and the number of questions."""
         table = html_table(
             ["system", *HEADLINE],
             [
@@ -115,7 +120,7 @@ class Report:
 
 
 def traced_json(traced: Traced) -> dict[str, Any]:
-    """How many questions there were and could be traced, and why the others could not, as JSON values."""
+    """Return the numbers of questions and of traced ones, and the reasons for the others, as JSON values."""
     return {
         "questions": len(traced.questions) + len(traced.untraceable),
         "traced": len(traced.questions),
@@ -124,12 +129,12 @@ def traced_json(traced: Traced) -> dict[str, Any]:
 
 
 def problems_json(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    """Rows of a question file that could not be read, as JSON values."""
+    """Return unreadable rows of a question file as JSON values."""
     return [{"location": problem.location, "reason": problem.reason} for problem in problems]
 
 
 def problem_lines(problems: Sequence[Problem]) -> Iterator[Text]:
-    """How many rows of a question file could not be read, and the first of them."""
+    """Describe how many rows of a question file are unreadable, and the first of them."""
     if problems:
         rows = "1 row" if len(problems) == 1 else f"{len(problems):,} rows"
         yield Text(f"{rows} could not be read:", style="yellow")
@@ -140,7 +145,7 @@ def problem_lines(problems: Sequence[Problem]) -> Iterator[Text]:
 
 
 def compared_json(compared: Comparison) -> dict[str, Any]:
-    """One system against another, as JSON values."""
+    """Convert a comparison of two systems to JSON values."""
     return {
         "row": compared.row,
         "against": compared.against,
@@ -152,7 +157,9 @@ def compared_json(compared: Comparison) -> dict[str, Any]:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the means, the best of each column in bold, the CMC, and which questions could not be traced and why."""
+    """Print the means, the best of each column in bold, the CMC, and the questions that could not be traced with
+    reasons.
+    """
     console.print(_table(report))
     rows = report.rows
     print_matches(
@@ -173,7 +180,7 @@ def _row_json(row: SystemScores) -> dict[str, Any]:
 
 
 def _table(report: Report) -> Table:
-    # Names come from the command line and reasons from files: Text, never markup.
+    # Names come from the command line and reasons from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("system", overflow="fold", min_width=NARROWEST)
     for measure in HEADLINE:

@@ -46,7 +46,7 @@ CMC_DEPTH = 20
 
 @dataclass(frozen=True, slots=True)
 class _Cutoffs:
-    """Where each kind of measure looks: those of f-measures are among those of recall and precision."""
+    """The cutoffs of each kind of measure. Those of f-measures are included in those of recall and precision."""
 
     hit: Sequence[int] = SINGLE_HOP
     recall: Sequence[int] = tuple(sorted({*SET_CUTOFFS, *DEEP}))
@@ -57,17 +57,17 @@ class _Cutoffs:
 
     @property
     def deepest(self) -> int:
-        """The largest of them."""
+        """The largest cutoff."""
         return max(*self.hit, *self.recall, *self.coverage, *self.precision, *self.ranked)
 
 
 def measure(
     gold: Sequence[Gold], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int] | None = None
 ) -> dict[str, Floats]:
-    """Every measure of one row of rankings, aligned with ``gold``: name -> (questions,).
+    """Return every measure of one row of rankings, aligned with ``gold``: name -> (questions,).
 
-    Each kind of measure has its usual cutoffs (those above); where ``cutoffs`` are given every measure has these instead.
-    Raises InputError when the lengths differ, a ranking lists a chunk twice, or a cutoff is below 1.
+    Each kind of measure has its usual cutoffs (those above), or ``cutoffs`` if given. Raises InputError if the
+    lengths differ, a ranking lists a chunk twice, or a cutoff is below 1.
     """
     if cutoffs is None:
         at = _Cutoffs()
@@ -106,7 +106,7 @@ def measure(
 
 
 def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> Floats:
-    """Cumulative match characteristic: the share of questions with a gold chunk by rank 1, 2 .. CMC_DEPTH."""
+    """Return the cumulative match characteristic: the share of questions with a gold chunk by rank 1, 2 .. CMC_DEPTH."""
     relevant, _, _ = _judge(gold, rankings, CMC_DEPTH)
     matched: Floats = np.logical_or.accumulate(relevant[:, :CMC_DEPTH], axis=1).mean(axis=0)
     return matched
@@ -115,9 +115,10 @@ def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) 
 def _judge(
     gold: Sequence[Gold], rankings: Sequence[Sequence[str]], least: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
-    """Is the chunk at a rank gold, and is it the first of its group (questions x ranks); groups (questions,).
+    """Return whether the chunk at each rank is gold, and whether it is the first of its group (questions, ranks), and
+    the number of groups (questions,).
 
-    There are at least ``least`` ranks, and as many as the largest number of groups.
+    There are at least ``least`` ranks, and at least as many as the largest number of groups.
     """
     if len(gold) != len(rankings):
         raise InputError(f"expected one ranking for each of {len(gold)} questions, got {len(rankings)}")

@@ -1,4 +1,4 @@
-"""From rankings to a report. Needs no store: the rankings are given."""
+"""Creates a report from rankings, without a store."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from trivium.types import Question
 def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> Report:
     """Measure the rankings of each system.
 
-    Every system has one ranking for each of ``traced.questions``, in that order, empty when nothing was
-    retrieved. Measures are means over the traced questions; the first system is what the others are compared
-    with. Intervals and tests resample pages (questions that share gold pages), or questions where all share
-    one. Raises InputError for a system with another number of rankings or when ``traced`` is about other questions.
+    Every system has one ranking for each of ``traced.questions``, in that order, empty if nothing was retrieved.
+    Measures are means over the traced questions; the other systems are compared with the first one. Intervals and
+    tests resample pages (questions that share gold pages), or questions if all share one. Raises InputError for a
+    system with another number of rankings or if ``traced`` is about other questions.
     """
     _check(questions, traced, rankings)
     gold = [traced.gold[question.id] for question in traced.questions]

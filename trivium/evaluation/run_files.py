@@ -1,4 +1,4 @@
-"""TREC runs from files, by the names of their systems."""
+"""Reads TREC runs from files, by the names of their systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Runs = dict[str, dict[str, Ranking]]
 
 
 def system_of(path: Path) -> str:
-    """The system whose run a file holds, as :func:`trivium.evaluation.trec.run_path` names files.
+    """Return the system of a run file named by :func:`trivium.evaluation.trec.run_path`.
 
     >>> system_of(Path("runs/vector > bm25.run"))
     'vector > bm25'
@@ -24,8 +24,9 @@ def system_of(path: Path) -> str:
 
 
 def read_runs(paths: Iterable[str | Path], questions: Collection[str]) -> Runs:
-    """The runs of files, in their order. Raises InputError for a run that cannot be read, lists a chunk twice, or is
-    about none of the questions (ids), and for two of one name."""
+    """Read runs from files, in their order. Raises InputError for a run that cannot be read, lists a chunk twice, or
+    contains none of the question ids, and for duplicate names.
+    """
     runs: Runs = {}
     for path in map(Path, paths):
         name = system_of(path)

@@ -1,4 +1,4 @@
-"""Language models that take part in searches, counted: one that chooses for the path retriever, others that rerank."""
+"""Counts the language models that take part in searches: the selector of the path retriever and rerankers."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ _NOTHING = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """How often language models were asked, and the tokens they took; ``reranking`` is the part of those that rerank."""
+    """Number of calls and tokens of language models. ``reranking`` is the part of rerankers."""
 
     calls: int = 0
     usage: Usage = _NOTHING
     reranking: Usage = _NOTHING
 
     def since(self, earlier: Spent) -> Spent:
-        """What came after an earlier count."""
+        """Return the difference to an earlier count."""
         return Spent(
             self.calls - earlier.calls, self.usage - earlier.usage, self.reranking - earlier.reranking
         )
 
 
 class SearchModels:
-    """Counts what those of its selectors and rerankers take that are the package's own; a selector or reranker of
-    somebody's own asks whom it likes, and is not counted."""
+    """Counts the language models of built-in selectors and rerankers. Custom ones call their models directly and are
+    not counted.
+    """
 
     def __init__(self) -> None:
         self._choosing: list[CountingChatModel] = []
         self._reranking: list[CountingChatModel] = []
 
     def of_selector(self, selector: Selector) -> Selector:
-        """The same selector, whose model is counted where it has one."""
+        """Return the selector with its model counted, if it has one."""
         if isinstance(selector, LlmSelector):
             return replace(selector, model=self._chooses(selector))
         if isinstance(selector, RecordedSelector) and selector.model_selector is not None:
@@ -49,7 +50,7 @@ class SearchModels:
         return selector
 
     def of_reranker(self, reranker: Reranker) -> Reranker:
-        """The same reranker, whose model is counted where it has one."""
+        """Return the reranker with its model counted, if it has one."""
         if isinstance(reranker, PointwiseReranker | ListwiseReranker):
             self._reranking.append(CountingChatModel(reranker.model))
             return type(reranker)(self._reranking[-1], reranker.name)
@@ -57,12 +58,12 @@ class SearchModels:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the models, each once."""
+        """Distinct names of the models."""
         return tuple(dict.fromkeys(model.name for model in (*self._choosing, *self._reranking)))
 
     @property
     def spent(self) -> Spent:
-        """By all of them so far."""
+        """Usage of all of them so far."""
         reranking = sum((model.usage for model in self._reranking), _NOTHING)
         return Spent(
             sum(model.calls for model in (*self._choosing, *self._reranking)),

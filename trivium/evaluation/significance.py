@@ -1,9 +1,9 @@
-"""Significance: paired bootstrap intervals and paired permutation tests, by cluster of questions.
+"""Paired bootstrap intervals and paired permutation tests, by cluster of questions.
 
-Questions on one page succeed and fail together, so what is resampled is the page (the cluster), with all its
-questions; without clusters every question is its own. All columns of one call share the resamples, which
-keeps rows paired and makes many measures as cheap as one. Percentile intervals (Efron 1979); with few
-clusters, say under twenty, they are too narrow and only a hint.
+Questions on one page succeed and fail together, so pages (clusters) are resampled with all their questions; without
+clusters every question is its own cluster. All columns of one call share the resamples, which keeps rows paired and
+makes many measures as cheap as one. Percentile intervals (Efron 1979); with fewer than about twenty clusters they are
+too narrow and only indicative.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ CONFIDENCE = 0.95
 RESAMPLES = 10_000
 SEED = 20240229
 FEW = 20
-"""Intervals and tests of fewer clusters than this are only a hint."""
+"""Intervals and tests with fewer clusters than this are only indicative."""
 LEVEL = 0.05
-"""Differences with an adjusted p-value below are marked in reports."""
+"""Differences with a lower adjusted p-value are marked in reports."""
 _BATCH_CELLS = 1 << 22
-"""Random numbers drawn at a time, to bound memory; the result does not depend on it."""
+"""Random numbers drawn at a time, to limit memory; the result does not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,9 @@ def mean_intervals(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> list[Interval]:
-    """Bootstrap intervals of the mean of each column of ``values`` (questions x columns).
+    """Return bootstrap intervals of the mean of each column of ``values`` (questions, columns).
 
-    ``clusters`` (questions,) numbers the cluster of each question. Raises InputError for empty or
-    mis-shaped input.
+    ``clusters`` (questions,) numbers the cluster of each question. Raises InputError for empty or mis-shaped input.
     """
     table, sums, sizes = _by_cluster(values, clusters)
     count = len(sizes)
@@ -74,8 +73,9 @@ def mean_interval(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Interval:
-    """The bootstrap interval of the mean of ``values`` (questions,). For the interval of a paired difference
-    pass the difference."""
+    """Return the bootstrap interval of the mean of ``values`` (questions,). For the interval of a paired difference
+    pass the difference.
+    """
     column = np.asarray(values, dtype=np.float64)[:, None]
     return mean_intervals(column, clusters, resamples=resamples, confidence=confidence, seed=seed)[0]
 
@@ -87,18 +87,19 @@ def p_values(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> list[float]:
-    """Two-sided paired permutation test for each column of ``differences`` (questions x columns).
+    """Return the p-values of two-sided paired permutation tests for each column of ``differences`` (questions,
+    columns).
 
-    Under the null hypothesis either side of a pair could have been the other, so the sign of each cluster's
-    summed difference is flipped at random. Exact (all sign patterns) when there are no more patterns than
-    ``resamples``, otherwise (1 + at least as extreme) / (1 + resamples).
+    Under the null hypothesis the two sides of a pair are exchangeable, so the sign of each cluster's summed
+    difference is flipped at random. Exact (all sign patterns) if there are no more patterns than ``resamples``,
+    otherwise (1 + at least as extreme) / (1 + resamples).
     """
     _, sums, sizes = _by_cluster(differences, clusters)
     count = len(sizes)
     exact = count < 63 and 2**count <= resamples
     total = 2**count if exact else resamples
     rng = np.random.default_rng(seed)
-    # Equal sums reached in another order differ in the last bits and must still count as equally extreme.
+    # Sums in a different order differ in the last bits but must count as equally extreme.
     bound = np.abs(sums.sum(axis=0)) - 1e-9 * np.maximum(np.abs(sums).sum(axis=0), 1e-300)
     extreme = np.zeros(sums.shape[1], dtype=np.int64)
     for rows in _batches(total, count):
@@ -118,13 +119,13 @@ def p_value(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> float:
-    """The paired permutation test of one column of differences (questions,)."""
+    """Return the p-value of the paired permutation test for one column of differences (questions,)."""
     column = np.asarray(differences, dtype=np.float64)[:, None]
     return p_values(column, clusters, resamples=resamples, seed=seed)[0]
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """p-values of a family of tests, adjusted so that the chance of any false alarm among them all stays below the level
+    """Adjust the p-values of a family of tests, so that the probability of any false positive stays below the level
     they are compared with (Holm, Scandinavian Journal of Statistics 6, 1979).
 
     >>> holm([0.01, 0.04, 0.03, 0.005])
@@ -139,7 +140,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def _by_cluster(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats, Floats]:
-    """The table, its sums by cluster (clusters x columns) and the cluster sizes (clusters,)."""
+    """Return the table, its sums by cluster (clusters, columns) and the cluster sizes (clusters,)."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) or not np.isfinite(table).all():
         raise InputError(f"expected finite values (questions x columns), got shape {table.shape}")
@@ -155,7 +156,7 @@ def _by_cluster(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, 
 
 
 def _occurrences(picks: NDArray[np.int64], count: int) -> Floats:
-    """How often each of ``count`` things was picked, row by row."""
+    """Count how often each of ``count`` items was picked, row by row."""
     flat = picks + count * np.arange(len(picks))[:, None]
     return np.bincount(flat.ravel(), minlength=picks.shape[0] * count).reshape(-1, count).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""What is measured beside a retriever, a fusion or a run: the same, put in order by a reranker and ended by a cut."""
+"""Measured systems: a retriever, a fusion or a run, optionally reranked and cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What ``first`` finds, after a reranker and a cut where there are any."""
+    """The results of ``first``, optionally after a reranker and a cut."""
 
     first: str
     reranker: Reranker | None = None
@@ -40,15 +40,18 @@ class System:
         retrievers: Collection[str],
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
-        """What it finds; ``first`` is one of ``retrievers``, or else a fusion. Raises what the search raises."""
+        """Search with this system. ``first`` is one of ``retrievers``, or else a fusion. Raises the errors of the
+        search.
+        """
         views, fusion = ([self.first], None) if self.first in retrievers else (None, self.first)
         asked: SearchOptions = {**options, "rerank": self.reranker, "cut": self.cut}
         return engine.search(question, k, views, fusion, **asked)
 
     @property
     def depends_on(self) -> list[object]:
-        """What its outcome depends on beside what ``first`` finds, as JSON values: names, the models that language models
-        are called by where a reranker asks one, and the files of one in a folder. Raises InputError."""
+        """Return what the results depend on besides those of ``first``, as JSON values: names, the models behind the
+        names of language models if a reranker uses one, and the files of a reranker in a folder. Raises InputError.
+        """
         told: list[object] = [None if self.cut is None else str(self.cut)]
         if self.reranker is not None:
             told += [self.reranker.name, getattr(getattr(self.reranker, "model", None), "name", None)]
@@ -59,8 +62,9 @@ class System:
 
 
 def followed(firsts: Sequence[str], rerankers: Sequence[Reranker], cuts: Sequence[Cut]) -> list[System]:
-    """Every one of ``firsts`` after each reranker, then all these and ``firsts`` themselves ended by each cut, in the
-    order of reports. Raises InputError for two rerankers or cuts of one name."""
+    """Return every one of ``firsts`` after each reranker, then all these and ``firsts`` themselves ended by each cut,
+    in the order of reports. Raises InputError for two rerankers or cuts with the same name.
+    """
     for names in ([reranker.name for reranker in rerankers], list(map(str, cuts))):
         if len(set(names)) < len(names):
             raise InputError(f"expected every reranker and every cut once, got {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""Tables and figures in Markdown, and tables in HTML."""
+"""Formats tables and numbers in Markdown, and tables in HTML."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ BETTER, WORSE = "▲", "▼"
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """A table whose first columns are ``words`` and whose others are figures. Names from outside go through
-    :func:`plain` first.
+    """Return a Markdown table whose first ``words`` columns are text and the others numbers. Pass names from outside
+    through :func:`plain` first.
 
     >>> print(grid(["system", "hit@1"], [["vector", ".5"]]))
     | system | hit@1 |
@@ -24,7 +24,7 @@ def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> 
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in HTML, whatever its cells hold: they are escaped.
+    """Return an HTML table with escaped cells.
 
     >>> html_table(["system"], [["<b>"]])
     '<table><thead><tr><th>system</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
@@ -35,7 +35,7 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text from outside as Markdown that shows it: on one line, with nothing in it that means something.
+    """Escape untrusted text for Markdown, on one line.
 
     >>> plain("a|b *c*")
     'a\\\\|b \\\\*c\\\\*'
@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def share(value: float) -> str:
-    """A number in [0, 1] or a difference of such, to three digits, without the zero that says nothing.
+    """Format a number in [0, 1], or a difference of such numbers, with three digits and without the leading zero.
 
     >>> share(0.8125), share(1), share(-0.25)
     ('.812', '1.000', '-.250')
@@ -53,7 +53,7 @@ def share(value: float) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value."""
+    """Format a p-value."""
     return "< .001" if p < 0.001 else share(p)
 
 

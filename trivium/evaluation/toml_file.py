@@ -1,4 +1,4 @@
-"""TOML files that say what to measure: how they are read, what their tables share, and how their faults are named."""
+"""Reads TOML files that define measurements: their common tables, and readable errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.search.cut import Cut
 T = TypeVar("T")
 File = TypeVar("File", bound=BaseModel)
 _SHOWN = 60
-"""Characters of what came that are shown."""
+"""Maximum number of characters of an invalid value that are shown."""
 
 
 def _once(values: list[T]) -> list[T]:
@@ -29,7 +29,7 @@ def _once(values: list[T]) -> list[T]:
 
 
 def _made(make: Callable[[str], T], text: str) -> T:
-    """What a text names. Raises ValueError, as pydantic wants it."""
+    """Return what a text names. Raises ValueError, as pydantic requires."""
     try:
         return make(text)
     except (InputError, ConfigurationError) as error:
@@ -47,23 +47,23 @@ def _cut(rule: str) -> str:
 
 Name = Annotated[str, Field(min_length=1)]
 Distinct = Annotated[list[T], AfterValidator(_once)]
-"""A list in which nothing, or no name, comes twice."""
+"""A list without duplicate values or names."""
 NonEmpty = Annotated[list[T], Field(min_length=1), AfterValidator(_once)]
-"""The same of one or more."""
+"""The same, with at least one element."""
 RerankerName = Annotated[str, AfterValidator(_reranker)]
-"""A name of which a reranker can be made."""
+"""The name of a reranker."""
 CutRule = Annotated[str, AfterValidator(_cut)]
-"""A rule where lists end, as :class:`~trivium.search.cut.Cut` writes it."""
+"""A rule for ending lists, in the syntax of :class:`~trivium.search.cut.Cut`."""
 
 
 class Table(BaseModel):
-    """A table of such a file: nothing in it is guessed at, and no key is left over."""
+    """A table of such a file. Types are strict and unknown keys rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class QuestionSet(Table):
-    """Questions and the store they are asked. ``sample`` None means all of them."""
+    """Questions and the store they are asked on. ``sample`` None means all of them."""
 
     questions: Name
     store: Name
@@ -72,14 +72,15 @@ class QuestionSet(Table):
     exact: bool = False
 
     def paths(self, folder: Path) -> dict[str, str]:
-        """``questions`` and ``store``, which are relative to the folder of the file, as they hold from anywhere."""
+        """Resolve ``questions`` and ``store``, which are relative to the folder of the file."""
         store = self.store if is_address(self.store) else str(folder / self.store)
         return {"questions": str(folder / self.questions), "store": store}
 
 
 def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:
-    """What a file of some ``kind`` says. Raises InputError, which says what is ``expected``, naming the line of a syntax
-    error, or each key that is not as expected."""
+    """Read a file of some ``kind``. Raises InputError, which says what is ``expected``, naming the line of a syntax
+    error, or each invalid key.
+    """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -94,7 +95,7 @@ def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:
 
 
 def _complaint(fault: Any, data: Any, model: type[BaseModel]) -> str:
-    """One fault of a file: where it is, what was expected, and what came."""
+    """Describe one error of a file: where it is, what was expected, and what was found."""
     words = ", ".join(_place(fault["loc"], data))
     words = f"{words}: " if words else ""
     if fault["type"] == "missing":
@@ -107,7 +108,7 @@ def _complaint(fault: Any, data: Any, model: type[BaseModel]) -> str:
 
 
 def _place(location: tuple[int | str, ...], data: Any) -> list[str]:
-    """Where a fault is, from the outside to the inside: ``set 2 ('squad')``, ``key 'sample'``."""
+    """Return the location of an error from the outside to the inside: ``set 2 ('squad')``, ``key 'sample'``."""
     words: list[str] = []
     list_key = ""
     for key in location:

@@ -1,15 +1,15 @@
 """Runs and judgements in TREC format, readable by trec_eval, ranx and ir-measures.
 
-A run has lines ``question Q0 chunk rank score row``, judgements (qrels) ``question group chunk 1``: the
-second column, which most tools ignore, numbers the gold group as in the TREC diversity tasks.
+A run has lines ``question Q0 chunk rank score row``, judgements (qrels) ``question group chunk 1``: the second
+column, which most tools ignore, numbers the gold group as in the TREC diversity tasks.
 
-TREC separates by white space, and uris contain it. White space, control characters and ``%`` in an identifier
-are written as the percent-encoding of their UTF-8 bytes; :func:`encode` and :func:`decode` are inverse.
+TREC fields are separated by white space, which uris may contain. White space, control characters and ``%`` in an
+identifier are percent-encoded as UTF-8; :func:`encode` and :func:`decode` are inverse.
 
-Tools order a run by score and break ties in their own way. Ranks are judged here, so a score that does not
-fall below the one above it is written as the next smaller double. Every other score is kept to its last bit.
+Tools order a run by score and break ties in their own way. Our ranks are authoritative, so a score that is not below
+the previous one is written as the next smaller double. Every other score is preserved exactly.
 
-The folder of an evaluation holds ``<row>.run`` for each row, ``qrels.txt`` and ``metrics.json``.
+The folder of an evaluation contains ``<row>.run`` for each row, ``qrels.txt`` and ``metrics.json``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 
 
 def encode(identifier: str) -> str:
-    """An identifier as one TREC field.
+    """Encode an identifier as one TREC field.
 
     >>> encode("Carl Boese#chunk-1")
     'Carl%20Boese#chunk-1'
@@ -41,14 +41,14 @@ def encode(identifier: str) -> str:
 
 
 def decode(field: str) -> str:
-    """The inverse of :func:`encode`."""
+    """Decode a field written by :func:`encode`."""
     return unquote(field, errors="strict")
 
 
 def write_runs(report: Report, folder: str | Path) -> None:
-    """Keep an evaluation in a folder, which is made when missing; files of the same names are replaced.
+    """Save an evaluation to a folder, which is created when missing; existing files are replaced.
 
-    A row name that is no plain file name is percent-encoded. Raises InputError when nothing can be written.
+    Row names that are not plain file names are percent-encoded. Raises InputError if nothing can be written.
     """
     folder = Path(folder)
     try:
@@ -64,12 +64,12 @@ def write_runs(report: Report, folder: str | Path) -> None:
 
 
 def run_path(folder: Path, row: str) -> Path:
-    """Where the run of a row is kept."""
+    """Return the path of a row's run."""
     return folder / f"{quote(row, safe=' ')}.run"
 
 
 def write_run(path: str | Path, row: str, rankings: Mapping[str, Ranking]) -> None:
-    """Write the rankings (question id -> ranking) of one row. A question without hits has no line.
+    """Write the rankings (question id -> ranking) of one row. Questions without hits have no line.
 
     Raises InputError for a score that is not finite.
     """
@@ -88,7 +88,7 @@ def write_run(path: str | Path, row: str, rankings: Mapping[str, Ranking]) -> No
 
 
 def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
-    """The rankings of a run, by question, in the order of the rank column."""
+    """Return the rankings of a run by question, in the order of the rank column."""
     ranked: dict[str, list[tuple[int, str, float]]] = {}
     for number, fields in _read(path, 6):
         try:
@@ -114,9 +114,10 @@ def write_qrels(path: str | Path, gold: Mapping[str, Gold]) -> None:
 
 
 def read_qrels(path: str | Path) -> dict[str, Gold]:
-    """The gold chunks, by question, of judgements that :func:`write_qrels` wrote. Judgements from elsewhere
-    usually leave the second column 0, which reads as one group of alternatives. Chunks judged 0 or less are
-    left out."""
+    """Return the gold chunks by question, from judgements written by :func:`write_qrels`. Judgements from elsewhere
+    usually have 0 in the second column, which is read as one group of alternatives. Chunks judged 0 or less are
+    skipped.
+    """
     groups: dict[str, dict[str, list[str]]] = {}
     for number, (question, group, chunk, relevance) in _read(path, 4):
         try:

@@ -1,2 +1,3 @@
-"""How good answers are: measures against the known answers, citations against the gold, claims judged by a language
-model. What asks the questions is :mod:`trivium.evaluation.answers.run`."""
+"""Evaluates answers: compares them with known answers, checks citations against the gold, and has claims judged by a
+language model. The questions are asked by :mod:`trivium.evaluation.answers.run`.
+"""

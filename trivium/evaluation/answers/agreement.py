@@ -1,4 +1,4 @@
-"""How far two judges agree beyond chance: Cohen's kappa (Cohen, 1960), and the weighted one (Cohen, 1968)."""
+"""Agreement of two judges beyond chance: Cohen's kappa (Cohen, 1960), and its weighted form (Cohen, 1968)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ import numpy as np
 from trivium.common.arrays import Floats, Integers
 
 GOOD = 0.75
-"""A value from here on (a grade of 4 or 5) says that an answer is good; of a measure where lower is better, up to 1 -
-this."""
+"""Values from here on (a grade of 4 or 5) count as good; for measures where lower is better, values up to 1 minus
+this.
+"""
 _GRADES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Two judges on one measure, over the ``answers`` that both judged. ``kappa`` is that of "good or not" (see
-    :data:`GOOD`), ``weighted`` that of five grades with quadratic weights: 1 is perfect, 0 what chance would give; NaN
-    where both give everything the same grade. ``same`` is the share of answers that both call good, or both do not."""
+    """Agreement of two judges on one measure, over the ``answers`` that both judged. ``kappa`` is for "good or not"
+    (see :data:`GOOD`), ``weighted`` for five grades with quadratic weights: 1 is perfect, 0 is chance level; NaN if
+    both give everything the same grade. ``same`` is the share of answers on which both agree that they are good or
+    not.
+    """
 
     measure: str
     first: str
@@ -32,8 +35,9 @@ class Agreement:
 
 
 def agreements(values: Mapping[str, Mapping[str, Floats]]) -> list[Agreement]:
-    """Every pair of judges on every measure that both judge. ``values`` are judge -> measure -> (answers,), NaN where a
-    judge does not tell."""
+    """Compare every pair of judges on every measure that both judge. ``values`` are judge -> measure -> (answers,),
+    NaN without a judgement.
+    """
     judges = list(values)
     return [
         _agreement(measure, first, second, values[first][measure], values[second][measure])
@@ -63,9 +67,9 @@ def _agreement(measure: str, first: str, second: str, one: Floats, other: Floats
 
 
 def kappa(first: Integers, second: Integers, categories: int, *, weighted: bool = False) -> float:
-    """Cohen's kappa of two raters' categories (things,), from 0 to ``categories`` - 1: 1 minus the disagreement seen
-    over that of chance. ``weighted``: a disagreement counts by the square of its size. NaN for nothing, and where
-    chance leaves no disagreement.
+    """Return Cohen's kappa of two raters' categories (items,), from 0 to ``categories`` - 1: 1 minus the observed
+    disagreement divided by that expected by chance. With ``weighted``, a disagreement counts by the square of its
+    size. NaN for no items, and if no disagreement is expected.
 
     >>> round(kappa(np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), 2), 3)
     0.5

@@ -1,4 +1,4 @@
-"""A question put to a language model alone, without any passage: what it knows by itself."""
+"""Asks a language model a question without any passages, to measure what it knows by itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from trivium.types import Answer
 
 
 def answer_without_context(question: str, model: ChatModel, writing: Writing) -> Answer:
-    """The model's answer in the form that the prompt style wants; no statement in it has a passage. Raises
-    ChatModelError."""
+    """Return the model's answer in the form required by the prompt style; its statements have no passages. Raises
+    ChatModelError.
+    """
     style = prompt_style(DEFAULT) if writing.style is None else writing.style
     messages = style.messages_alone(quoted(question))
     wanted = ANSWER_TOKENS if writing.max_tokens is None else writing.max_tokens

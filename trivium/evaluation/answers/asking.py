@@ -1,4 +1,4 @@
-"""Questions asked from one context after another, each answer kept as soon as it is there."""
+"""Asks questions with different contexts, saving each answer immediately."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ R = TypeVar("R", contravariant=True)
 
 
 class Account(Protocol[R]):
-    """Keeps count of what language models take, and may have an end."""
+    """Accounts for the usage of language models, and may limit it."""
 
     def check(self) -> None:
-        """Raises where nothing more may be spent; asked before each answer, and each judgement."""
+        """Raise if the budget is exhausted. Called before each answer and judgement."""
         ...
 
     def spent(self, record: R) -> None:
-        """Told of an answer or a judgement, which says what it took."""
+        """Record an answer or a judgement, which states its usage."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How every question is asked."""
+    """The parameters with which every question is asked."""
 
     engine: Engine
     traced: Traced
@@ -64,10 +64,10 @@ class Asking:
     systems: Mapping[str, System] = field(default_factory=dict)
     """The rows whose passages are reranked or cut, by name."""
     models: SearchModels = field(default_factory=SearchModels)
-    """Those that take part in the search, where they are counted."""
+    """Language models that take part in the search and are counted."""
 
     def answered(self, row: str, question: Question) -> Answered:
-        """The answer from the context of a row, timed."""
+        """Answer a question with the context of a row, and time it."""
         began = time.perf_counter()
         if row == NO_CONTEXT:
             if self.model is None:
@@ -122,7 +122,7 @@ class Asking:
         )
 
     def _offered(self, given: Answer) -> list[int]:
-        """The numbers of the passages that the reader was given: the prompt is made the same way again."""
+        """Return the numbers of the passages that the reader was given, by reconstructing the prompt."""
         found = passages(given.passages)
         if self.model is not None and found and given.searched_for is not None:
             asked = given.searched_for
@@ -133,7 +133,9 @@ class Asking:
 
 
 def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:
-    """Up to k gold chunks as a search would give them: the first of each group, then the second of each ..."""
+    """Return up to k gold chunks as a search would return them: the first of each group, then the second of each, and
+    so on.
+    """
     in_turn = chain.from_iterable(zip_longest(*gold.groups))
     return _hits_of(store, [uri for uri in in_turn if uri is not None][:k])
 
@@ -153,8 +155,9 @@ def collect_answers(
     progress: StageProgress | None = None,
     account: Account[Answered] | None = None,
 ) -> dict[str, list[Answered]]:
-    """The answers of every row, in the order of the questions ``asked``: those that the folder has, and the others, which
-    are asked for and kept. Raises ChatModelError, what the search raises, and what ``account`` raises."""
+    """Return the answers of every row, in the order of the questions ``asked``: those saved in the folder, and the
+    others, which are asked and saved. Raises ChatModelError, and the errors of the search and of ``account``.
+    """
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
     with log.writing():
@@ -176,7 +179,7 @@ def collect_answers(
 
 
 def kept(folder: Path, ask: Callable[[], T]) -> T:
-    """What ``ask`` gives. Raises ChatModelError that says where the earlier answers are."""
+    """Return ``ask()``. Raises ChatModelError that says where the earlier answers are."""
     try:
         return ask()
     except ChatModelError as error:

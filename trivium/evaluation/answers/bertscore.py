@@ -1,7 +1,7 @@
-"""BERTScore (Zhang et al., ICLR 2020), by the package of its authors.
+"""BERTScore (Zhang et al., ICLR 2020), using its authors' package.
 
-It compares tokens in context, so its values mean something only with the model and layer they were made with: the
-package's signature is reported with them. Its weights come from Hugging Face, or lie in a folder.
+It compares contextual token embeddings, so values are comparable only for the same model and layer: the package's
+signature is reported with them. The weights are downloaded from Hugging Face, or read from a folder.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any
 from trivium.errors import EmbeddingError, MissingExtraError
 
 DEFAULT_MODEL = "roberta-large"
-"""What the package takes for English."""
+"""The package's default for English."""
 
 
 class BertScore:
-    """F1 in about [0, 1], higher is better, not rescaled; of several known answers the best."""
+    """F1 in about [0, 1], higher is better, not rescaled. With several known answers the best value counts."""
 
     def __init__(self, model: str = DEFAULT_MODEL, layers: int | None = None) -> None:
-        """``model`` is a name the package knows, or the folder of another model with the number of ``layers`` to take.
-        Raises MissingExtraError without the package, EmbeddingError where the model cannot be had."""
+        """``model`` is a name known to the package, or the folder of another model with the number of ``layers`` to
+        use. Raises MissingExtraError without the package, EmbeddingError if the model is unavailable.
+        """
         try:
             from bert_score import BERTScorer
         except ImportError as error:
@@ -37,11 +38,11 @@ class BertScore:
 
     @property
     def signature(self) -> str:
-        """Model, layer and versions, as the package writes them."""
+        """Model, layer and versions, in the package's format."""
         return str(self._scorer.hash)
 
     def scores(self, answers: Sequence[str], gold: Sequence[Sequence[str]]) -> list[float]:
-        """F1 of each answer with the closest of its known answers; NaN for an empty one."""
+        """Return the F1 of each answer with its closest known answer; NaN for an empty one."""
         places = [place for place, answer in enumerate(answers) if answer.strip()]
         values = [math.nan] * len(answers)
         if places:

@@ -1,7 +1,7 @@
-"""A folder that a run writes into as it goes, so that it can be interrupted and goes on.
+"""The folder of a run, which is written incrementally so that the run can be interrupted and resumed.
 
-``settings.json`` holds everything the answers depend on; ``*.jsonl`` get a line for each answer or judgement as soon as
-it is there. A folder that was begun with other settings is refused.
+``settings.json`` holds everything the answers depend on. ``*.jsonl`` get one line per answer or judgement
+immediately. A folder that was started with other settings is rejected.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from trivium.errors import InputError
 
 SETTINGS = "settings.json"
 _KEYED = ("rows", "judges")
-"""Settings that name things: more may join, but what has a name keeps its meaning."""
+"""Settings with named entries: entries may be added, but existing ones must not change."""
 
 
 def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh: bool = False) -> None:
-    """Make the folder ready for these settings, or go on in it; ``fresh`` removes ``files`` of an earlier run first.
+    """Prepare the folder for these settings, or resume in it; ``fresh`` first removes ``files`` of an earlier run.
 
-    Raises InputError where it was begun with other settings, naming them.
+    Raises InputError, naming the settings that differ, if it was started with other ones.
     """
     wanted = json.loads(json.dumps(settings))
     path = folder / SETTINGS

@@ -1,7 +1,8 @@
-"""What a judge is asked that gives grades: one measure at a time, with the texts that this measure is about and no
-others, a reason first and then a grade from 1 to 5.
+"""Prompts for judges that give grades: one measure at a time, with only the texts that this measure concerns, asking
+first for a reason and then for a grade from 1 to 5.
 
-Answers and passages are quoted data: they stand between marks that they cannot close."""
+Answers and passages are quoted data, enclosed in marks that they cannot close.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from trivium.answering.prompting import quoted
 from trivium.llm.base import Message
 
 VERSION = 1
-"""Of these prompts: what was graded by others is not comparable."""
+"""Version of these prompts. Grades given with other versions are not comparable."""
 
 WORST, BEST = 1, 5
 
@@ -62,7 +63,7 @@ def grade_prompt(
     known: Sequence[str] | None = None,
     passages: str | None = None,
 ) -> tuple[Message, ...]:
-    """Ask for a grade; texts that are None are not shown."""
+    """Return the messages that ask for a grade. Texts that are None are omitted."""
     parts = []
     if passages is not None:
         parts.append(f"<passages>\n{quoted(passages)}\n</passages>")

@@ -1,10 +1,10 @@
-"""Grades with reasons, by any language model: relevancy, correctness, hallucination, specific information.
+"""Grades with reasons from any language model: relevancy, correctness, hallucination, specific information.
 
-Each measure is asked for by itself, so that one does not colour the other, and a small model has one thing to do at a
-time. A grade from 1 to 5 becomes 0 to 1; ``hallucination`` is turned round, so that 0 means that nothing is made up.
+Each measure is requested separately, so that they do not influence each other and small models have a single task.
+Grades from 1 to 5 are mapped to [0, 1]; ``hallucination`` is inverted, so that 0 means that nothing is invented.
 
-An answer that says nothing was found (a refusal) is neither relevant nor correct and makes nothing up; nobody has to be
-asked for that. Its specific information is judged by the passages: a right refusal counts.
+An answer that says nothing was found (a refusal) is neither relevant nor correct and invents nothing; this needs no
+judge. Its specific information is judged by the passages: a correct refusal counts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _BY_PASSAGES = ("hallucination", "specific_information")
 _GRADE = {"type": "integer", "enum": list(range(prompts.WORST, prompts.BEST + 1))}
 GRADE_SCHEMA = object_schema({"reason": {"type": "string"}, "grade": _GRADE})
 SHORT_SCHEMA = object_schema({"reason": {"type": "string", "maxLength": SHORT_REASON}, "grade": _GRADE})
-"""For models that can be held to lengths."""
+"""For models that can be constrained to lengths."""
 
 
 class Grade(BaseModel):
-    """A grade from 1 to 5 (best), and why. ``asked``: False where it needed no judge."""
+    """A grade from 1 to 5 (best), with its reason. ``asked`` is False if no judge was needed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,7 +52,7 @@ class Graded(JudgedAnswer):
 
 
 def as_value(measure: str, grade: int) -> float:
-    """A grade as the measure's value in [0, 1].
+    """Convert a grade to the measure's value in [0, 1].
 
     >>> as_value("correctness", 4), as_value("hallucination", 4)
     (0.75, 0.25)
@@ -62,18 +62,19 @@ def as_value(measure: str, grade: int) -> float:
 
 
 class Grader:
-    """Asks one language model, one answer and one measure after another."""
+    """Asks one language model for one grade at a time."""
 
     def __init__(self, model: ChatModel, measures: Sequence[str] = MEASURES) -> None:
-        """``measures``: which of :data:`MEASURES`."""
+        """``measures`` is a subset of :data:`MEASURES`."""
         self._asked = Asked(model)
         self._measures = tuple(measures)
 
     def grade(
         self, row: str, identifier: str, question: str, said: str, context: str, answers: Sequence[str]
     ) -> Graded:
-        """Grade what was ``said`` in answer to a question (an empty text: that nothing was found), by the text of the
-        passages the reader was given (empty: it was given none) and the known answers. Raises ChatModelError."""
+        """Grade what was ``said`` in answer to a question (empty text: nothing was found), given the passages the
+        reader received (empty text: none) and the known answers. Raises ChatModelError.
+        """
         self._asked.forget()
         grades: dict[str, Grade] = {}
         missing: dict[str, str] = {}
@@ -117,7 +118,7 @@ def _prompt(
 
 
 def read_grade(reply: str) -> Grade:
-    """The grade of ``{"reason": "...", "grade": 4}``. Raises MalformedError."""
+    """Parse ``{"reason": "...", "grade": 4}``. Raises MalformedError."""
     for value in json_objects(reply, ["grade"]):
         grade = value["grade"]
         if type(grade) is not int or not prompts.WORST <= grade <= prompts.BEST:

@@ -1,15 +1,15 @@
-"""Faithfulness and factual correctness, as RAGAS defines them, with any language model as the judge.
+"""Faithfulness and factual correctness as defined by RAGAS, with any language model as the judge.
 
 *Faithfulness*: the share of the answer's claims that follow from the passages the reader was given.
-*Factual correctness*: the claims of the answer that follow from the known answer are true positives, its others false
-positives, and claims of the known answer that do not follow from the answer false negatives; F1 of these.
 
-Known answers are often a name or a number, so both are read as answers to the question; of several known answers the
-first is broken down into claims, and the answer's claims are held against all of them. Both lie in [0, 1], higher is
-better.
+*Factual correctness*: claims of the answer that follow from the known answer are true positives, its other claims
+false positives, and claims of the known answer that do not follow from the answer false negatives. The measure is
+their F1. Known answers are often a name or a number, so both are read as answers to the question. Of several known
+answers the first is split into claims, and the answer's claims are compared with all of them. Both measures lie in
+[0, 1], higher is better.
 
-What the judge replies is data. A reply that is not as asked for is asked for once more; a measure that cannot be had is
-missing, with the reason, and never zero.
+Replies of the judge are data. A malformed reply is requested once more; a measure that cannot be obtained is missing,
+with the reason, and never zero.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ T = TypeVar("T")
 
 
 class Claim(BaseModel):
-    """A claim, and whether it follows: from the ``context`` the reader was given, from the known answer (``reference``),
-    and, for a claim of the known answer, from the ``answer``. None where nobody asked, or the judge did not tell.
-    ``reasons`` are the judge's, under the same names."""
+    """A claim, and whether it follows from the ``context`` the reader was given, from the known answer
+    (``reference``), and, for a claim of the known answer, from the ``answer``. None if it was not asked, or not
+    answered. ``reasons`` are the judge's, under the same names.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,7 +52,7 @@ class Claim(BaseModel):
 
 
 class Judgement(JudgedAnswer):
-    """What a judge said of one answer, claim by claim."""
+    """The judgement of one answer, claim by claim."""
 
     faithfulness: float | None = None
     factual_correctness: float | None = None
@@ -64,8 +65,9 @@ class Judgement(JudgedAnswer):
 
 
 class Judge:
-    """Asks one language model, one answer after another. What the known answers state is asked once for each question,
-    whatever the row, and not where it is in ``earlier`` judgements."""
+    """Asks one language model about one answer at a time. The claims of a known answer are requested once per
+    question, whatever the row, unless they are in ``earlier`` judgements.
+    """
 
     def __init__(self, model: ChatModel, earlier: Iterable[Judgement] = ()) -> None:
         self._asked = Asked(model)
@@ -78,9 +80,9 @@ class Judge:
     def judge(
         self, row: str, identifier: str, question: str, said: str, context: str, answers: Sequence[str]
     ) -> Judgement:
-        """Judge what was ``said`` in answer to a question, by the text of the passages the reader was given and by the
-        known answers. An empty text said nothing: it is not correct, and nothing in it is unfaithful. Raises
-        ChatModelError."""
+        """Judge what was ``said`` in answer to a question, given the text of the passages the reader received and the
+        known answers. An empty text is not correct, and contains nothing unfaithful. Raises ChatModelError.
+        """
         self._asked.forget()
         missing: dict[str, str] = {}
         if not said:
@@ -117,10 +119,12 @@ class Judge:
     def _correct(
         self, identifier: str, question: str, said: str, claims: Sequence[str], answers: Sequence[str]
     ) -> tuple[float, list[Verdict], tuple[Claim, ...]]:
-        """F1 of the claims, which of them follow from the known answers, and the claims of the first known answer."""
+        """Return the F1 of the claims, their verdicts against the known answers, and the claims of the first known
+        answer.
+        """
         known = self._claims_of_known(identifier, question, answers[0])
         in_reference = self._verdicts(claims, _reference(question, answers))
-        # By itself an answer like "Asaph Hall" states nothing that could follow from it.
+        # Without the question, an answer like "Asaph Hall" has no content that anything could follow from.
         in_answer = self._verdicts(known, f"Question: {question}\nAnswer: {said}")
         right = sum(verdict.follows for verdict in in_reference)
         wrong = len(in_reference) - right

@@ -1,7 +1,8 @@
-"""What a judge is asked. The algorithm is that of RAGAS (Es et al., EACL 2024, and its documentation): a text is broken
-down into claims, and each claim is held against another text. The words are our own.
+"""Prompts for judges of claims. The algorithm is that of RAGAS (Es et al., EACL 2024, and its documentation): a text
+is split into claims, and each claim is compared with another text. The wording is our own.
 
-Answers and passages are quoted data: they stand between marks that they cannot close."""
+Answers and passages are quoted data, enclosed in marks that they cannot close.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from trivium.answering.prompting import quoted
 from trivium.llm.base import Message
 
 VERSION = 1
-"""Of these prompts: what was judged by others is not comparable."""
+"""Version of these prompts. Judgements made with other versions are not comparable."""
 
 _CLAIMS = """\
 Break a text down into claims: short statements that each say one thing and can be understood and checked by themselves. \

@@ -1,5 +1,4 @@
-"""What a judge replied, read as the JSON it was asked for. A reply is data: what is not as asked is malformed, never
-guessed at."""
+"""Parses replies of judges as the JSON that was requested. Anything else is malformed and never guessed."""
 
 from __future__ import annotations
 
@@ -9,13 +8,13 @@ from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.text import plain
 
 MOST_CLAIMS = 50
-"""An answer that is said to state more has not been understood."""
+"""Replies with more claims than this indicate that the judge misunderstood the task."""
 
 MOST_OF_A_REASON = 500
-"""Characters of a reason that are kept."""
+"""Maximum number of characters of a reason that are kept."""
 
 SHORT_REASON = 120
-"""Characters of a reason that a small model may write: it would go on and on."""
+"""Maximum number of characters of a reason from a small model, which would otherwise never stop."""
 
 CLAIMS_SCHEMA = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
 _VERDICT: dict[str, JsonSchema] = {
@@ -27,8 +26,9 @@ VERDICTS_SCHEMA = object_schema({"verdicts": {"type": "array", "items": object_s
 
 
 def bounded_verdicts_schema(count: int) -> JsonSchema:
-    """The same for ``count`` claims, with short reasons: for models that can be held to lengths, as small ones must
-    be."""
+    """Return the same schema for ``count`` claims with short reasons, for models that can be constrained to lengths,
+    as small ones must be.
+    """
     verdict: dict[str, JsonSchema] = {
         **_VERDICT,
         "number": {"type": "integer", "enum": list(range(1, count + 1))},
@@ -39,11 +39,11 @@ def bounded_verdicts_schema(count: int) -> JsonSchema:
 
 
 class MalformedError(ValueError):
-    """A reply that is not what was asked for; the message says what is wrong with it."""
+    """A malformed reply. The message says what is wrong with it."""
 
 
 def read_claims(reply: str) -> list[str]:
-    """The claims of ``{"claims": ["...", ...]}``: distinct, without surplus white space; there may be none."""
+    """Parse ``{"claims": ["...", ...]}`` and return the distinct claims, without surplus white space; may be empty."""
     for value in json_objects(reply, ["claims"]):
         claims = value["claims"]
         if isinstance(claims, list) and all(isinstance(claim, str) for claim in claims):
@@ -55,15 +55,16 @@ def read_claims(reply: str) -> list[str]:
 
 
 class Verdict(NamedTuple):
-    """Whether a claim follows, and why: the judge's reason, possibly empty."""
+    """Whether a claim follows, and the judge's reason, which may be empty."""
 
     follows: bool
     reason: str = ""
 
 
 def read_verdicts(reply: str, count: int) -> list[Verdict]:
-    """The verdicts of ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` on claims 1 to ``count``, in their order.
-    Each claim needs exactly one, 0 or 1."""
+    """Parse ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` and return the verdicts on claims 1 to ``count``, in
+    their order. Each claim needs exactly one, 0 or 1.
+    """
     for value in json_objects(reply, ["verdicts"]):
         verdicts = value["verdicts"]
         if not isinstance(verdicts, list):
@@ -85,5 +86,5 @@ def read_verdicts(reply: str, count: int) -> list[Verdict]:
 
 
 def as_reason(value: object) -> str:
-    """A judge's reason on one line, cut where it goes on and on; empty where it gave none."""
+    """Return a judge's reason on one line, truncated; empty if there is none."""
     return " ".join(plain(value).split())[:MOST_OF_A_REASON] if isinstance(value, str) else ""

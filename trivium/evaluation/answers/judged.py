@@ -1,4 +1,4 @@
-"""What judges say of an answer, whichever way they judge, and how a language model is asked for it."""
+"""Common parts of all judges: their results, and how the language model is asked."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from trivium.types import Usage
 ATTEMPTS = 2
 MOST_TOKENS = 1024
 NO_PASSAGES = "the reader was given no passages"
-"""Why nothing can be said of an answer and its passages."""
+"""Reason why an answer cannot be compared with its passages."""
 _SLACK = 64
-"""Tokens for the marks around the messages, which differ from model to model."""
+"""Tokens reserved for the markup around messages, which depends on the model."""
 _SHOWN = 300
-"""Characters of a malformed reply that are kept."""
+"""Maximum number of characters of a malformed reply that are kept."""
 
 T = TypeVar("T")
 
 
 class JudgedAnswer(BaseModel):
-    """What a judge said of one answer. A measure that cannot be had is None, and ``missing`` says why, by measure.
-    ``malformed`` counts replies that were not as asked for, of all ``calls``; ``unread`` is how these begin."""
+    """A judge's results for one answer. A measure that could not be obtained is None, and ``missing`` gives the
+    reason. ``malformed`` counts malformed replies among all ``calls``; ``unread`` holds their beginnings.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,39 +45,40 @@ class JudgedAnswer(BaseModel):
 
     @property
     def usage(self) -> Usage:
-        """The tokens that it read and wrote."""
+        """Tokens read and written."""
         return Usage(self.prompt_tokens, self.completion_tokens)
 
     def value(self, measure: str) -> float | None:
-        """A measure; None where it cannot be had."""
+        """Return a measure; None if it could not be obtained."""
         raise NotImplementedError
 
 
 class UnjudgedError(Exception):
-    """Why a measure cannot be had."""
+    """The reason why a measure could not be obtained."""
 
 
 class Asked:
-    """A language model as a judge is asked: with temperature 0, once more where a reply is not as asked for. It counts
-    what that takes, until :meth:`forget`."""
+    """Asks a language model as a judge: with temperature 0, and once more after a malformed reply. Counts its usage
+    until :meth:`forget`.
+    """
 
     def __init__(self, model: ChatModel) -> None:
         self.model = model
         self.forget()
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Reset the counts."""
         self.calls = self.prompt_tokens = self.completion_tokens = 0
         self.unread: list[str] = []
 
     @property
     def holds_lengths(self) -> bool:
-        """Whether the model can be held to a schema that bounds lengths. Endpoints refuse such a schema."""
+        """Whether the model supports schemas that limit lengths. Endpoints reject them."""
         return bool(getattr(self.model, "holds_lengths", False))
 
     @property
     def counts(self) -> dict[str, object]:
-        """What was counted, as fields of a :class:`JudgedAnswer`."""
+        """The counts as fields of a :class:`JudgedAnswer`."""
         return {
             "calls": self.calls,
             "malformed": len(self.unread),
@@ -86,13 +88,14 @@ class Asked:
         }
 
     def ask(self, messages: tuple[Message, ...], schema: JsonSchema, read: Callable[[str], T]) -> T:
-        """What ``read`` makes of the reply. Raises UnjudgedError where it raises MalformedError twice, or the question is
-        too long for the model, and ChatModelError."""
+        """Return the reply parsed by ``read``. Raises UnjudgedError if it raises MalformedError twice, or the
+        question is too long for the model, and ChatModelError.
+        """
         fault = ""
         for attempt in range(ATTEMPTS):
             room = self._room(messages)
             if room < 1:
-                # What does not fit the second time was malformed the first.
+                # If only the second attempt does not fit, report why the first reply was malformed.
                 raise UnjudgedError(fault if attempt else "longer than the judge reads")
             with self.model.stream(messages, max_tokens=room, temperature=0.0, schema=schema) as reply:
                 text = "".join(without_thoughts(reply))
@@ -110,8 +113,9 @@ class Asked:
         raise UnjudgedError(fault)
 
     def _room(self, messages: Sequence[Message]) -> int:
-        """How many tokens the reply may have: a quarter of the window, at most ``MOST_TOKENS``; 0 where the question
-        leaves less."""
+        """Return the token limit of the reply: a quarter of the window, at most ``MOST_TOKENS``; 0 if the question
+        leaves less.
+        """
         window = self.model.context_tokens
         taken = _SLACK + sum(self.model.count_tokens(message.content) for message in messages)
         wanted = min(MOST_TOKENS, window // 4)

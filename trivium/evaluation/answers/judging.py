@@ -1,4 +1,4 @@
-"""Answers judged by language models, in several ways, each judgement kept as soon as it is there."""
+"""Has answers judged by language models, by several methods, saving each judgement immediately."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ from trivium.llm.base import ChatModel
 from trivium.types import Question
 
 Judgements = Mapping[str, Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]]
-"""Judge -> way -> row -> what it said of each answer."""
+"""Judge -> method -> row -> judgement of each answer."""
 _AskJudge = Callable[[Answered, Question, Sequence[str]], JudgedAnswer]
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to judge: what it measures, what is kept, under which name of files, and what its numbers depend on."""
+    """A method of judging: its measures, the type and file name of its records, and the version its results depend
+    on.
+    """
 
     measures: tuple[str, ...]
     kind: type[JudgedAnswer]
@@ -45,13 +47,13 @@ WAYS: Mapping[str, Way] = {
     "grades": Way(grades.MEASURES, Graded, "graded", lambda: grade_prompts.VERSION),
     "ragas": Way(ragas_judge.MEASURES, RagasJudged, "ragas", ragas_judge.package_version),
 }
-"""By name: claims held against texts, grades with reasons, and the package ragas."""
+"""Methods by name: claims compared with texts, grades with reasons, and the package ragas."""
 DEFAULT_WAYS = ("claims", "grades")
 FILES = tuple(f"{way.file}-*.jsonl" for way in WAYS.values())
 
 
 def check_ways(names: Sequence[str]) -> tuple[str, ...]:
-    """The ways to judge that are named, each once. Raises InputError for one that is not known, MissingExtraError."""
+    """Return the named methods without duplicates. Raises InputError for an unknown one, and MissingExtraError."""
     for name in names:
         if name not in WAYS:
             raise InputError(f"expected ways to judge, of {', '.join(WAYS)}; got {name!r}")
@@ -60,7 +62,7 @@ def check_ways(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def judge_settings(model: ChatModel, ways: Sequence[str]) -> dict[str, Any]:
-    """Everything the judgements of a model depend on, by the name they are kept under."""
+    """Return everything the judgements of a model depend on, by the name they are saved under."""
     about = {"name": model.name, "context_tokens": model.context_tokens}
     return {_key(model.name, way): {**about, "prompts": WAYS[way].version()} for way in ways}
 
@@ -80,8 +82,10 @@ def collect_judgements(
     progress: StageProgress | None = None,
     accounts: Mapping[str, Account[JudgedAnswer]] | None = None,
 ) -> Judgements:
-    """What every model says of every answer, in every way: what the folder has, and the rest, which is asked for and
-    kept. ``accounts`` are by model. Raises ChatModelError, MissingExtraError, and what an account raises."""
+    """Return the judgement of every answer by every model and method: those saved in the folder, and the others,
+    which are requested and saved. ``accounts`` are by model. Raises ChatModelError, MissingExtraError, and the errors
+    of accounts.
+    """
     found: dict[str, dict[str, dict[str, list[JudgedAnswer]]]] = {}
     for model in models:
         account = None if accounts is None else accounts.get(model.name)
@@ -112,7 +116,7 @@ def collect_judgements(
 
 
 def judgement_file(folder: Path, model: str, way: str) -> Path:
-    """Where what a model said in a way is kept."""
+    """Return the file of a model's judgements by a method."""
     return folder / f"{WAYS[way].file}-{quote(model, safe='')}.jsonl"
 
 

@@ -38,7 +38,7 @@ def measure(answered: Answered, answers: Sequence[str], gold: Gold) -> Mapping[s
     chunks = {chunk for group in gold.groups for chunk in group}
     found = float(answered.outcome != "absent")
     said = answered.said
-    # A refusal may share words with a known answer: it says none of them.
+    # A refusal may share words with a known answer without stating it.
     values = {name: compare(said, answers) if found else 0.0 for name, compare in OF_TEXTS.items()}
     offered = not chunks.isdisjoint(answered.context)
     marks = answered.marks()

@@ -1,4 +1,4 @@
-"""Every measure of every answer, as numbers."""
+"""Computes all measures of all answers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def measure_answers(
     traced: Traced,
     bertscore: BertScore | None,
 ) -> dict[str, dict[str, Floats]]:
-    """Every measure of every row, question by question (NaN where it has nothing to say). Of several judges the mean,
-    over the answers that all of them judged: one that fails more often on one row would decide comparisons."""
+    """Return every measure of every row, question by question, NaN where undefined. With several judges, the mean
+    over the answers that all of them judged: otherwise a judge that fails more often on one row would bias
+    comparisons.
+    """
     golds = [question.answers for question in asked]
     values = {}
     for row, row_answers in answers.items():
@@ -51,7 +53,9 @@ def measure_answers(
 
 
 def judged_values(row: str, ways: Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]) -> dict[str, Floats]:
-    """The measures of one judge (way -> row -> judgements) of the answers of a row; NaN where it does not tell."""
+    """Return the measures of one judge (method -> row -> judgements) for the answers of a row, NaN without a
+    judgement.
+    """
     return {
         name: np.array(
             [math.nan if (value := judged.value(name)) is None else value for judged in rows[row]],
@@ -64,7 +68,7 @@ def judged_values(row: str, ways: Mapping[str, Mapping[str, Sequence[JudgedAnswe
 
 
 def _cosines(embedder: Embedder, texts: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:
-    """The cosine of each answer with the closest known answer, by the store's embedder; 0 for one that says nothing."""
+    """Return the cosine of each answer with its closest known answer, by the store's embedder; 0 for refusals."""
     distinct = list(dict.fromkeys(chain(filter(None, texts), chain.from_iterable(golds))))
     if not distinct:
         return np.zeros(len(texts))

@@ -1,7 +1,7 @@
-"""How much of a known answer an answer says, by its words.
+"""Word overlap of an answer with the known answers.
 
-An answer is a text without its citation marks; a question may have several known answers (gold), and the one that the
-answer comes closest to counts. All measures lie in [0, 1], higher is better.
+An answer is a text without its citation marks. If a question has several known answers (gold), the closest one
+counts. All measures lie in [0, 1], higher is better.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalise(text: str) -> str:
-    """A text as SQuAD's own evaluation compares it (Rajpurkar et al., EMNLP 2016): lower case, without punctuation, then
-    without articles and surplus white space.
+    """Normalise a text as SQuAD's evaluation does (Rajpurkar et al., EMNLP 2016): lower case, without punctuation,
+    then without articles and surplus white space.
 
     >>> normalise("The  Phobos-Grunt, a probe.")
     'phobosgrunt probe'
@@ -29,12 +29,12 @@ def normalise(text: str) -> str:
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
-    """1 where the whole answer is a gold one, normalised."""
+    """Return 1 if the whole answer equals a gold one after normalisation."""
     return float(normalise(answer) in map(normalise, gold))
 
 
 def token_f1(answer: str, gold: Sequence[str]) -> float:
-    """The harmonic mean of precision and recall of normalised words, each as often as it occurs (SQuAD's F1).
+    """Return the harmonic mean of precision and recall of normalised words, with multiplicity (SQuAD's F1).
 
     >>> round(token_f1("It was Asaph Hall, in 1877.", ["Asaph Hall", "Hall"]), 3)
     0.5
@@ -43,8 +43,8 @@ def token_f1(answer: str, gold: Sequence[str]) -> float:
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
-    """ROUGE-L: the harmonic mean of precision and recall of the longest common subsequence of words (Lin, 2004).
-    Words are lower-cased and not stemmed; for text in ASCII the value is that of the package rouge-score.
+    """Return ROUGE-L: the harmonic mean of precision and recall of the longest common subsequence of words (Lin,
+    2004). Words are lower-cased and not stemmed; for ASCII text the value equals that of the package rouge-score.
 
     >>> round(rouge_l("Hall found it: Asaph Hall", ["Asaph Hall found it"]), 3)
     0.667
@@ -53,8 +53,9 @@ def rouge_l(answer: str, gold: Sequence[str]) -> float:
 
 
 def contains(answer: str, gold: Sequence[str]) -> float:
-    """1 where the answer contains a gold one as whole words, read as gold is traced to chunks (lower case, punctuation
-    as spaces): answers are sentences, of which a known answer is a part. An answer that says more has more chances.
+    """Return 1 if the answer contains a gold one as whole words, normalised as for tracing gold to chunks (lower
+    case, punctuation as spaces). Suited to answers in sentences, of which a known answer is a part; longer answers
+    have more chances.
 
     >>> contains("Asaph Hall found them in 1877.", ["asaph hall"]), contains("Asaph Halley", ["Asaph Hall"])
     (1.0, 0.0)

@@ -1,7 +1,7 @@
-"""The package ``ragas`` as a judge, with any language model of ours and the store's embedder in place of its clients.
+"""The package ``ragas`` as a judge, with our language models and the store's embedder instead of its clients.
 
-Prompts, schemas and arithmetic are the package's own (Es et al., EACL 2024), so the numbers may stand beside others of
-that version and judge. The package tells its makers how it is used unless ``RAGAS_DO_NOT_TRACK`` is set: it is set
+Prompts, schemas and arithmetic are the package's own (Es et al., EACL 2024), so results are comparable with others of
+that version and judge. The package reports usage to its makers unless ``RAGAS_DO_NOT_TRACK`` is set, which is done
 here.
 """
 
@@ -50,11 +50,12 @@ class RagasJudged(JudgedAnswer):
 
 
 class RagasJudge:
-    """Asks one language model, one answer after another."""
+    """Asks one language model about one answer at a time."""
 
     def __init__(self, model: ChatModel, embedder: Embedder) -> None:
-        """``embedder`` compares questions with those that ``ragas_answer_relevancy`` makes of the answer. Raises
-        MissingExtraError without the package."""
+        """``embedder`` compares questions with those that ``ragas_answer_relevancy`` generates from the answer.
+        Raises MissingExtraError without the package.
+        """
         self._asked = Asked(model)
         self._score = _measures(self._asked, embedder)
 
@@ -67,8 +68,9 @@ class RagasJudge:
         passages: Sequence[str],
         answers: Sequence[str],
     ) -> RagasJudged:
-        """Judge what was ``said`` in answer to a question (an empty text said nothing: it is neither relevant nor
-        correct), by the passages the reader was given and the first of the known answers. Raises ChatModelError."""
+        """Judge what was ``said`` in answer to a question (an empty text is neither relevant nor correct), given the
+        passages the reader received and the first known answer. Raises ChatModelError.
+        """
         self._asked.forget()
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
@@ -77,7 +79,7 @@ class RagasJudge:
                 missing[measure] = NO_PASSAGES
             elif not said and measure in ("ragas_answer_relevancy", "ragas_factual_correctness"):
                 values[measure] = 0.0
-            elif said or measure != "ragas_faithfulness":  # which has nothing to say of silence
+            elif said or measure != "ragas_faithfulness":  # which is undefined for an empty answer
                 texts = {
                     "user_input": question,
                     "response": said,
@@ -103,14 +105,14 @@ class RagasJudge:
 
 
 def package_version() -> str:
-    """The version of the package, on which the numbers depend. Raises MissingExtraError."""
+    """Return the version of the package, on which the results depend. Raises MissingExtraError."""
     return str(_package().__version__)
 
 
 def _package() -> Any:
     os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what it imports, which is none of the user's business
+        warnings.simplefilter("ignore")  # warnings of its dependencies do not concern the user
         try:
             _stand_in_for_vertex()
             import ragas
@@ -121,8 +123,9 @@ def _package() -> Any:
 
 
 def _stand_in_for_vertex() -> None:
-    """ragas 0.4 imports a class that it compares models with, and that langchain-community has dropped: something stands
-    in its place. Raises ImportError."""
+    """Provide a placeholder for a class that ragas 0.4 imports for comparisons but langchain-community has removed.
+    Raises ImportError.
+    """
     name = "langchain_community.chat_models.vertexai"
     if name not in sys.modules and find_spec(name) is None:
         module = ModuleType(name)
@@ -133,7 +136,7 @@ def _stand_in_for_vertex() -> None:
 def _measures(
     asked: Asked, embedder: Embedder
 ) -> dict[str, Callable[[dict[str, Any]], Coroutine[Any, Any, float]]]:
-    """By name, what gives the value for the texts of an answer."""
+    """Return, by measure, the function that computes it from the texts of an answer."""
     collections = _package().metrics.collections
     model = _model(asked)
     by_name = {
@@ -168,7 +171,7 @@ def _measures(
 
 
 def _model(asked: Asked) -> InstructorBaseRagasLLM:
-    """A judge of ours as the package wants its language models."""
+    """Adapt one of our judges to the package's language model interface."""
     from ragas.llms.base import InstructorBaseRagasLLM
 
     class Ours(InstructorBaseRagasLLM):  # type: ignore[misc]
@@ -186,7 +189,7 @@ def _model(asked: Asked) -> InstructorBaseRagasLLM:
 
 
 def _embeddings(embedder: Embedder) -> BaseRagasEmbedding:
-    """An embedder of ours as the package wants its own."""
+    """Adapt one of our embedders to the package's interface."""
     from ragas.embeddings.base import BaseRagasEmbedding
 
     class Ours(BaseRagasEmbedding):  # type: ignore[misc]
@@ -201,7 +204,7 @@ def _embeddings(embedder: Embedder) -> BaseRagasEmbedding:
 
 
 def read_reply(reply: str, model: type[M]) -> M:
-    """The first JSON object of a reply that is what ``model`` describes. Raises MalformedError."""
+    """Return the first JSON object in a reply that matches ``model``. Raises MalformedError."""
     for value in json_objects(reply, list(model.model_fields)):
         try:
             return model.model_validate(value)
@@ -213,7 +216,7 @@ def read_reply(reply: str, model: type[M]) -> M:
 
 
 def strict_schema(model: type[BaseModel]) -> JsonSchema:
-    """The schema of a pydantic model as endpoints hold models to it: every property required, no others."""
+    """Return the strict JSON schema of a pydantic model, as endpoints require: all properties required, no others."""
     return _strict(model.model_json_schema())  # type: ignore[no-any-return]
 
 

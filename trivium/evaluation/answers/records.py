@@ -1,4 +1,4 @@
-"""What is kept of an answer: a line of JSON that says all that measures look at."""
+"""The stored form of an answer: one line of JSON with everything that measures use."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ class Cited(BaseModel):
 
 
 class Answered(BaseModel):
-    """The answer to a question from the context of a ``row``. ``hits`` are the chunks that were found, best first, and
-    ``offered`` the numbers (ranks, from 1) of those that the reader was given: as many as fit into its window.
-    ``seconds`` is the whole time and ``search_seconds`` the part until the passages were there; tokens are those the
-    reader read and wrote, ``search_..._tokens`` those of language models that chose or reranked passages, and
-    ``rerank_..._tokens`` the part of these that reranked. ``warnings`` say what did not work meanwhile, such as a
-    reranker."""
+    """The answer to a question with the context of a ``row``.
+
+    ``hits`` are the chunks found, best first, and ``offered`` the numbers (ranks, from 1) of those that the reader
+    was given: as many as fit into its window. ``seconds`` is the total time and ``search_seconds`` the part until the
+    passages were found. Tokens are those the reader read and wrote; ``search_..._tokens`` are those of language
+    models that selected or reranked passages, and ``rerank_..._tokens`` the part of these for reranking. ``warnings``
+    are failures that were worked around, such as that of a reranker.
+    """
 
     model_config = _FROZEN
 
@@ -75,7 +77,7 @@ class Answered(BaseModel):
         rerank_usage: Usage = NOTHING_SPENT,
         warnings: Sequence[str] = (),
     ) -> Answered:
-        """From an answer to the question with the id ``question``."""
+        """Create it from an answer to the question with the id ``question``."""
         return cls(
             row=row,
             question=question,
@@ -107,17 +109,17 @@ class Answered(BaseModel):
 
     @property
     def usage(self) -> Usage:
-        """What the reader read and wrote."""
+        """Tokens of the reader."""
         return Usage(self.prompt_tokens, self.completion_tokens)
 
     @property
     def search_usage(self) -> Usage:
-        """What language models that chose or reranked passages did."""
+        """Tokens of the language models that selected or reranked passages."""
         return Usage(self.search_prompt_tokens, self.search_completion_tokens)
 
     @property
     def rerank_usage(self) -> Usage:
-        """The part of it that reranked."""
+        """The part of these for reranking."""
         return Usage(self.rerank_prompt_tokens, self.rerank_completion_tokens)
 
     @property
@@ -127,8 +129,9 @@ class Answered(BaseModel):
 
     @property
     def refused(self) -> bool:
-        """Whether it says that the answer was not found. A language model that said so is followed by the closest
-        passages, which it did not write."""
+        """Whether the answer says that nothing was found. If a language model said so, the text continues with the
+        closest passages, which it did not write.
+        """
         return self.outcome == "absent" or (self.outcome == "closest" and self.completion_tokens > 0)
 
     @property
@@ -137,12 +140,15 @@ class Answered(BaseModel):
         return tuple(self.hits[number - 1] for number in self.offered)
 
     def marks(self) -> list[tuple[int, str | None]]:
-        """Every number that is cited, in the text, by a statement or in the list of citations, with the chunk that the
-        list names for it (None where it names none)."""
+        """Every number cited in the text, by a statement or in the list of citations, with the chunk that the list
+        assigns to it (None if it does not).
+        """
         named: dict[int, str | None] = {citation.number: citation.uri for citation in self.citations}
         numbers = [*cited(self.text), *(number for s in self.statements for number in s.citations)]
         return [*{**dict.fromkeys(numbers), **named}.items()]
 
     def points_to_offered(self, number: int, uri: str | None) -> bool:
-        """Whether a citation points to a passage that the reader was given, and names no other chunk than that one."""
+        """Whether a citation refers to a passage that the reader was given, and the list assigns no other chunk to
+        it.
+        """
         return number in self.offered and uri in (None, self.hits[number - 1])

@@ -1,4 +1,4 @@
-"""What an evaluation of answers found, as JSON and as people read it in a terminal."""
+"""The report of an evaluation of answers, as JSON and in the terminal."""
 
 from __future__ import annotations
 
@@ -33,19 +33,20 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 GOLD = "gold"
-"""The row whose reader is given the gold passages: what it could answer if nothing had to be found."""
+"""The row whose reader is given the gold passages: an upper bound without retrieval errors."""
 NO_CONTEXT = "no-context"
-"""The row whose reader is given no passages at all: what it knows by itself."""
+"""The row whose reader is given no passages: what it knows by itself."""
 TESTED = ("contained", "f1", "factual_correctness", "correctness")
-"""The measures whose comparisons are printed; all are in the JSON."""
+"""The measures whose comparisons are printed. The JSON contains all."""
 SUM_OF_FIVE = "sum_of_five"
 _FIVE = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What judges did for a row: why measures are ``missing`` and how often, replies that were ``malformed`` among all
-    ``calls``, and the tokens it read and wrote."""
+    """Statistics of the judges for a row: reasons for ``missing`` measures with their counts, ``malformed`` replies
+    among all ``calls``, and tokens.
+    """
 
     missing: Mapping[str, int]
     malformed: int
@@ -54,7 +55,7 @@ class Judged:
 
     @classmethod
     def of(cls, judgements: Sequence[JudgedAnswer]) -> Judged:
-        """Over the answers of a row."""
+        """Sum up the judgements of a row."""
         return cls(
             Counter(f"{name}: {why}" for judgement in judgements for name, why in judgement.missing.items()),
             sum(judgement.malformed for judgement in judgements),
@@ -65,11 +66,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """A context and what the reader made of it. ``values`` holds every measure question by question, NaN where it has
-    nothing to say; ``means`` and ``intervals`` (95 %) are over the ``counts`` others. ``latency`` is that of whole
-    answers (``answer``) and of finding the passages (``search``); ``usage`` is the reader's, over all questions, and
-    ``search_usage`` that of language models that chose or reranked passages. ``passages`` is how many were found in the
-    mean, and ``warnings`` what did not work meanwhile, with the number of questions."""
+    """The results of one context.
+
+    ``values`` holds every measure question by question, NaN where undefined; ``means`` and ``intervals`` (95 %) are
+    over the ``counts`` defined values. ``latency`` is that of whole answers (``answer``) and of finding the passages
+    (``search``). ``usage`` is the reader's over all questions, and ``search_usage`` that of language models that
+    selected or reranked passages. ``passages`` is the mean number of passages found, and ``warnings`` maps failures
+    that were worked around to numbers of questions.
+    """
 
     values: Mapping[str, Floats]
     means: Mapping[str, float]
@@ -85,7 +89,7 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A row against the first one, over the ``questions`` for which the measure says something of both."""
+    """A row compared with the first one, over the ``questions`` for which the measure is defined for both."""
 
     found: Comparison
     questions: int
@@ -93,10 +97,13 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReport:
-    """The outcome. ``traced`` are the questions of the file with their gold, ``without_answers`` how many of them have no
-    known answer and were not asked, ``asked`` the ids that were. ``answers`` are by row, ``judgements`` by judge, way and
-    row, in their order. ``resampled`` says what intervals and tests resample and ``clusters`` how many of them there are.
-    ``by_judge`` are the means of each judge, by judge and row, and ``agreements`` how far they agree."""
+    """The results of the evaluation.
+
+    ``traced`` are the questions of the file with their gold, ``without_answers`` the number of those without a known
+    answer, which were not asked, ``asked`` the ids of the others. ``answers`` are by row, ``judgements`` by judge,
+    method and row, in their order. ``resampled`` is the unit that intervals and tests resample and ``clusters`` their
+    number. ``by_judge`` are the means by judge and row, and ``agreements`` the agreement between judges.
+    """
 
     traced: Traced = field(repr=False)
     asked: tuple[str, ...] = field(repr=False)
@@ -120,7 +127,7 @@ class AnswerReport:
         return self.judges[0] if self.judges else None
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain JSON values; a mean that does not exist is null."""
+        """The report as plain JSON values; undefined means are null."""
         return {
             **traced_json(self.traced),
             "without_answers": self.without_answers,
@@ -142,8 +149,10 @@ class AnswerReport:
         }
 
     def to_pandas(self) -> DataFrame:
-        """A line a system and measure: ``system``, ``measure``, ``mean``, its 95 % interval ``low`` to ``high``, and
-        ``n``, how many answers it is of. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``)."""
+        """Return one row per system and measure: ``system``, ``measure``, ``mean``, its 95 % interval ``low`` to
+        ``high``, and ``n``, the number of answers. Raises MissingExtraError without pandas (``pip install
+        'trivium[pandas]'``).
+        """
         return data_frame(
             (
                 {
@@ -161,7 +170,7 @@ class AnswerReport:
         )
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: measures x systems."""
+        """HTML representation for notebooks: measures by systems."""
         measures = next(iter(self.rows.values())).means if self.rows else {}
         cells = [[name, *(_cell(row, name, self) for row in self.rows.values())] for name in measures]
         return html_table(["", *self.rows], cells)
@@ -173,7 +182,7 @@ def save_answer_report(report: AnswerReport, folder: Path) -> None:
 
 
 def print_answer_report(report: AnswerReport, console: Console) -> None:
-    """Print the means with their intervals, and how they came about."""
+    """Print the means with their intervals and the conditions of the evaluation."""
     console.print(_table(report))
     console.print()
     for note in _footnotes(report):
@@ -196,19 +205,19 @@ def _row_json(row: AnswerRow) -> dict[str, Any]:
 
 
 def warning_lines(name: str, warnings: Mapping[str, int], asked: int) -> Iterator[str]:
-    """What did not work in a row, a line each, for people."""
+    """Describe the warnings of a row, one line each."""
     for why, count in warnings.items():
         yield f"warning: {plain(name)}: {count} of {asked} questions: {plain(why)}"
 
 
 def usage_json(usage: Usage) -> dict[str, int]:
-    """Tokens as JSON values."""
+    """Convert token counts to JSON values."""
     return {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens}
 
 
 def sum_of_five(means: Mapping[str, float]) -> float | None:
-    """The five measures of judges in points of a hundred, added up: 500 is perfect. Hallucination is turned round. None
-    where one of them is missing.
+    """Return the sum of the five judged measures in percent: 500 is perfect. Hallucination is inverted. None if one
+    of them is missing.
 
     >>> sum_of_five({"relevancy": 1, "correctness": 0.5, "faithfulness": 1, "hallucination": 0.25,
     ...              "specific_information": 1})
@@ -220,7 +229,7 @@ def sum_of_five(means: Mapping[str, float]) -> float | None:
 
 
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
-    """Numbers that do not exist are null."""
+    """Convert an agreement to JSON values; undefined numbers are null."""
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in asdict(agreement).items()
@@ -237,7 +246,7 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
 
 
 def _table(report: AnswerReport) -> Table:
-    # Names come from the command line and from files: Text, never markup.
+    # Names come from the command line and from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("", no_wrap=True)
     for name in report.rows:

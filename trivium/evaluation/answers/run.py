@@ -1,4 +1,4 @@
-"""Ask questions with known answers, from one context after another, and say how good the answers are."""
+"""Asks questions with known answers, with different contexts, and measures the quality of the answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from trivium.settings import load_settings
 from trivium.types import Question
 
 RUN_FILES = (ANSWERS, *FILES)
-"""What a folder of answers holds beside its settings."""
+"""The files of a run besides its settings."""
 
 
 def evaluate_answers(
@@ -78,23 +78,26 @@ def evaluate_answers(
     on_problem: Callable[[Problem], None] = log_problem,
     progress: StageProgress | None = None,
 ) -> AnswerReport:
-    """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
-    retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
-    themselves, with ``no_context`` none (what the model knows by itself). ``runs`` are TREC files of further contexts
-    (ids of questions as in the question file, uris of chunks). With ``rerank`` there is a further row for each of these
-    contexts (gold and none aside) after each reranker, ``NAME > RERANKER``, and with ``cut`` one for all of them ended by
-    each rule, ``NAME > RULE``: with ``k`` passages at most where a rule has no bounds.
+    """Measure the answer quality of one reader (``model``; None: the best sentences) for several contexts, one row
+    each.
 
-    Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of
-    them if that is less, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
-    :func:`~trivium.datasets.questions.read_questions`. A ``judge`` also judges the answers, in the ways of ``judge_by``
-    (:data:`~trivium.evaluation.answers.judging.WAYS`); of several judges the mean counts, and their agreement is
-    reported. ``searching`` counts the language model of the engine's selector, where it was given one that it counts.
+    Contexts are exactly the named retrievers and fusions, or ``vector`` and ``default`` when none is named. ``gold``
+    adds the gold passages themselves, and ``no_context`` an empty context (what the model knows by itself). ``runs``
+    are TREC files of further contexts (ids of questions as in the question file, uris of chunks). ``rerank`` adds a
+    row for each of these contexts (except gold and empty) and each reranker, ``NAME > RERANKER``, and ``cut`` one for
+    all of them and each rule, ``NAME > RULE``, with at most ``k`` passages if the rule has no bounds.
 
-    Answers and judgements are appended to files in ``folder`` as they come. A run that was interrupted goes on when it is
-    called again; more rows, questions of the same file or another judge may be asked for, but a folder that was begun
-    with another reader, question file, store or ``k`` is refused, unless ``fresh`` empties it. Raises InputError, what
-    the search raises, and ChatModelError; what was answered until then is kept.
+    The questions are those whose gold can be traced and whose answers are known, from a file or given; if there are
+    more, ``sample`` of them, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
+    :func:`~trivium.datasets.questions.read_questions`. A ``judge`` also judges the answers, by the methods in
+    ``judge_by`` (:data:`~trivium.evaluation.answers.judging.WAYS`); for several judges the mean counts, and their
+    agreement is reported. ``searching`` counts the language model of the engine's selector, if it was created with
+    one that it counts.
+
+    Answers and judgements are appended to files in ``folder`` immediately. An interrupted run is resumed by calling
+    it again, possibly with more rows, questions of the same file or another judge. A folder that was started with
+    another reader, question file, store or ``k`` is rejected, unless ``fresh`` empties it. Raises InputError, the
+    errors of the search, and ChatModelError; earlier answers are kept.
     """
     if k < 1 or (sample is not None and sample < 1):
         raise InputError(f"k and sample must be 1 or more, got {k} and {sample}")
@@ -165,7 +168,7 @@ def _distinct(judge: ChatModel | Sequence[ChatModel] | None) -> list[ChatModel]:
 
 
 def check_stages(engine: Engine, systems: Sequence[System], fusions: Sequence[str], k: int) -> None:
-    """Raise InputError for a reranker or a cut that cannot follow what it is to follow, before anything is asked."""
+    """Raise InputError for a reranker or cut that is incompatible with its row, before anything is asked."""
     for system in systems:
         after = engine.searcher.second_stage(k, system.reranker, system.cut)
         fused = system.first in fusions
@@ -180,9 +183,10 @@ def named_rows(
     runs: Runs,
     systems: Sequence[System] = (),
 ) -> dict[str, str | None]:
-    """Names of the rows in order, with the digest of what is trained, of runs, and of what ``systems`` rerank and cut by.
-    Raises InputError and FusionError for names that are not known, or that say two things."""
-    engine.searcher.retrievers.choose(retrievers)  # refuses unknown names before anything is asked
+    """Return the names of the rows in order, with the digest of trained fusions, of runs, and of the rerankers and
+    cuts of ``systems``. Raises InputError and FusionError for unknown or ambiguous names.
+    """
+    engine.searcher.retrievers.choose(retrievers)  # raises for unknown names before anything is asked
     for name in fusions:
         engine.searcher.fusions.get(name)
     if {GOLD, NO_CONTEXT} & set(fusions) or set(fusions) & {*RETRIEVERS, *retrievers}:
@@ -208,7 +212,7 @@ def run_settings(
     k: int,
     exact: bool,
 ) -> dict[str, Any]:
-    """Everything answers and judgements depend on."""
+    """Return everything the answers and judgements depend on."""
     reader = None
     if model is not None:
         reader = {

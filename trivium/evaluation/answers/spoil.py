@@ -1,8 +1,8 @@
-"""Right answers, spoilt on purpose: what a judge must catch, and what it must let pass.
+"""Correct answers and deliberately spoilt ones, to test whether a judge detects errors and accepts correct answers.
 
-A right answer is a sentence of a gold passage that holds a known answer. It is spoilt where it answers: a number of the
-known answer is changed, the statement is negated, or the name that was asked for is swapped for that of another question.
-Each spoilt answer contradicts the passage and the known answer, and nothing else in it changes.
+A correct answer is a sentence of a gold passage that contains a known answer. It is spoilt where it answers: a number
+of the known answer is changed, the statement is negated, or the name asked for is replaced by that of another
+question. Each spoilt answer contradicts the passage and the known answer, and is otherwise unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trivium.types import Question
 RIGHT: Final = "right"
 KINDS: Final = ("number", "negation", "name")
 _LENGTHS = range(25, 301)
-"""Characters of a sentence that is an answer: neither a heading nor a paragraph."""
+"""Length in characters of a sentence that qualifies as an answer: neither a heading nor a paragraph."""
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _AUXILIARY = re.compile(
     r"\b(is|was|are|were|has|had|have|can|could|will|would|did|does|may|must)\b(?! not\b)"
@@ -32,8 +32,7 @@ _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:of|the|de|von|van|and|[A-Z][\w'’.-
 
 @dataclass(frozen=True, slots=True)
 class RightAnswer:
-    """A sentence that answers a question, the known answer as it stands in it (characters ``start`` to ``end``), and the
-    passage it is from."""
+    """A sentence that answers a question, the known answer in it (characters ``start`` to ``end``), and its passage."""
 
     question: Question
     text: str
@@ -43,13 +42,13 @@ class RightAnswer:
 
     @property
     def known(self) -> str:
-        """The known answer, as the sentence writes it."""
+        """The known answer, as written in the sentence."""
         return self.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An answer for a judge: ``kind`` is what was done to it, :data:`RIGHT` for nothing."""
+    """An answer for a judge. ``kind`` is how it was spoilt, :data:`RIGHT` if it was not."""
 
     kind: str
     right: RightAnswer
@@ -57,7 +56,7 @@ class Trial:
 
 
 def right_answers(store: GraphReader, traced: Traced) -> Iterator[RightAnswer]:
-    """One for each question whose gold passages have such a sentence, the first of them."""
+    """Iterate over one answer for each question whose gold passages have such a sentence: the first of them."""
     for question in traced.questions:
         for chunk in (chunk for group in traced.gold[question.id].groups for chunk in group):
             found = _sentence(question, store.fetch([chunk])[0].text, chunk)
@@ -67,8 +66,9 @@ def right_answers(store: GraphReader, traced: Traced) -> Iterator[RightAnswer]:
 
 
 def trials(right: Sequence[RightAnswer], each: int, seed: int = 0) -> list[Trial]:
-    """Up to ``each`` right answers and up to ``each`` of every kind of spoilt ones, in a fixed order; a right answer
-    may be spoilt in several ways."""
+    """Return up to ``each`` correct answers and up to ``each`` spoilt ones of every kind, in a fixed order. A correct
+    answer may be spoilt in several ways.
+    """
     rng = random.Random(seed)  # noqa: S311 - not a secret
     order = rng.sample(list(right), len(right))
     names = [answer.known for answer in order if _is_name(answer.known)]
@@ -84,8 +84,9 @@ def trials(right: Sequence[RightAnswer], each: int, seed: int = 0) -> list[Trial
 
 
 def spoil(answer: RightAnswer, kind: str, names: Sequence[str], rng: random.Random) -> str | None:
-    """The answer spoilt in one way of :data:`KINDS`; None where it has nothing that can be. ``names`` are those to swap
-    for."""
+    """Spoil an answer in one way of :data:`KINDS`; None if it contains nothing to change. ``names`` are possible
+    replacements.
+    """
     text, start, end = answer.text, answer.start, answer.end
     if kind == "number":
         number = _NUMBER.search(text, start, end)
@@ -96,7 +97,7 @@ def spoil(answer: RightAnswer, kind: str, names: Sequence[str], rng: random.Rand
         before = list(_AUXILIARY.finditer(text, 0, start))
         if not before:
             return None
-        place = before[-1].end()  # the nearest one: the clause that answers
+        place = before[-1].end()  # the nearest one belongs to the clause that answers
         return f"{text[:place]} not{text[place:]}"
     if not _is_name(answer.known):
         return None
@@ -105,7 +106,7 @@ def spoil(answer: RightAnswer, kind: str, names: Sequence[str], rng: random.Rand
 
 
 def other_number(number: str, rng: random.Random) -> str:
-    """Another number of the same form and about the same size: what a slip or an invention looks like.
+    """Return another number of the same form and about the same size, like a slip or an invention.
 
     >>> [other_number(number, random.Random(0)) for number in ("1877", "3", "84.5")]
     ['1868', '8', '75.5']

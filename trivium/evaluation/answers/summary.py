@@ -1,4 +1,4 @@
-"""From answers and what was measured of them to rows and comparisons."""
+"""Summarises answers and their measures as rows and comparisons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trivium.evaluation.significance import Interval, mean_intervals, p_values
 
 _Name = tuple[str, str]
 Values = Mapping[str, Mapping[str, Floats]]
-"""Row -> measure -> (questions,), NaN where the measure has nothing to say."""
+"""Row -> measure -> (questions,), NaN where the measure is undefined."""
 
 
 def summarise(
@@ -38,11 +38,11 @@ def summarise(
     bertscore: str | None,
     k: int,
 ) -> AnswerReport:
-    """The report on the ``asked`` questions: every row has one answer for each, in their order, and so have its values
-    and judgements (none without a judge).
+    """Create the report on the ``asked`` questions. Every row has one answer per question, in their order, and so
+    have its values and judgements (none without a judge).
 
-    The first row is what the others are compared with, each measure over the questions for which it says something of
-    both. Intervals and tests resample pages (questions that share gold pages), or questions where all share one.
+    The others are compared with the first row, each measure over the questions for which it is defined for both.
+    Intervals and tests resample pages (questions that share gold pages), or questions if all share one.
     """
     pages = clusters([traced.gold[identifier].pages for identifier in asked])
     by_page = len(np.unique(pages)) > 1
@@ -89,34 +89,34 @@ def summarise(
 
 
 def mean_passages(given: Sequence[Answered]) -> float:
-    """How many passages were found for an answer in the mean; NaN of no answers."""
+    """Return the mean number of passages found for an answer; NaN for no answers."""
     return sum(len(answered.hits) for answered in given) / len(given) if given else math.nan
 
 
 def count_warnings(given: Sequence[Answered]) -> dict[str, int]:
-    """What did not work, such as a reranker, with the number of answers."""
+    """Count the answers by warning, such as the failure of a reranker."""
     return dict(Counter(warning for answered in given for warning in answered.warnings))
 
 
 def _means(measures: Mapping[str, Floats]) -> dict[str, float]:
-    """Of what there is; a measure of which there is nothing is left out."""
+    """Return the means of the defined values. Measures without any are dropped."""
     there = {name: array[~np.isnan(array)] for name, array in measures.items()}
     return {name: float(array.mean()) for name, array in there.items() if len(array)}
 
 
 def _all_rows(rows: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
-    """The measures of all rows, one row behind the other."""
+    """Concatenate the measures of all rows."""
     names = rows[0] if rows else {}
     return {name: np.concatenate([measures[name] for measures in rows]) for name in names}
 
 
 def _judged_of(judgements: Judgements, row: str) -> list[JudgedAnswer]:
-    """What all judges said of a row, in every way."""
+    """Return the judgements of a row by all judges and methods."""
     return [judged for ways in judgements.values() for rows in ways.values() for judged in rows.get(row, ())]
 
 
 def intervals_of(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name, Interval]:
-    """Of the mean of each array, over what it speaks of; none of one that speaks of nothing."""
+    """Return the interval of the mean of each array over its defined values. Arrays without any are dropped."""
     return {
         name: interval
         for names, table, clusters in _together(arrays, groups)
@@ -125,8 +125,9 @@ def intervals_of(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name
 
 
 def compare_with_first(values: Values, groups: Integers) -> list[Compared]:
-    """Every measure of every other row against the first row, over the questions for which it says something of both;
-    ``groups`` (questions,) are resampled whole."""
+    """Compare every measure of every other row with the first row, over the questions for which it is defined for
+    both; ``groups`` (questions,) are resampled as units.
+    """
     first, *others = values
     differences = {
         (row, name): array - values[first][name] for row in others for name, array in values[row].items()
@@ -141,8 +142,9 @@ def compare_with_first(values: Values, groups: Integers) -> list[Compared]:
 
 
 def _together(arrays: Mapping[_Name, Floats], groups: Integers) -> list[tuple[list[_Name], Floats, Integers]]:
-    """Arrays that speak of the same questions, as the columns of one table (questions x arrays), with the clusters of
-    these questions: many columns are resampled as fast as one."""
+    """Group arrays that are defined for the same questions into tables (questions, arrays), with the clusters of
+    these questions: many columns are resampled as fast as one.
+    """
     names: dict[bytes, list[_Name]] = {}
     for name, array in arrays.items():
         names.setdefault(np.isnan(array).tobytes(), []).append(name)

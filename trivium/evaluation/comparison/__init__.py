@@ -1,1 +1,1 @@
-"""Two runs compared question by question, as a web page."""
+"""Compares two runs question by question, on a web page."""

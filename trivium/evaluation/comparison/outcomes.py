@@ -1,4 +1,4 @@
-"""Two runs, question by question. Pure: rankings, gold and texts come from elsewhere."""
+"""Compares two runs question by question. Pure functions of rankings and gold."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from trivium.evaluation.report import Ranking
 from trivium.evaluation.retrieval import measure
 
 RECIPROCAL = "reciprocal rank"
-"""Of a question: mean over its gold parts of 1 / (rank of the part's first chunk), 0 for a part not found."""
+"""For a question: the mean over its gold parts of 1 / (rank of the part's first chunk), 0 for a part that was not
+found.
+"""
 
 NEAR = 5
-"""Gold parts up to this rank count as found where there are several."""
+"""If there are several gold parts, those up to this rank count as found."""
 
 Run = Mapping[str, Ranking]
 """Question id -> ranking."""
@@ -25,7 +27,7 @@ Run = Mapping[str, Ranking]
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A measure over all questions: the means of both runs, and how many questions the second won, lost and tied."""
+    """A measure over all questions: the means of both runs, and how many questions the second run won, lost and tied."""
 
     measure: str
     first: float
@@ -37,8 +39,9 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One question. ``ranks`` are those of its gold parts in the first and the second run (None: not found); the
-    ``first`` and ``second`` value are mean reciprocal ranks of the parts."""
+    """One question. ``ranks`` are those of its gold parts in the first and the second run (None: not found);
+    ``first`` and ``second`` are the mean reciprocal ranks of the parts.
+    """
 
     question: str
     ranks: tuple[tuple[int | None, int | None], ...]
@@ -47,9 +50,10 @@ class Difference:
 
     @property
     def gain(self) -> float:
-        """How much the second run is better: for one gold part by its reciprocal rank. For several by the share of them
-        among the first five, and by the mean reciprocal rank only where that is equal: one part that falls from the
-        first place to the second must not outweigh another that comes into sight."""
+        """How much better the second run is. For one gold part, by its reciprocal rank. For several, by the share of
+        them among the first five, and by the mean reciprocal rank only if that is equal: one part that drops from the
+        first to the second rank must not outweigh another that is found at all.
+        """
         if len(self.ranks) > 1:
             was = sum(rank is not None and rank <= NEAR for rank, _ in self.ranks)
             now = sum(rank is not None and rank <= NEAR for _, rank in self.ranks)
@@ -59,28 +63,28 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """From the side of the second run."""
+        """The verdict from the point of view of the second run."""
         return "won" if self.gain > 0 else "lost" if self.gain < 0 else "tied"
 
     @property
     def focus(self) -> int:
-        """The number of the gold part whose place changed most."""
+        """The number of the gold part whose rank changed most."""
         moved = [abs(_reciprocal(second) - _reciprocal(first)) for first, second in self.ranks]
         return moved.index(max(moved))
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """``differences`` of all questions that are judged, the largest first; equal ones in the order of the judgements."""
+    """``differences`` of all judged questions, the largest first; equal ones in the order of the judgements."""
 
     totals: tuple[Total, ...]
     differences: tuple[Difference, ...]
 
 
 def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> RunComparison:
-    """Compare two runs on the judged questions; one that a run does not answer has an empty ranking there.
+    """Compare two runs on the judged questions. A question that a run does not answer has an empty ranking.
 
-    Raises InputError without judged questions, and where a run answers none of them.
+    Raises InputError without judged questions, and if a run answers none of them.
     """
     if not gold:
         raise InputError("expected judgements of at least one question, got none")
@@ -104,7 +108,7 @@ def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> RunComparison:
 
 
 def rank_of(ranking: Ranking, chunks: Sequence[str]) -> int | None:
-    """The place, from 1, of the first of the chunks in a ranking."""
+    """Return the rank, from 1, of the first of the chunks in a ranking."""
     return next((rank for rank, (uri, _) in enumerate(ranking, start=1) if uri in chunks), None)
 
 

@@ -1,4 +1,4 @@
-"""The page that compares two runs: one HTML file that asks for nothing from anywhere."""
+"""The page that compares two runs: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from trivium.evaluation.own_pages import render
 from trivium.graph.schema import headings_of, section_of
 
 TOP = 3
-"""How many passages of each run a question shows."""
+"""Number of passages of each run shown per question."""
 MOST = 500
-"""How many questions a page shows, unless told otherwise."""
+"""Default maximum number of questions on a page."""
 _EXCERPT = 320
-"""Characters of a passage."""
+"""Maximum length of an excerpt in characters."""
 _BAR = 60
 """Half the width of a bar, in its own units."""
 
 Explain = Callable[[str, Sequence[str]], Mapping[str, Mapping[str, float]]]
-"""Question id, chunks -> what each retriever added to the score of those that were candidates."""
+"""Maps a question id and chunks to each retriever's contribution to the scores of those that were candidates."""
 Fetch = Callable[[Sequence[str]], Mapping[str, str]]
-"""Chunks -> their texts, as far as there are any."""
+"""Maps chunks to their texts, if available."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run to compare: its name for people, its rankings, and who explains its scores where it is a fused one."""
+    """A run to compare: its display name, its rankings, and for a fused run the function that explains its scores."""
 
     name: str
     run: Run
@@ -44,8 +44,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the runs were made of. ``views`` are the rankings of single retrievers on the same questions, ``questions``
-    the texts by id; ``facts`` are a few words on the set, the store and the like."""
+    """The context of both runs. ``views`` are the rankings of single retrievers on the same questions, ``questions``
+    the texts by id; ``facts`` describe the set, the store and so on.
+    """
 
     gold: Mapping[str, Gold]
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A chunk on the page: its ``rank`` (None: not ranked), where it stands, how it begins, whether it is gold."""
+    """A chunk on the page: its ``rank`` (None: not ranked), its place, an excerpt, and whether it is gold."""
 
     rank: int | None
     place: str
@@ -65,7 +66,9 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A view in a table of contributions. ``start`` and ``width`` draw the difference, the middle at 60 of 120."""
+    """A retriever in a table of contributions. ``start`` and ``width`` draw the difference; the middle is at 60 of
+    120.
+    """
 
     view: View
     gold: str
@@ -77,7 +80,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The views on the gold and its rival; ``fused`` where it shows what they contributed to a fused score."""
+    """The retrievers' values for the gold and its rival. With ``fused`` these are contributions to a fused score."""
 
     caption: str
     fused: bool
@@ -86,7 +89,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A question on the page. ``gold`` is its gold passage where no list shows it."""
+    """A question on the page. ``gold`` is its gold passage if no list shows it."""
 
     difference: Difference
     text: str
@@ -100,8 +103,10 @@ class Card:
 def comparison_page(
     first: Side, second: Side, setting: Setting, fetch: Fetch | None = None, most: int = MOST
 ) -> str:
-    """The page for two runs, ``second`` seen against ``first``: totals, then the ``most`` questions with the largest
-    differences, each with what the runs put first and why. Raises InputError where runs and gold do not fit."""
+    """Return the page for two runs, ``second`` compared with ``first``: totals, then the ``most`` questions with the
+    largest differences, each with the top passages of both runs and explanations. Raises InputError if runs and gold
+    do not match.
+    """
     found = compare(first.run, second.run, setting.gold)
     shown = found.differences[:most]
     asides = {each.question: _Aside.of(each, first, second, setting) for each in shown}
@@ -113,7 +118,7 @@ def comparison_page(
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """The passages a question is about: the gold chunk in focus, and for each run its best chunk that is not gold."""
+    """The passages of a question: the gold chunk in focus, and for each run its best chunk that is not gold."""
 
     focus: str
     part: tuple[str, ...]
@@ -233,7 +238,7 @@ def _place(uri: str) -> str:
 
 
 def _rival(uri: str, gold: str) -> str:
-    """A rival by where it stands, which may be where the gold does."""
+    """Describe a rival by its place, which may be that of the gold."""
     return _place(uri) if section_of(uri) != section_of(gold) else f"another passage of {_place(uri)}"
 
 

@@ -1,4 +1,4 @@
-"""The page that compares two runs, with passages and reasons from a store."""
+"""Writes the page that compares two runs, with passages and explanations from a store."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from trivium.retrievers.names import RETRIEVERS
 from trivium.types import Question
 
 QUESTIONS = "questions.jsonl"
-"""The texts of the questions of a run, beside it."""
+"""File with the question texts of a run, beside it."""
 _SAME = 1e-5
-"""Scores further apart than this share of them are of two different fusions."""
+"""Scores that differ by more than this share are from two different fusions."""
 
 
 def compare_runs(
@@ -34,12 +34,12 @@ def compare_runs(
     engine: Engine | None = None,
     most: int = MOST,
 ) -> Path:
-    """Write the page that compares two run files, the ``second`` seen against the ``first``; returns where.
+    """Write the page that compares two run files, ``second`` compared with ``first``, and return its path.
 
-    The qrels are those beside the first run where no others are named. Question texts come from ``questions.jsonl`` and
-    the places in single retrievers' lists from their runs, both looked for beside the first run. An ``engine`` on the
-    store of the runs adds the passages and, for fused rows, what each retriever contributed.
-    Raises InputError for files that are not there or do not fit together.
+    Without ``qrels`` those beside the first run are used. Question texts come from ``questions.jsonl`` and ranks of
+    single retrievers from their runs, both beside the first run. An ``engine`` on the store of the runs adds the
+    passages and, for fused rows, each retriever's contributions. Raises InputError for files that are missing or do
+    not match.
     """
     first, second = Path(first), Path(second)
     gold = read_qrels(first.parent / "qrels.txt" if qrels is None else qrels)
@@ -64,7 +64,7 @@ def write_page(
     engine: Engine | None,
     most: int = MOST,
 ) -> Path:
-    """Write the page that compares two sides; returns where."""
+    """Write the page that compares two sides and return its path."""
     fetch = None if engine is None else lambda chunks: passages(engine, chunks)
     page = comparison_page(first, second, setting, fetch, most)
     write_file(Path(target), page)
@@ -72,18 +72,18 @@ def write_page(
 
 
 def label(row: str) -> str:
-    """The name of a system on the page; for a trained fusion the last part of its folder."""
+    """Return the display name of a system; for a trained fusion the last part of its folder."""
     return Path(row).name or row
 
 
 def write_texts(path: Path, questions: Sequence[Question]) -> None:
-    """Keep ids and texts of questions, as a question file without gold."""
+    """Write ids and texts of questions, as a question file without gold."""
     lines = [json.dumps({"id": q.id, "question": q.text}, ensure_ascii=False) + "\n" for q in questions]
     write_file(path, "".join(lines))
 
 
 def passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
-    """The texts of chunks. Raises InputError where the store is not the one the runs are from."""
+    """Return the texts of chunks. Raises InputError if the runs are from another store."""
     try:
         return {record.uri: record.text for record in engine.store.fetch(chunks)}
     except StoreError as error:
@@ -119,7 +119,7 @@ def explainer(
 
 
 def _texts(path: Path, engine: Engine | None) -> dict[str, str]:
-    """The texts of questions, with an engine as they were searched for."""
+    """Return the texts of questions; with an engine, in the form in which they were searched for."""
     if not path.is_file():
         return {}
     questions = read_questions(path)
@@ -128,7 +128,7 @@ def _texts(path: Path, engine: Engine | None) -> dict[str, str]:
 
 
 def _labels(first: Path, second: Path) -> tuple[str, str]:
-    """The rows' names, with as much of the folders as tells them apart."""
+    """Return the rows' names, with as much of the folders as is needed to distinguish them."""
     first_label, second_label = label(unquote(first.stem)), label(unquote(second.stem))
     if first_label != second_label:
         return first_label, second_label

@@ -1,1 +1,1 @@
-"""All runs on the same questions, ranked on one web page, with paired tests against one of them."""
+"""Ranks all runs on the same questions on one web page, with paired tests against a baseline."""

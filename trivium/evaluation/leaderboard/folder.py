@@ -1,4 +1,4 @@
-"""The leaderboard of a folder of TREC runs: read, printed, and written as a page."""
+"""Reads, prints and writes the leaderboard of a folder of TREC runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trivium.evaluation.tables import BETTER, WORSE, chance, share
 from trivium.evaluation.trec import read_qrels
 
 ENDINGS = (".run", ".trec")
-"""How the names of runs end."""
+"""File name endings of runs."""
 QRELS = "qrels.txt"
 
 
@@ -31,9 +31,10 @@ def read_leaderboard(
     by: str | None = None,
     baseline: str | None = None,
 ) -> Leaderboard:
-    """The leaderboard of all runs of a folder (:data:`ENDINGS`), against the judgements ``qrels`` (``qrels.txt`` of the
-    folder where no others are named); see :func:`~trivium.evaluation.leaderboard.ranking.rank_runs`. Raises InputError
-    for files that are not there or do not fit together."""
+    """Read the leaderboard of all runs in a folder (:data:`ENDINGS`), against the judgements ``qrels`` (by default
+    ``qrels.txt`` in the folder); see :func:`~trivium.evaluation.leaderboard.ranking.rank_runs`. Raises InputError for
+    files that are missing or do not match.
+    """
     folder = Path(folder)
     files = _runs_in(folder)
     if not files:
@@ -47,9 +48,10 @@ def read_leaderboard(
 def read_sets(
     folder: str | Path, by: str | None = None, baseline: str | None = None
 ) -> SetsLeaderboard | None:
-    """The leaderboards of the sets of a folder, as a suite writes them: of its subfolders that hold runs, each with the
-    judgements ``qrels.txt`` in it (:func:`~trivium.evaluation.leaderboard.sets.rank_sets`). None where the folder holds
-    runs itself, or no subfolder does. Raises InputError."""
+    """Read the leaderboards of a folder of sets, as written by a suite: of its subfolders that contain runs, each
+    with its own judgements ``qrels.txt`` (:func:`~trivium.evaluation.leaderboard.sets.rank_sets`). None if the folder
+    contains runs itself, or no subfolder does. Raises InputError.
+    """
     folder = Path(folder)
     if _runs_in(folder):
         return None
@@ -63,7 +65,7 @@ def read_sets(
 
 
 def write_leaderboard(found: Leaderboard | SetsLeaderboard, target: str | Path) -> Path:
-    """Write the page of a leaderboard; returns where. Raises InputError when it cannot be written."""
+    """Write the page of a leaderboard and return its path. Raises InputError if it cannot be written."""
     page = sets_page(found) if isinstance(found, SetsLeaderboard) else leaderboard_page(found)
     write_file(Path(target), page)
     return Path(target)
@@ -89,8 +91,8 @@ def print_sets(found: SetsLeaderboard, console: Console) -> None:
 
 
 def print_leaderboard(found: Leaderboard, console: Console) -> None:
-    """Print the runs, best first, how each differs from the baseline, and the CMC."""
-    # Names come from files: Text, never markup.
+    """Print the runs, best first, their differences to the baseline, and the CMC."""
+    # Names come from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("", justify="right")
     table.add_column("run", overflow="fold", min_width=NARROWEST)

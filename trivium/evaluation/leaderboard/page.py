@@ -1,4 +1,4 @@
-"""The page of a leaderboard: one HTML file that asks for nothing from anywhere and runs no script."""
+"""The page of a leaderboard: one self-contained HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 
 MEASURES = ("hit@1", "hit@5", "recall@5", "all@5", "precision@10", "precision@20", "mrr", "map", "ndcg@10")
-"""The measures of the second table, beside the one the runs are ranked by."""
+"""The measures of the second table, besides the one the runs are ranked by."""
 MOST_LINES = 8
-"""How many runs are drawn: more lines than that cannot be told apart."""
+"""Maximum number of runs that are drawn. More lines could not be told apart."""
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 300, 44, 34, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The CMC of a run as the points of a line in the drawing; ``number`` is its style."""
+    """The CMC of a run as points of a line. ``number`` is its style."""
 
     number: int
     name: str
@@ -31,8 +31,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The leaderboard of a set as the page shows it: the best figure of each measure, and what is drawn. ``prefix`` is
-    what its headings begin with, and ``id`` what their names in the page end with; both empty where there is one set."""
+    """The leaderboard of a set as shown on the page: the best value of each measure, and the lines. ``prefix`` begins
+    its headings and ``id`` ends their anchors; both are empty if there is one set.
+    """
 
     prefix: str
     id: str
@@ -42,7 +43,7 @@ class Board:
 
     @classmethod
     def of(cls, found: Leaderboard, prefix: str = "", identifier: str = "") -> Board:
-        """From a leaderboard."""
+        """Create it from a leaderboard."""
         lines = [
             Line(number, place.name, _points(place.matches))
             for number, place in enumerate(found.places[:MOST_LINES])
@@ -51,12 +52,12 @@ class Board:
 
 
 def leaderboard_page(found: Leaderboard) -> str:
-    """The leaderboard as HTML. Names of runs are escaped."""
+    """Return the leaderboard as HTML. Names of runs are escaped."""
     return _page(found, [Board.of(found)], several=False)
 
 
 def sets_page(found: SetsLeaderboard) -> str:
-    """The leaderboards of several sets and the mean over them as HTML. Names of sets and runs are escaped."""
+    """Return the leaderboards of several sets and the mean over them as HTML. Names of sets and runs are escaped."""
     boards = [
         Board.of(board, f"{name}: ", f"-{number}")
         for number, (name, board) in enumerate(found.sets.items(), start=1)
@@ -69,7 +70,7 @@ def sets_page(found: SetsLeaderboard) -> str:
 
 
 def sets_note(found: SetsLeaderboard) -> str:
-    """What the means are, and what the marks beside the figures of a set mean."""
+    """Return the explanation of the means and of the marks beside the values of a set."""
     note = f"The mean of {len(found.sets)} sets, each of which weighs the same however many questions it has."
     if found.baseline is not None:
         chosen = ", the best mean on these same questions" if found.hindsight else ""

@@ -1,4 +1,4 @@
-"""Runs ranked by one measure, each tested against a baseline. Pure: runs and gold are given."""
+"""Ranks runs by one measure and tests each against a baseline. Pure functions of runs and gold."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from trivium.evaluation.tables import BETTER, WORSE
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A run on the leaderboard. ``answered`` is how many of the questions it has hits for; ``interval`` that of the
-    measure the leaderboard is ranked by (95 %); ``matches`` the CMC by rank from 1. ``against`` compares it with the
-    baseline, and ``p_holm`` is its p-value after Holm's correction over all runs: both None for the baseline itself."""
+    """A run on the leaderboard. ``answered`` is the number of questions with hits; ``interval`` (95 %) is that of the
+    ranking measure; ``matches`` is the CMC by rank from 1. ``against`` compares the run with the baseline, and
+    ``p_holm`` is the p-value after Holm's correction over all runs: both are None for the baseline itself.
+    """
 
     name: str
     answered: int
@@ -35,7 +36,7 @@ class Place:
 
     @property
     def mark(self) -> str:
-        """Whether it differs from the baseline, and to which side."""
+        """Whether and in which direction it differs from the baseline."""
         if self.against is None or self.p_holm is None or self.p_holm >= LEVEL:
             return ""
         return BETTER if self.against.difference.mean > 0 else WORSE
@@ -43,9 +44,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Runs on the same ``questions``, the one with the highest mean of ``measure`` first. ``hindsight``: the baseline was
-    not named, it is the best run on these same questions. ``resampled`` says what intervals and tests resample
-    ("documents" or "questions") and ``clusters`` how many of them there are."""
+    """Runs on the same ``questions``, highest mean of ``measure`` first. ``hindsight``: the baseline was not named
+    but is the best run on these same questions. ``resampled`` is the unit that intervals and tests resample
+    ("documents" or "questions") and ``clusters`` their number.
+    """
 
     measure: str
     baseline: str
@@ -57,7 +59,7 @@ class Leaderboard:
 
     @property
     def only_a_hint(self) -> bool:
-        """Whether there is too little to resample for intervals and tests to be more than a hint."""
+        """Whether there are too few clusters for intervals and tests to be reliable."""
         return self.clusters < FEW
 
     def to_json(self) -> dict[str, Any]:
@@ -75,8 +77,9 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """Every measure of a run, question by question, and its mean; the CMC by rank from 1, and how many of the questions
-    it has hits for."""
+    """Every measure of a run, question by question, and its mean; the CMC by rank from 1, and the number of questions
+    with hits.
+    """
 
     values: Mapping[str, Floats]
     means: Mapping[str, float]
@@ -87,8 +90,9 @@ class MeasuredRun:
 def measure_runs(
     runs: Mapping[str, Mapping[str, Ranking]], gold: Mapping[str, Gold]
 ) -> dict[str, MeasuredRun]:
-    """Runs (system -> question id -> ranking) measured on the judged questions. A question that a run does not answer
-    has an empty ranking there, and counts as zero."""
+    """Measure runs (system -> question id -> ranking) on the judged questions. A question that a run does not answer
+    has an empty ranking and counts as zero.
+    """
     judged = list(gold.values())
     measured = {}
     for name, run in runs.items():
@@ -109,12 +113,12 @@ def rank_runs(
     by: str | None = None,
     baseline: str | None = None,
 ) -> Leaderboard:
-    """Rank runs (system -> question id -> ranking) on the judged questions, as :func:`measure_runs` measures them.
+    """Rank runs (system -> question id -> ranking) on the judged questions, measured by :func:`measure_runs`.
 
-    ``by`` is any measure of :mod:`trivium.evaluation.retrieval`, without one hit@1, or recall@5 where most questions have
-    several gold parts. Each run is compared with the ``baseline``, without one with the best run: paired bootstrap
-    intervals and the two-sided paired permutation test, by document where the gold is of several. Raises InputError for
-    an unknown measure or baseline, and without runs or judged questions.
+    ``by`` is any measure of :mod:`trivium.evaluation.retrieval`, by default hit@1, or recall@5 if most questions have
+    several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
+    intervals and the two-sided paired permutation test, by document if the gold is from several. Raises InputError
+    for an unknown measure or baseline, and without runs or judged questions.
     """
     if not runs or not gold:
         raise InputError(
@@ -126,7 +130,7 @@ def rank_runs(
 
 
 def check_measure(by: str, measured: Mapping[str, MeasuredRun]) -> None:
-    """Raises InputError where the runs do not have it."""
+    """Raise InputError if the runs do not have this measure."""
     measures = list(next(iter(measured.values())).values)
     if by not in measures:
         raise InputError(f"expected a measure, one of {', '.join(measures)}, got {by!r}")
@@ -139,7 +143,8 @@ def rank_measured(
     baseline: str | None = None,
 ) -> Leaderboard:
     """Rank one or more runs that were measured on these questions; see :func:`rank_runs`. Raises InputError for an
-    unknown measure."""
+    unknown measure.
+    """
     judged = list(gold.values())
     by = headline(judged)[0] if by is None else by
     check_measure(by, measured)

@@ -1,4 +1,4 @@
-"""The leaderboards of several sets of questions, and the mean over them. Pure: runs and gold are given."""
+"""The leaderboards of several sets of questions, and the mean over them. Pure functions of runs and gold."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ SetRuns = tuple[Mapping[str, Mapping[str, Ranking]], Mapping[str, Gold]]
 
 @dataclass(frozen=True, slots=True)
 class MeanPlace:
-    """A system that all sets have. ``means`` are those over the sets, by measure, in which every set weighs the same
-    however many questions it has; ``by_set`` is its place in each."""
+    """A system present in all sets. ``means`` are over the sets, by measure, with equal weight per set; ``by_set``
+    are its places in each.
+    """
 
     name: str
     means: Mapping[str, float]
@@ -34,10 +35,11 @@ class MeanPlace:
 
 @dataclass(frozen=True, slots=True)
 class SetsLeaderboard:
-    """The leaderboard of each set, ranked by one ``measure`` and tested against one ``baseline`` (None where no system is
-    in all sets: each set's own best then), and the systems ranked by their mean over the sets, the best first.
-    ``hindsight``: the baseline was not named, it is the best of these. ``partial`` are systems that some set lacks, which
-    have no mean."""
+    """The leaderboard of each set, ranked by one ``measure`` and tested against one ``baseline`` (None if no system
+    is in all sets; each set then uses its own best), and the systems ranked by their mean over the sets.
+    ``hindsight``: the baseline was not named but is the best of these. ``partial`` are systems missing from some set,
+    which have no mean.
+    """
 
     measure: str
     baseline: str | None
@@ -47,7 +49,7 @@ class SetsLeaderboard:
     partial: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain JSON values; ``sets`` has the leaderboard of each."""
+        """Everything as plain JSON values; ``sets`` contains the leaderboard of each."""
         return {
             "measure": self.measure,
             "baseline": self.baseline,
@@ -69,12 +71,13 @@ class SetsLeaderboard:
 def rank_sets(
     sets: Mapping[str, SetRuns], by: str | None = None, baseline: str | None = None
 ) -> SetsLeaderboard:
-    """Rank the runs of each set, as :func:`~trivium.evaluation.leaderboard.ranking.rank_runs` does, and their means over
+    """Rank the runs of each set by :func:`~trivium.evaluation.leaderboard.ranking.rank_runs`, and their means over
     the sets.
 
-    ``by`` is one measure for all, without one hit@1, or recall@5 where most questions of a set have several gold parts.
-    Every set is tested by itself, against the ``baseline``, without one against the system with the highest mean. Raises
-    InputError for an unknown measure, for a baseline that a set lacks, and for a set without runs or judged questions.
+    ``by`` is one measure for all sets, by default hit@1, or recall@5 if most questions of a set have several gold
+    parts. Every set is tested separately against the ``baseline``, by default the system with the highest mean.
+    Raises InputError for an unknown measure, for a baseline missing from a set, and for a set without runs or judged
+    questions.
     """
     for name, (runs, gold) in sets.items():
         if not runs or not gold:
@@ -110,5 +113,5 @@ def _systems(sets: Mapping[str, SetRuns]) -> list[str]:
 
 
 def _mean(of_sets: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of each measure, over the sets."""
+    """Return the mean of each measure over the sets."""
     return {name: sum(means[name] for means in of_sets) / len(of_sets) for name in of_sets[0]}

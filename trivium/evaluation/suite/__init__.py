@@ -1,1 +1,1 @@
-"""Several sets of questions judged at once, kept in one folder."""
+"""Evaluates several sets of questions, with all results in one folder."""

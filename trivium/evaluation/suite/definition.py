@@ -28,8 +28,7 @@ _EXAMPLE = 'one or more [[set]] with name = "...", questions = "FILE.jsonl" and 
 
 
 class SuiteSet(QuestionSet):
-    """One set of questions and the store they are asked. ``rerank`` and ``cut`` name what every row is measured after,
-    too."""
+    """One set of questions and its store. Every row is also measured after each ``rerank`` and ``cut``."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     rerank: Distinct[RerankerName] = Field([])
@@ -42,7 +41,7 @@ class _File(Table):
     @field_validator("set")
     @classmethod
     def _names_once(cls, sets: list[SuiteSet]) -> list[SuiteSet]:
-        # A folder each, and some file systems do not tell capitals.
+        # Each set has a folder, and some file systems ignore case.
         names = [suite_set.name.casefold() for suite_set in sets]
         for name in names:
             if names.count(name) > 1:
@@ -52,22 +51,21 @@ class _File(Table):
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The sets of a suite file, with paths that hold from anywhere."""
+    """The sets of a suite file, with resolved paths."""
 
     path: Path
     sets: tuple[SuiteSet, ...]
 
 
 def read_suite(path: str | Path) -> Suite:
-    """Read a suite file. Raises InputError naming the line of a syntax error, or the set and the key that are not as
-    expected."""
+    """Read a suite file. Raises InputError naming the line of a syntax error, or the set and the invalid key."""
     path = Path(path)
     sets = read_toml(path, "suite", _EXAMPLE, _File).set
     return Suite(path, tuple(one.model_copy(update=one.paths(path.parent)) for one in sets))
 
 
 def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
-    """At most ``size`` of them, drawn without replacement, in their own order.
+    """Draw at most ``size`` items without replacement, keeping their order.
 
     >>> sample("abcdef", 3, seed=0)
     ['a', 'd', 'f']

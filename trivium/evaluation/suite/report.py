@@ -1,4 +1,4 @@
-"""The report of a suite, over all its sets: as JSON, as Markdown, and in a terminal."""
+"""The report of a suite over all its sets: as JSON, as Markdown, and in the terminal."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ Adjusted = Mapping[tuple[str, str, str], float]
 
 
 def adjusted(results: Sequence[SetResult]) -> Adjusted:
-    """The p-values of every fusion against the best retrievers, and of what is reranked or cut against the same without,
-    corrected over all sets and measures of that row."""
+    """Return the p-values of every fusion against the best retrievers, and of reranked or cut rows against their
+    originals, corrected over all sets and measures of that row.
+    """
     tests = [(result.name, test) for result in results for test in result.tests]
     found: dict[tuple[str, str, str], float] = {}
     for row in dict.fromkeys(test.row for _, test in tests):
@@ -40,7 +41,9 @@ def adjusted(results: Sequence[SetResult]) -> Adjusted:
 
 
 def to_json(results: Sequence[SetResult]) -> dict[str, Any]:
-    """Everything, as plain JSON values; ``report`` of a set is what ``trivium evaluate --json`` prints for it."""
+    """Return everything as plain JSON values; ``report`` of a set is the output of ``trivium evaluate --json`` for
+    it.
+    """
     corrected = adjusted(results)
     return {
         "sets": [
@@ -57,12 +60,12 @@ def to_json(results: Sequence[SetResult]) -> dict[str, Any]:
 
 
 def print_suite(results: Sequence[SetResult], console: Console) -> None:
-    """Print systems x sets, the best of each measure in bold, and what the marks mean."""
+    """Print systems by sets, the best of each measure in bold, and the meaning of the marks."""
     corrected = adjusted(results)
     unbounded = console.options.update(max_width=_WIDEST)
     waiting = list(results)
     while waiting:
-        # As many sets side by side as the terminal is wide, and at least one.
+        # As many sets side by side as fit into the terminal, and at least one.
         fitting = [
             count
             for count in range(1, len(waiting) + 1)
@@ -88,7 +91,7 @@ def print_suite(results: Sequence[SetResult], console: Console) -> None:
 
 
 def to_markdown(results: Sequence[SetResult]) -> str:
-    """The report for people: means with intervals, tests, times, and what was measured where."""
+    """Return the report as Markdown: means with intervals, tests, times, and the conditions of the measurement."""
     corrected = adjusted(results)
     lines = ["# Evaluation", ""]
     for result in results:
@@ -102,7 +105,7 @@ def to_markdown(results: Sequence[SetResult]) -> str:
 
 
 def _table(results: Sequence[SetResult], corrected: Adjusted) -> Table:
-    # Names come from the command line and from files: Text, never markup.
+    # Names come from the command line and from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
     table.add_column("system", no_wrap=True, min_width=max(len(row) for r in results for row in r.rows))
     for result in results:

@@ -1,4 +1,4 @@
-"""The stored result of a question set, so that an interrupted suite goes on where it stopped."""
+"""The stored result of a question set, so that an interrupted suite can be resumed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 RESULT = "set.json"
-"""Written last: a folder that holds it is finished."""
+"""Written last: a folder that contains it is complete."""
 
 
 class Paired(BaseModel):
-    """A fusion against the best single retriever, or what was reranked or cut against the same without: mean paired
-    difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired permutation
-    test."""
+    """A fusion compared with the best single retriever, or a reranked or cut row with its original: mean paired
+    difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired
+    permutation test.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +39,7 @@ class Paired(BaseModel):
 
     @classmethod
     def of(cls, found: Comparison) -> Paired:
-        """From an evaluation's comparison."""
+        """Create it from an evaluation's comparison."""
         d = found.difference
         return cls(
             row=found.row,
@@ -52,8 +53,7 @@ class Paired(BaseModel):
 
 
 class ModelUse(BaseModel):
-    """The language models that took part in the searches (None: none), how often they were asked, and how many tokens
-    they read and wrote."""
+    """The language models that took part in the searches (None: none), with the number of calls and tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,10 +63,11 @@ class ModelUse(BaseModel):
 
 
 class SetResult(BaseModel):
-    """An evaluated set. ``inputs`` is everything the outcome depends on; ``report`` what ``trivium evaluate --json``
-    prints; ``followed`` are the systems that rerank or cut what others find; ``measures`` are those the set is judged by;
-    ``latency`` is by system, then stage, over ``timed`` searches; ``store`` and ``version`` say where and by what it was
-    measured; ``page`` names the comparison beside the report."""
+    """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium
+    evaluate --json``; ``followed`` are the reranked or cut systems; ``measures`` are those the set is judged by;
+    ``latency`` is by system and stage, over ``timed`` searches; ``store`` and ``version`` describe where and with
+    which version it was measured; ``page`` is the file name of the comparison beside the report.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,26 +94,27 @@ class SetResult(BaseModel):
 
     @property
     def cut(self) -> bool:
-        """Whether lists of passages are ended by a cut, so that their length says something."""
+        """Whether some lists are ended by a cut, so that their length is of interest."""
         after = self.inputs.get("followed")
         return isinstance(after, dict) and any(
             isinstance(told, list) and told[0] is not None for told in after.values()
         )
 
     def mean(self, row: str, measure: str) -> float | None:
-        """A mean over the traced questions; None when there are none."""
+        """Return a mean over the traced questions; None if there are none."""
         value: float | None = self.report["rows"][row][measure]
         return value
 
     def interval(self, row: str, measure: str) -> tuple[float, float] | None:
-        """Its 95 % interval, where there is one."""
+        """Return its 95 % interval, if there is one."""
         found = self.report["rows"][row]["ci"].get(measure)
         return None if found is None else (found[0], found[1])
 
     def to_pandas(self) -> DataFrame:
-        """A line a system and measure: ``set``, ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to
-        ``high`` where there is one. The sets of a suite can be put together: ``pandas.concat``. Raises MissingExtraError
-        without pandas (``pip install 'trivium[pandas]'``)."""
+        """Return one row per system and measure: ``set``, ``system``, ``measure``, ``mean``, and the 95 % interval
+        ``low`` to ``high`` if there is one. The sets of a suite can be combined with ``pandas.concat``. Raises
+        MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
+        """
         rows = []
         for system in self.rows:
             for measure, mean in self.report["rows"][system].items():
@@ -125,7 +127,7 @@ class SetResult(BaseModel):
 
 
 def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:
-    """The finished result in a folder, if it was made from the same inputs."""
+    """Return the complete result in a folder, if it was made from the same inputs."""
     try:
         result = SetResult.model_validate_json((folder / RESULT).read_bytes())
     except (OSError, ValidationError):
@@ -134,13 +136,14 @@ def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:
 
 
 def save_result(result: SetResult, folder: Path) -> None:
-    """Mark a folder finished. Raises InputError when it cannot be written."""
+    """Mark a folder as complete. Raises InputError if it cannot be written."""
     write_file(folder / RESULT, result.model_dump_json(indent=2) + "\n")
 
 
 def forget_result(folder: Path) -> None:
-    """Mark a folder unfinished, before its files are written anew, and remove its runs: they may be of other rows, or of
-    other questions."""
+    """Mark a folder as incomplete before its files are rewritten, and remove its runs, which may be of other rows or
+    questions.
+    """
     try:
         rows = SetResult.model_validate_json((folder / RESULT).read_bytes()).rows
     except (OSError, ValidationError):

@@ -1,4 +1,4 @@
-"""Evaluate several sets of questions, each on its store, and keep everything in one folder."""
+"""Evaluates several sets of questions, each on its store, with all results in one folder."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from trivium.search.cut import Cut
 from trivium.search.selectors import make_selector
 
 TIMED = 100
-"""How many questions of a set are timed in each row."""
+"""Number of questions of a set that are timed for each row."""
 _K = 10
-"""How many hits a timed search asks for, as a search does that does not say."""
+"""Number of hits of a timed search: the default of searches."""
 
 
 def run_suite(
@@ -68,16 +68,18 @@ def run_suite(
     fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> list[SetResult]:
-    """Evaluate every set of a suite: exactly the retrievers and fusions named, or all eight retrievers and ``default``.
+    """Evaluate every set of a suite: exactly the named retrievers and fusions, or all eight retrievers and
+    ``default``.
 
-    Where a set names rerankers or cuts, each of these is also measured after them
-    (:class:`~trivium.evaluation.systems.System`). Into ``folder`` go, set by set, TREC runs, qrels and question texts
-    (``<set>/``) and a page that compares the best retriever with the first fusion
-    (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
-    A set that was finished there earlier, from the same questions, store, rows and version, is taken as it is unless
-    ``fresh``. ``model`` chooses for the path retriever; without one ``selector`` does, by default that of the settings.
-    Calls and tokens of language models that choose or rerank are counted. ``settings`` are those of retrievers, by dotted
-    name.
+    If a set names rerankers or cuts, each of these is also measured after them
+    (:class:`~trivium.evaluation.systems.System`). For each set, ``folder`` receives TREC runs, qrels and question
+    texts (``<set>/``) and a page that compares the best retriever with the first fusion
+    (``compare-<set>-<one>-<other>.html``), and finally ``report.json`` and ``report.md``.
+
+    A set that was completed there earlier, with the same questions, store, rows and version, is reused unless
+    ``fresh``. ``model`` is the language model of the path retriever's selector; without it ``selector`` is used, by
+    default that of the settings. Calls and tokens of language models that select or rerank are counted. ``settings``
+    are retriever settings by dotted name.
     """
     folder = Path(folder)
     if not retrievers and not fusions:
@@ -111,7 +113,7 @@ def _judge(
     fresh: bool,
     progress: StageProgress | None,
 ) -> SetResult:
-    """The result of one set, made now or earlier."""
+    """Return the result of one set, computed now or earlier."""
     watch = Stopwatch()
     rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
     systems = followed([*named[0], *named[1]], rerankers, [Cut.read(rule) for rule in suite_set.cut])
@@ -180,7 +182,7 @@ def _inputs(
     model: ChatModel | None,
     systems: Sequence[System],
 ) -> dict[str, Any]:
-    """Everything the outcome of a set depends on, times aside."""
+    """Return everything the result of a set depends on, except times."""
     after = {"followed": {system.name: system.depends_on for system in systems}} if systems else {}
     return {
         **after,
@@ -208,9 +210,10 @@ def _latency(
     systems: Mapping[str, System],
     progress: StageProgress | None,
 ) -> dict[str, dict[str, Timing]]:
-    """What a search takes that asks for one row, stage by stage. The questions have all been asked before, so models and
-    indexes are in memory; each row gets all of them before the next one does, so that no search finds what the same
-    question left in a cache a moment ago."""
+    """Time searches for single rows, stage by stage. All questions have been asked before, so models and indexes are
+    in memory. Each row gets all questions before the next row does, so that no search profits from a cache that the
+    same question has just filled.
+    """
     questions = report.traced.questions
     step = max(1, len(questions) // TIMED)
     timed = questions[::step][:TIMED]
@@ -237,7 +240,7 @@ def _page(
     measure: str,
     folder: Path,
 ) -> str | None:
-    """Write the page that compares the best retriever with the first fusion, where there are both; returns its name."""
+    """Write the page that compares the best retriever with the first fusion, if there are both, and return its name."""
     best = best_system(report, retrievers, measure)
     if best is None or not fusions:
         return None

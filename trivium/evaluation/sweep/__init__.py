@@ -1,1 +1,1 @@
-"""Readers compared: language models x prompts x temperatures x numbers of passages x contexts, from one file."""
+"""Compares readers: language models x prompts x temperatures x numbers of passages x contexts, defined in one file."""

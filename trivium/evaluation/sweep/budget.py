@@ -1,4 +1,4 @@
-"""What a sweep has cost, and when it has to stop."""
+"""The cost of a sweep and its limit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from trivium.types import Usage
 
 
 class BudgetReachedError(Exception):
-    """Nothing more may be asked for. Not a TriviumError: the sweep ends in order, with a report."""
+    """The budget is exhausted. Not a TriviumError: the sweep ends normally, with a report."""
 
 
 class Meter:
-    """Counts what answers and judgements took, now or earlier, of all models together."""
+    """Counts the usage of all models for answers and judgements, including earlier ones."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -24,18 +24,18 @@ class Meter:
         self.tokens = 0
 
     def add(self, model: Priced, usage: Usage) -> None:
-        """Count what a model took."""
+        """Add the usage of a model."""
         self.tokens += usage.total
         self.money += model.cost(usage)
 
     def check(self) -> None:
-        """Raises BudgetReachedError where the budget is used up."""
+        """Raise BudgetReachedError if the budget is exhausted."""
         if self.reached is not None:
             raise BudgetReachedError(self.reached)
 
     @property
     def reached(self) -> str | None:
-        """Which limit is reached, in words; None while there is something left."""
+        """Return which limit is reached, in words; None if there is none."""
         if self.budget.money is not None and self.money >= self.budget.money:
             return f"money: {self.money:.4f} of {self.budget.money:g} spent"
         if self.budget.tokens is not None and self.tokens >= self.budget.tokens:
@@ -45,8 +45,9 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class ReaderTab:
-    """What answers of a reader take, on a meter: an :class:`~trivium.evaluation.answers.asking.Account`. ``rerankers``
-    are by row, where a row has one."""
+    """Accounts for a reader's answers: an :class:`~trivium.evaluation.answers.asking.Account`. ``rerankers`` are by
+    row, for rows with one.
+    """
 
     meter: Meter
     reader: Priced
@@ -54,11 +55,11 @@ class ReaderTab:
     rerankers: Mapping[str, Priced]
 
     def check(self) -> None:
-        """Raises BudgetReachedError where the budget is used up."""
+        """Raise BudgetReachedError if the budget is exhausted."""
         self.meter.check()
 
     def spent(self, record: Answered) -> None:
-        """Count an answer, and what it took to find its passages."""
+        """Count an answer, including the search for its passages."""
         self.meter.add(self.reader, record.usage)
         self.meter.add(self.selector, record.search_usage - record.rerank_usage)
         if record.row in self.rerankers:
@@ -67,13 +68,13 @@ class ReaderTab:
 
 @dataclass(frozen=True, slots=True)
 class JudgeTab:
-    """What judgements of a model take, on a meter: an :class:`~trivium.evaluation.answers.asking.Account`."""
+    """Accounts for a model's judgements: an :class:`~trivium.evaluation.answers.asking.Account`."""
 
     meter: Meter
     judge: Priced
 
     def check(self) -> None:
-        """Raises BudgetReachedError where the budget is used up."""
+        """Raise BudgetReachedError if the budget is exhausted."""
         self.meter.check()
 
     def spent(self, record: JudgedAnswer) -> None:

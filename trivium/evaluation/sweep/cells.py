@@ -1,4 +1,4 @@
-"""The cells of a sweep: every combination that makes sense, and where it is kept."""
+"""The cells of a sweep: every meaningful combination, and where it is stored."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from trivium.evaluation.systems import System
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that differ in their passages only, and share a folder: a row for each of ``systems``. ``prompt`` and
-    ``temperature`` are None where no language model is asked."""
+    """Cells that differ only in their passages and share a folder, with one row for each of ``systems``. ``prompt``
+    and ``temperature`` are None if no language model is asked.
+    """
 
     model: Priced
     prompt: str | None
@@ -27,12 +28,12 @@ class Group:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The names that its answers are kept under, one a cell."""
+        """The names of the rows of its answers, one per cell."""
         return tuple(system.name for system in self.systems)
 
     @property
     def folder(self) -> Path:
-        """Where its answers are kept, below the folder of the sweep."""
+        """The folder of its answers, relative to the folder of the sweep."""
         parts = [quote(self.model.name, safe="")]
         if self.prompt is not None and self.temperature is not None:
             parts += [quote(self.prompt, safe=""), f"t{self.temperature:g}"]
@@ -40,7 +41,7 @@ class Group:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """One a system."""
+        """One cell per system."""
         return tuple(
             Cell(
                 self.model.name,
@@ -57,8 +58,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One reader on the passages of one ``context``, after a reranker and a cut where there are any. ``k`` is None where
-    it says nothing: without any passages, and under a cut with bounds of its own."""
+    """One reader with the passages of one ``context``, optionally reranked and cut. ``k`` is None if it has no
+    effect: without passages, and for a cut with its own bounds.
+    """
 
     model: str
     prompt: str | None
@@ -83,9 +85,10 @@ class Cell:
 
 
 def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
-    """In the order of the file: models, then prompts, temperatures, k; within a group the contexts, then those
-    ``followed`` by a reranker or a cut, the one without any passages last. A reader that quotes sentences is asked once
-    for each k, whatever the prompts; what no k changes is asked once."""
+    """Return the groups in the order of the file: models, then prompts, temperatures, k; within a group the contexts,
+    then those ``followed`` by a reranker or a cut, and last the one without passages. A reader that quotes sentences
+    is asked once per k, whatever the prompts; cells independent of k are asked once.
+    """
     firsts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
     found = [*map(System, firsts), *followed]
     alone = [System(NO_CONTEXT)] if sweep.no_context else []
@@ -102,7 +105,9 @@ def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
 
 
 def baseline_of(sweep: Sweep, groups: Sequence[Group]) -> Cell:
-    """The first cell that is like the file's ``baseline``. Raises InputError where none is, and for no cells at all."""
+    """Return the first cell that matches the file's ``baseline``. Raises InputError if there is none, or no cells at
+    all.
+    """
     like = sweep.baseline
     wanted = {name: value for name, value in like.model_dump().items() if value is not None}
     for cell in (cell for group in groups for cell in group.cells):

@@ -71,15 +71,14 @@ _EXAMPLE = (
 
 
 class Priced(Table):
-    """A language model (or the selector or reranker that asks one) and what a million tokens of it cost; 0 where it
-    costs nothing."""
+    """A language model (or the selector or reranker that uses one) and its price per million tokens; 0 if it is free."""
 
     name: Name
     prompt_price: _Price = 0.0
     completion_price: _Price = 0.0
 
     def cost(self, usage: Usage) -> float:
-        """What these tokens cost.
+        """Return the cost of these tokens.
 
         >>> Priced(name="m", prompt_price=0.5, completion_price=2.0).cost(Usage(1_000_000, 500_000))
         1.5
@@ -89,7 +88,7 @@ class Priced(Table):
 
 
 def _priced(given: object) -> object:
-    """A reranker may be named alone, without a price."""
+    """Allow naming a reranker without a price."""
     return {"name": given} if isinstance(given, str) else given
 
 
@@ -98,14 +97,14 @@ class _PricedReranker(Priced):
 
 
 class Budget(Table):
-    """What may be spent in all; None means no limit."""
+    """Limits of the total spending; None means no limit."""
 
     money: _Price | None = None
     tokens: Annotated[int, Field(ge=0)] | None = None
 
 
 class BaselineLike(Table):
-    """What the baseline is like; what is None may be anything."""
+    """Pattern of the baseline; None matches anything."""
 
     model: str | None = None
     prompt: str | None = None
@@ -148,8 +147,9 @@ class _File(QuestionSet):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep file, with paths that hold from anywhere. ``prompts`` are styles by the names they have in tables;
-    ``selector`` is None where it is that of the settings."""
+    """A sweep file with resolved paths. ``prompts`` are styles by their names in tables; ``selector`` is None for
+    that of the settings.
+    """
 
     path: Path
     store: str
@@ -177,7 +177,7 @@ class Sweep:
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """Read a sweep file. Raises InputError naming the line of a syntax error, or the key that is not as expected."""
+    """Read a sweep file. Raises InputError naming the line of a syntax error, or the invalid key."""
     path = Path(path)
     file = read_toml(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
@@ -211,7 +211,9 @@ def read_sweep(path: str | Path) -> Sweep:
 
 
 def needs_model(name: str) -> bool:
-    """Whether a name of the file is that of a language model: ``none`` quotes the best sentences instead."""
+    """Whether a name in the file is that of a language model, as opposed to ``none``, which quotes the best
+    sentences.
+    """
     return name != NO_MODEL
 
 

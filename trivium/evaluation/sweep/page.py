@@ -1,4 +1,4 @@
-"""The page of a sweep: one HTML file that asks for nothing from anywhere and runs no script."""
+"""The page of a sweep: one self-contained HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from trivium.evaluation.sweep.tables import best_mean, cost, length, shown_measu
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 
 MOST_DRAWN = 60
-"""How many cells are drawn, the best of them; the tables have all."""
+"""Maximum number of cells that are drawn, best first; the tables contain all."""
 COLOURS = 8
 _DRAWN, _ROW, _TOP, _BOTTOM, _LABELS = 484, 22, 12, 30, 360
 _LETTER = 6.5
-"""How wide a letter of a label is, about; labels are longer where rerankers and cuts are in them."""
+"""Approximate width of a label's character. Labels with rerankers and cuts are longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A cell in the drawing: its place, and where mean and interval are across."""
+    """A cell in the drawing: its position, and the horizontal positions of mean and interval."""
 
     label: str
     y: float
@@ -34,7 +34,7 @@ class Dot:
 
 
 def sweep_page(report: SweepReport) -> str:
-    """The sweep as HTML. Names are escaped."""
+    """Return the sweep as HTML. Names are escaped."""
     cells = report.complete[:MOST_DRAWN]
     models = list(dict.fromkeys(cell.cell.model for cell in report.cells))
     labels = max([_LABELS, *(round(20 + _LETTER * len(cell.cell.label)) for cell in cells)])

@@ -1,4 +1,4 @@
-"""What a sweep found: cell by cell, each complete one against the baseline."""
+"""The results of a sweep: cell by cell, each complete one compared with the baseline."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 
 CELL = tuple(axis.name for axis in fields(Cell))
-"""What a cell is, as columns of tables."""
+"""The columns of tables that identify a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellAnswers:
-    """What is kept of a cell: its ``answers``, the ``values`` of every measure question by question where it is complete
-    (else none), what each judge took, and whether all of them have judged all of it. ``reranker`` is None without one."""
+    """The stored data of a cell: its ``answers``, the ``values`` of every measure question by question if it is
+    complete (else empty), the usage of each judge, and whether all judges are done. ``reranker`` is None without one.
+    """
 
     cell: Cell
     model: Priced
@@ -56,17 +57,17 @@ class CellAnswers:
 
     @property
     def usage(self) -> Usage:
-        """What the reader read and wrote."""
+        """Tokens of the reader."""
         return sum((answered.usage for answered in self.answers), NOTHING_SPENT)
 
     @property
     def search_usage(self) -> Usage:
-        """What the language models of selector and reranker did, where they ask one."""
+        """Tokens of the language models of selector and reranker, if they use one."""
         return sum((answered.search_usage for answered in self.answers), NOTHING_SPENT)
 
     @property
     def search_cost(self) -> float:
-        """What these cost, each at its price."""
+        """Cost of these, each at its price."""
         reranked = sum((answered.rerank_usage for answered in self.answers), NOTHING_SPENT)
         after = 0.0 if self.reranker is None else self.reranker.cost(reranked)
         return self.selector.cost(self.search_usage - reranked) + after
@@ -74,13 +75,16 @@ class CellAnswers:
 
 @dataclass(frozen=True, slots=True)
 class CellScores:
-    """A cell in the tables. ``answered`` of the questions are; only where all are there is anything else than counts.
-    ``usage`` and ``cost`` are the reader's, ``search_...`` those of language models that chose or reranked passages.
-    ``passages`` is how many were found in the mean, and ``warnings`` what did not work meanwhile, such as a reranker,
-    with the number of answers. ``intervals`` (95 %) have the means, over the ``counts`` answers that a measure speaks
-    of; ``against`` are the differences to the baseline, by measure, and ``p_holm`` the p-value of the sweep's measure
-    after Holm's correction over all cells; both None or empty for the baseline itself, and where that is not
-    complete."""
+    """A cell in the tables.
+
+    ``answered`` is the number of answered questions; cells that are not complete have nothing but counts. ``usage``
+    and ``cost`` are the reader's, ``search_...`` those of language models that selected or reranked passages.
+    ``passages`` is the mean number of passages found, and ``warnings`` maps failures that were worked around, such as
+    that of a reranker, to numbers of answers. ``intervals`` (95 %) include the means, over the ``counts`` answers for
+    which a measure is defined. ``against`` are the differences to the baseline, by measure, and ``p_holm`` is the
+    p-value of the sweep's measure after Holm's correction over all cells; both are None or empty for the baseline
+    itself, and if the baseline is not complete.
+    """
 
     cell: Cell
     answered: int
@@ -101,16 +105,16 @@ class CellScores:
 
     @property
     def means(self) -> dict[str, float]:
-        """By measure."""
+        """Means by measure."""
         return {name: interval.mean for name, interval in self.intervals.items()}
 
     @property
     def warned(self) -> int:
-        """How often something did not work."""
+        """Number of warnings."""
         return sum(self.warnings.values())
 
     def mark(self, measure: str) -> str:
-        """Whether it differs from the baseline in the sweep's measure, and to which side."""
+        """Whether and in which direction it differs from the baseline in the sweep's measure."""
         if self.p_holm is None or self.p_holm >= LEVEL:
             return ""
         up = self.against[measure].found.difference.mean > 0
@@ -119,9 +123,10 @@ class CellScores:
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """The outcome of a sweep. ``cells`` are in the order of the file; ``stopped`` says which limit of the budget was
-    reached, None where it was not; ``failures`` are models that failed, with the reason. ``spent`` and ``tokens`` are of
-    all runs so far."""
+    """The results of a sweep. ``cells`` are in the order of the file; ``stopped`` is the limit of the budget that was
+    reached, or None; ``failures`` maps failed models to reasons. ``spent`` and ``tokens`` are totals of all runs so
+    far.
+    """
 
     measure: str
     baseline: str
@@ -137,45 +142,46 @@ class SweepReport:
 
     @property
     def complete(self) -> tuple[CellScores, ...]:
-        """The cells whose questions are all answered, the best first by the sweep's measure (of equals the earlier)."""
+        """The complete cells, best first by the sweep's measure (ties in their order)."""
         turn = 1 if self.measure in LOWER_IS_BETTER else -1
         there = [cell for cell in self.cells if self.measure in cell.intervals]
         return tuple(sorted(there, key=lambda cell: turn * cell.intervals[self.measure].mean))
 
     @property
     def unfinished(self) -> tuple[CellScores, ...]:
-        """The cells that lack answers or judgements."""
+        """The cells without all answers or judgements."""
         return tuple(cell for cell in self.cells if not (cell.complete and cell.judged))
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Those that some complete cell has, in their order."""
+        """The measures that some complete cell has, in their order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.intervals))
 
     @property
     def chosen(self) -> bool:
-        """Whether a language model chose or reranked passages, whose tokens are told beside the readers'."""
+        """Whether a language model selected or reranked passages, so that its tokens are reported."""
         return any(cell.search_usage != NOTHING_SPENT for cell in self.cells)
 
     @property
     def cut(self) -> bool:
-        """Whether lists of some cells end by their scores, so that it is told how long they were."""
+        """Whether some lists are ended by a cut, so that their length is reported."""
         return any(cell.cell.cut is not None for cell in self.cells)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What did not work meanwhile, such as a reranker, a line each."""
+        """Failures that were worked around, such as that of a reranker, one line each."""
         lines = (warning_lines(cell.cell.label, cell.warnings, cell.answered) for cell in self.cells)
         return tuple(chain.from_iterable(lines))
 
     @property
     def only_a_hint(self) -> bool:
-        """Whether there is too little to resample for intervals and tests to be more than a hint."""
+        """Whether there are too few clusters for intervals and tests to be reliable."""
         return self.clusters < FEW
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain JSON values. Times are of the runs; all else is the same however often it was
-        interrupted."""
+        """The report as plain JSON values. Times are those of the runs; everything else is independent of
+        interruptions.
+        """
         return {
             **traced_json(self.traced),
             "asked": self.asked,
@@ -191,8 +197,9 @@ class SweepReport:
         }
 
     def to_pandas(self) -> DataFrame:
-        """A line a cell and measure: what the cell is, ``measure``, ``mean``, its 95 % interval ``low`` to ``high``, and
-        ``n``. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``)."""
+        """Return one row per cell and measure: the columns of the cell, ``measure``, ``mean``, its 95 % interval
+        ``low`` to ``high``, and ``n``. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
+        """
         return data_frame(
             (
                 {**asdict(cell.cell), "measure": name, **asdict(interval), "n": cell.counts[name]}
@@ -213,8 +220,9 @@ def summarise_sweep(
     stopped: str | None,
     failures: Mapping[str, str],
 ) -> SweepReport:
-    """The report on the ``asked`` questions. Intervals and tests resample pages (questions that share gold pages), or
-    questions where all share one, as those of one set of answers do."""
+    """Create the report on the ``asked`` questions. Intervals and tests resample pages (questions that share gold
+    pages), or questions if all share one, as in an evaluation of answers.
+    """
     pages = clusters([traced.gold[identifier].pages for identifier in asked])
     by_page = len(np.unique(pages)) > 1
     groups = pages if by_page else np.arange(len(asked), dtype=np.int64)
@@ -269,11 +277,11 @@ def summarise_sweep(
 def _against(
     values: Mapping[str, Mapping[str, Floats]], baseline: str, groups: Integers
 ) -> dict[str, dict[str, Compared]]:
-    """Cell -> measure -> its difference to the baseline; empty where the baseline is not complete."""
+    """Map cells and measures to the differences to the baseline; empty if the baseline is not complete."""
     if baseline not in values:
         return {}
     first = values[baseline]
-    # A measure that the baseline lacks (not judged yet) cannot be compared.
+    # Measures that the baseline lacks (not judged yet) cannot be compared.
     ordered = {baseline: first} | {
         label: {name: array for name, array in named.items() if name in first}
         for label, named in values.items()

@@ -1,4 +1,4 @@
-"""Ask, judge and measure every cell of a sweep, and go on where an earlier run of it stopped."""
+"""Asks, judges and measures every cell of a sweep, resuming an earlier run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OpenModel = Callable[[str], ChatModel]
 
 @dataclass
 class _State:
-    """What a run of a sweep goes on with."""
+    """The state of a running sweep."""
 
     sweep: Sweep
     folder: Path
@@ -68,14 +68,14 @@ class _State:
     failures: dict[str, str] = field(default_factory=dict)
 
     def reranker(self, row: str) -> Priced | None:
-        """What puts the passages of a row in order, where something does."""
+        """Return the reranker of a row, if it has one."""
         system = self.systems.get(row)
         if system is None or system.reranker is None:
             return None
         return next(priced for priced in self.sweep.rerankers if priced.name == system.reranker.name)
 
     def reader_tab(self, reader: Priced) -> ReaderTab:
-        """What answers of a reader are counted on."""
+        """Return the account of a reader's answers."""
         rerankers = {row: priced for row in self.systems if (priced := self.reranker(row)) is not None}
         return ReaderTab(self.meter, reader, self.selector, rerankers)
 
@@ -88,15 +88,14 @@ def run_sweep(
     fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> SweepReport:
-    """Every cell of a sweep, each asked the same questions: those of the file whose gold can be traced and whose answers
-    are known, or ``sample`` of them.
+    """Evaluate every cell of a sweep on the same questions: those of the file whose gold can be traced and whose
+    answers are known, or ``sample`` of them.
 
-    Answers and judgements are kept below ``folder`` as they come, so that the same call goes on after an interruption of
-    any kind; a changed question file, store or selector is refused unless ``fresh`` empties the folders of the cells. A
-    model that fails is left alone, and the others go on; where a reranker fails, the passages stay in the order of the
-    search, and the report counts the answers; a budget that is used up ends the run. The report says both, and
-    has the scores of every cell that is complete. ``open_model`` gives the language models by their names. Raises
-    InputError, and what the search raises.
+    Answers and judgements are saved below ``folder`` immediately, so that the same call resumes after any
+    interruption. A changed question file, store or selector is rejected unless ``fresh`` empties the folders of the
+    cells. If a model fails, the others continue; if a reranker fails, the passages keep the order of the search and
+    the report counts the answers; an exhausted budget ends the run. The report says so, and has the scores of every
+    complete cell. ``open_model`` maps names to language models. Raises InputError, and the errors of the search.
     """
     folder = Path(folder)
     searching = SearchModels()
@@ -183,7 +182,7 @@ def _settings(state: _State, group: Group) -> dict[str, Any]:
 
 
 def _count_earlier(state: _State, group: Group) -> None:
-    """What the cells of a group took in earlier runs has been spent."""
+    """Count what the cells of a group used in earlier runs."""
     folder = state.folder / group.folder
     tab = state.reader_tab(group.model)
     for answered in JsonLines(folder / ANSWERS, Answered).records():
@@ -197,8 +196,9 @@ def _count_earlier(state: _State, group: Group) -> None:
 
 
 def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
-    """Ask and judge cell after cell, so that as many as possible are complete when a budget ends it: returns which one
-    did, None where all is done, or failed."""
+    """Ask and judge cell by cell, so that as many as possible are complete if the budget is exhausted. Return the
+    limit reached, None if everything is done or failed.
+    """
     cells = [(group, row) for group in groups for row in group.rows]
     asked_last: str | None = None
     for place, (group, row) in enumerate(cells):
@@ -215,7 +215,7 @@ def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
 
 
 def _ask_cell(state: _State, group: Group, row: str) -> None:
-    """Ask and judge a cell. A model that fails, now or before, is left out. Raises BudgetReachedError."""
+    """Ask and judge a cell. A model that fails, now or before, is skipped. Raises BudgetReachedError."""
     if group.model.name in state.failures:
         return
     try:
@@ -232,14 +232,14 @@ def _ask_cell(state: _State, group: Group, row: str) -> None:
 
 
 def _free(state: _State, name: str | None) -> None:
-    """Let go of the memory of a model that runs in this process; it is loaded again where it is asked again."""
+    """Free the memory of a model that runs in this process; it is loaded again if needed."""
     close = getattr(state.models.get(name or ""), "close", None)
     if callable(close):
         close()
 
 
 def _told(state: _State, what: str, _: str, done: int, total: int) -> None:
-    """Progress within a cell, always under the same name: there may be hundreds of cells."""
+    """Report progress within a cell under a common name, since there may be hundreds of cells."""
     _tell(state, what, done, total)
 
 
@@ -283,7 +283,7 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
 
 
 def _kept(state: _State, group: Group) -> list[CellAnswers]:
-    """What is kept of each cell of a group, and its values where all questions are answered."""
+    """Return the stored data of each cell of a group, with its values if all questions are answered."""
     folder = state.folder / group.folder
     by_place = {(a.row, a.question): a for a in JsonLines(folder / ANSWERS, Answered).records()}
     found = []
@@ -324,7 +324,7 @@ def _all_judged(state: _State, judgements: Judgements) -> bool:
 def _values(
     state: _State, row: str, answers: Sequence[Answered], judgements: Judgements
 ) -> Mapping[str, Any]:
-    # Only what every judge has judged: a mean of one judge here and of two there could not be compared.
+    # Use only what every judge has judged: means over different judges would not be comparable.
     ways = [
         way
         for way in state.sweep.judge_by

@@ -1,4 +1,4 @@
-"""The tables of a sweep: scores, and differences to the baseline; in a terminal and as CSV."""
+"""The tables of a sweep, scores and differences to the baseline, in the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ SHOWN = (
     "exact_match", "f1", "contained", "rouge_l", "cosine", "not_found", "relevancy", "correctness", "faithfulness",
     "hallucination", "specific_information",
 )  # fmt: skip
-"""The measures of the tables in a terminal and on the page, where they are there; the sweep's own comes first."""
+"""The measures of the tables in the terminal and on the page, if present; the sweep's own comes first."""
 NARROWEST = 30
-"""Characters of a line that a cell's name may take at least; it is folded rather than cut."""
+"""Minimum width of a cell's name in characters; longer names are wrapped rather than cut."""
 _WIDEST = 10_000
 
 
 def shown_measures(report: SweepReport) -> list[str]:
-    """The columns of the tables for people."""
+    """Return the columns of the displayed tables."""
     there = report.measures
     return [name for name in dict.fromkeys((report.measure, *SHOWN)) if name in there]
 
 
 def best_mean(report: SweepReport) -> str | None:
-    """The sweep's measure of the best cell as it is shown; None where no cell is complete."""
+    """Return the sweep's measure of the best cell as displayed; None if no cell is complete."""
     return share(report.complete[0].means[report.measure]) if report.complete else None
 
 
@@ -63,7 +63,7 @@ def _fitting(
     make: Callable[[SweepReport, Sequence[str]], Table],
     console: Console,
 ) -> Table:
-    """The table with as many of the measures as the console is wide for, the first ones, and at least one."""
+    """Return the table with as many of the first measures as fit into the console, and at least one."""
     unbounded = console.options.update(max_width=_WIDEST)
     folded = max(0, max(len(cell.cell.label) for cell in report.cells) - NARROWEST)
     for count in range(len(measures), 1, -1):
@@ -74,15 +74,16 @@ def _fitting(
 
 
 def write_tables(report: SweepReport, folder: Path) -> None:
-    """Write ``scores.csv``, ``differences.csv`` and ``report.json`` into a folder. The tables are the same, byte for
-    byte, however often the sweep was interrupted. Raises InputError where they cannot be written."""
+    """Write ``scores.csv``, ``differences.csv`` and ``report.json`` to a folder. The tables are byte-for-byte
+    independent of interruptions. Raises InputError if they cannot be written.
+    """
     write_file(folder / "scores.csv", _csv(_score_lines(report)))
     write_file(folder / "differences.csv", _csv(_difference_lines(report)))
     write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
 
 
 def cost(value: float) -> str:
-    """An amount of money, with the digits it needs.
+    """Format an amount of money with the digits it needs.
 
     >>> cost(0), cost(0.00213), cost(12.345)
     ('0', '0.0021', '12.35')
@@ -91,7 +92,7 @@ def cost(value: float) -> str:
 
 
 def length(passages: float) -> str:
-    """A mean number of passages.
+    """Format a mean number of passages.
 
     >>> length(2.25), length(float("nan"))
     ('2.2', '-')
@@ -163,7 +164,7 @@ def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
 
 
 def _table(heads: Sequence[str]) -> Table:
-    # Names come from files: Text, never markup.
+    # Names come from files: use Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for place, head in enumerate(heads):
         if place:
