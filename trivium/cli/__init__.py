@@ -1,8 +1,8 @@
-"""The command ``trivium``: parses arguments, calls the engine, prints.
+"""The command ``trivium``: parses arguments, calls the engine and prints.
 
-Exit codes: 0 done; 1 failed (the message on stderr says why); 2 wrong arguments, values too; 3 done, but some documents
-could not be read; 130 interrupted (what was committed stays, the same command goes on from there; a new store
-without a page is removed).
+Exit codes: 0 success; 1 failure (stderr gives the reason); 2 invalid arguments or values; 3 success, but some documents
+could not be read; 130 interrupted (committed work is kept and the same command resumes; a new store without any page is
+removed).
 """
 
 from trivium.cli.app import main

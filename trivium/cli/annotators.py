@@ -1,4 +1,4 @@
-"""The option that says whose answers to Natural Questions count."""
+"""The option that selects which annotators' answers to Natural Questions are used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from trivium.parser.sources.annotators import MAJORITY, check_annotators
 
 
 def annotators_rule(rule: str | None, *, asked: bool = True) -> str:
-    """Whose answers count; refuses an unknown rule, and one where nobody ``asked`` for questions."""
+    """Validate the rule. Raises typer.BadParameter for an unknown rule, or for any rule when no questions were
+    ``asked`` for.
+    """
     if rule is not None:
         if not asked:
             raise typer.BadParameter("it is about questions: add --questions", param_hint="--annotators")

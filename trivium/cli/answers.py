@@ -1,4 +1,4 @@
-"""``trivium evaluate --answers``: how good the answers are."""
+"""``trivium evaluate --answers``: evaluates the quality of generated answers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 
 def evaluate_answers(options: Evaluation) -> None:
-    """Have the questions answered, measure the answers and print what came of it; by default into ``<name of the
-    file>-answers`` in the working directory."""
+    """Generate answers to the questions, evaluate them and print the results. The default output folder is ``<name of
+    the file>-answers`` in the working directory.
+    """
     questions, store = options.questions_and_store()
     options.refuse_of_questions("expected it only without --answers")
     rerankers = [reranker_name(name, options.model) for name in options.rerank or ()]
     with wrong_argument("--cut"):
         cuts = [Cut.read(rule) for rule in options.cut or ()]
-    # Loaded here: no other command needs them, and they take their time.
+    # Imported here because these modules are slow to load and no other command needs them.
     from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run

@@ -1,4 +1,4 @@
-"""The command's root, and how it ends."""
+"""The root command, and its exit codes."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the process ends with one of the exit codes above."""
+    """Run the command. The process ends with one of the exit codes documented in :mod:`trivium.cli`."""
     print_anything()
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:
-        # Not standalone, so that errors are shown below. Typer turns an interrupt into code 130.
+        # Not standalone, so that errors are printed below. Typer turns an interrupt into code 130.
         code = command.main(args=spread(given), prog_name="trivium", standalone_mode=False)
         if code == INTERRUPTED:
             err.print("interrupted: what was committed stays; run the same command again to go on")
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
         code = 1
     except BrokenPipeError:
-        # The reader of our output has closed it: nothing may be written at exit either.
+        # The reader of our output has closed the pipe: the flush at exit must not write to it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:

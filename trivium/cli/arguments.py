@@ -1,7 +1,7 @@
-"""Values of arguments that only the program can check, and what they describe.
+"""Argument values that only the program can validate, and the objects built from them.
 
-What is wrong with an argument as it stands ends the command with exit code 2, as a misspelt option does. What the
-arguments lead to (a store, a file, a model that is not there) ends it with 1.
+An invalid value ends the command with exit code 2, like a misspelt option. A valid value that refers to something
+missing (a store, a file, a model) ends it with 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trivium.plugins import list_plugins
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings import Settings, load_settings
 
-if TYPE_CHECKING:  # what an argument is checked with is loaded when there is one to check
+if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing import WritingOptions
     from trivium.embedding.base import Embedder
     from trivium.engine import Engine
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what an argument is checked with is loaded when there is on
     from trivium.retrievers.selectors import Selector
 
 _RETRIES = 2
-"""Attempts after the first of a language model whose answer somebody waits for."""
+"""Retries of a language model in interactive use."""
 _LIMITS = "limits"
 _INDEX = "index"
 
@@ -48,16 +48,16 @@ CHAT_SETTINGS = (
     "requests_per_minute",
     "tokens_per_minute",
 )
-"""What ``--chat`` may set: settings of a language model, without the ``chat_`` before their names."""
+"""Keys that ``--chat`` accepts: settings of a language model without their ``chat_`` prefix."""
 _OF_VALUES = (InputError, FusionError, ConfigurationError)
-"""Errors that a wrong value can lead to."""
+"""Errors caused by an invalid value."""
 
 
 @contextmanager
 def wrong_argument(
     name: str | None = None, kinds: tuple[type[TriviumError], ...] = _OF_VALUES
 ) -> Iterator[None]:
-    """Have errors of these kinds reported as a wrong value of that argument."""
+    """Report errors of these kinds as an invalid value of the argument ``name``."""
     try:
         yield
     except kinds as error:
@@ -73,9 +73,12 @@ def open_engine(
     rerankers: Sequence[str] = (),
     counted: Callable[[Selector], Selector] | None = None,
 ) -> Engine:
-    """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
-    model of the command), settings of retrievers (``--set``), the embedder's ``--device``, and the ``rerankers`` that
-    others may name. ``counted`` makes of the selector one that is counted."""
+    """Open an engine on an existing store.
+
+    ``selector`` is the path retriever's selector (``--selector``), ``model`` the language model of the command,
+    ``assignments`` the retriever settings (``--set``), ``device`` the embedder's device, and ``rerankers`` those that
+    requests may name. ``counted`` wraps the selector, for example to count its calls.
+    """
     from trivium.engine import Engine
     from trivium.search.selectors import make_selector
 
@@ -92,7 +95,7 @@ def open_engine(
 
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
-    """The settings of retrievers that ``--set`` names, checked."""
+    """Parse and validate the retriever settings given with ``--set``."""
     from trivium.search.retriever_set import RetrieverSet
 
     with wrong_argument("--set"):
@@ -103,8 +106,9 @@ def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """What ``--set`` says where a store is filled: settings of ``retrievers``, the ``limits`` of documents, and how
-    vector indexes are made (``index``)."""
+    """The values of ``--set`` for commands that load documents: settings of ``retrievers``, ``limits`` of documents,
+    and parameters of the vector ``index``.
+    """
 
     retrievers: dict[str, str]
     limits: InputLimits
@@ -112,8 +116,9 @@ class LoadSettings:
 
 
 def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
-    """The settings, with those that ``--set`` names (``limits.NAME``, ``index.NAME``) in their place, and those of
-    retrievers."""
+    """Parse ``--set`` for commands that load documents. ``limits.NAME`` and ``index.NAME`` override the configured
+    values.
+    """
     from trivium.search.retriever_set import RetrieverSet
 
     configured = load_settings()
@@ -132,8 +137,9 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
 
 
 def _of_table(table: str, values: dict[str, str], configured: Table) -> Table:
-    """A table of the settings with those ``values`` of it that are named in their place, which are taken out. Raises
-    ConfigurationError."""
+    """Return a table of the settings, overridden by the entries of ``values`` that belong to it. These entries are
+    removed from ``values``. Raises ConfigurationError.
+    """
     named = {key: values.pop(key) for key in list(values) if key.partition(".")[0] == table}
     names = _names(table, type(configured))
     for key in named:
@@ -160,8 +166,9 @@ def _names(table: str, kind: type[BaseModel]) -> list[str]:
 
 
 def selector_name(name: str | None, model: str | None = None) -> str:
-    """The name of the path retriever's selector, by default that of the settings. ``llm`` and ``llm-all`` are the
-    language ``model`` of the command, where it names one."""
+    """Return the name of the path retriever's selector, by default the configured one. ``llm`` and ``llm-all`` use the
+    command's language ``model`` when one is given.
+    """
     from trivium.search.selectors import PLUGINS, RECORDED, SELECTORS, make_selector
 
     names = [*SELECTORS, *list_plugins(PLUGINS)]
@@ -178,8 +185,9 @@ def selector_name(name: str | None, model: str | None = None) -> str:
 
 
 def reranker_name(name: str | None, model: str | None = None) -> str | None:
-    """The name of a reranker, checked. ``llm-pointwise`` and ``llm-listwise`` ask the language ``model`` of the command,
-    where it names one."""
+    """Validate the name of a reranker. ``llm-pointwise`` and ``llm-listwise`` use the command's language ``model`` when
+    one is given.
+    """
     if name in ("llm-pointwise", "llm-listwise") and model not in (None, NO_MODEL):
         name = f"{name}:{model}"
     if name is not None:
@@ -193,7 +201,7 @@ def reranker_name(name: str | None, model: str | None = None) -> str | None:
 def check_names(
     engine: Engine, retrievers: Sequence[str] | None, fusions: Sequence[str | None] | None = None
 ) -> None:
-    """Refuse names of retrievers and fusions that the engine does not know, before anything is asked."""
+    """Raise typer.BadParameter for retrievers and fusions that the engine does not know, before any question is asked."""
     with wrong_argument("--retriever"):
         chosen = engine.searcher.retrievers.choose(retrievers)
     with wrong_argument("--fusion"):
@@ -202,7 +210,7 @@ def check_names(
 
 
 def check_embedder(name: str | None) -> None:
-    """Refuse the name of an embedder that nobody knows."""
+    """Raise typer.BadParameter for an unknown embedder."""
     from trivium.embedding.registry import known_embedders
 
     names = known_embedders()
@@ -211,7 +219,7 @@ def check_embedder(name: str | None) -> None:
 
 
 def check_device_name(device: str | None) -> None:
-    """Refuse a device that nobody knows."""
+    """Raise typer.BadParameter for an invalid device name."""
     if device is not None:
         from trivium.embedding.device import parse_device
 
@@ -220,8 +228,9 @@ def check_device_name(device: str | None) -> None:
 
 
 def embedder_of(name: str | None, address: str | None, device: str | None = None) -> str | Embedder | None:
-    """The embedder that ``--embedder`` and ``--embed-with`` say: that of a server, where there is an address. Raises
-    ConfigurationError where it serves another model."""
+    """Return the embedder given by ``--embedder`` and ``--embed-with``; with an address, the embedder of that server.
+    Raises ConfigurationError when the server serves a different model.
+    """
     from trivium.embedding.registry import TEI
 
     check_embedder(name)
@@ -247,14 +256,15 @@ def embedder_of(name: str | None, address: str | None, device: str | None = None
 
 
 def check_language_option(language: str | None) -> None:
-    """Refuse a language that is not known."""
+    """Raise typer.BadParameter for an unknown language."""
     with wrong_argument("--language", (InputError,)):
         check_language(ENGLISH if language is None else language)
 
 
 def check_embedder_for(language: str | None, embedder: str | Embedder | None, store: str) -> None:
-    """Refuse a model for English as that of a new store in another language, before anything is made. A store that is
-    there has its own, which is looked at when it is open."""
+    """Raise before anything is created when a new store in another language would use an English-only model. The
+    embedder of an existing store is checked when the store is open.
+    """
     if language is None or check_language(language) == AUTO:
         return
     from trivium.embedding.registry import default_name
@@ -270,7 +280,7 @@ def check_embedder_for(language: str | None, embedder: str | Embedder | None, st
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """The language model of a command (None: the best sentences are quoted) and how it is asked."""
+    """The language model of a command (None: quote the best sentences) and how it is prompted."""
 
     model: ChatModel | None
     writing: WritingOptions
@@ -279,8 +289,9 @@ class Writer:
 def answer_writer(
     model: str | None, prompt: str | None, assignments: Sequence[str] | None, *, batch: bool = False
 ) -> Writer:
-    """What ``--model``, ``--prompt`` and ``--chat`` say, checked before anything is opened. For a ``batch`` nobody waits,
-    and an endpoint is tried more often."""
+    """Validate ``--model``, ``--prompt`` and ``--chat`` before anything is opened. A ``batch`` is not interactive, so a
+    failing endpoint is retried more often.
+    """
     from trivium.answering.prompt_styles import prompt_style
     from trivium.answering.writing import WritingOptions
 
@@ -296,8 +307,9 @@ def answer_writer(
 def chat_model(
     name: str | None, settings: Settings | None = None, *, batch: bool = False
 ) -> ChatModel | None:
-    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set. Its
-    endpoint is tried less often than for a ``batch``: somebody waits for the answer."""
+    """Return the language model with this name, by default the configured one; None for ``none`` and when none is
+    configured. Unless for a ``batch``, a failing endpoint is retried only a few times, because a user is waiting.
+    """
     settings = load_settings() if settings is None else settings
     if settings.chat_retries is None and not batch:
         settings = settings.model_copy(update={"chat_retries": _RETRIES})
@@ -307,7 +319,7 @@ def chat_model(
 
 
 def read_chat_settings(assignments: Sequence[str] | None) -> Settings:
-    """The settings, with those of the language model that ``--chat`` names."""
+    """Return the settings, overridden by the ``--chat`` values for the language model."""
     values: dict[str, str] = {}
     for assignment in assignments or ():
         name, equals, value = assignment.partition("=")
@@ -319,6 +331,6 @@ def read_chat_settings(assignments: Sequence[str] | None) -> Settings:
         values[f"chat_{name}"] = value
     if not values:
         return load_settings()
-    load_settings()  # what is wrong there is no fault of the option
+    load_settings()  # so that an error in the configuration is not attributed to the option
     with wrong_argument("--chat"):
         return load_settings(**values)

@@ -1,4 +1,4 @@
-"""The command that answers questions."""
+"""The commands ``ask`` and ``chat``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """How questions are answered and shown at the terminal."""
+    """How questions are answered and displayed in the terminal."""
 
     engine: Engine
     writer: Writer
@@ -65,7 +65,7 @@ class Answerer:
     one_line: bool = False
     explain: bool = False
     heard: Transcript | None = None
-    """What was said, where the question was spoken."""
+    """Transcript of a spoken question."""
     rerank: str | None = None
     cut: str | None = None
 
@@ -89,7 +89,7 @@ class Answerer:
             )
 
     def explained(self, answer: Answer) -> Sequence[Hit]:
-        """The passages of an answer with what each retriever contributed, for which they are searched for again."""
+        """Return the passages of an answer with the contributions of each retriever. This repeats the search."""
         if answer.searched_for is None:
             return []
         hits = self.engine.search(
@@ -112,7 +112,7 @@ def ask(
         str | None,
         typer.Argument(
             metavar="QUESTION",
-            help="What to answer; without one a conversation begins.",
+            help="The question. Without one, a conversation starts.",
             show_default=False,
         ),
     ] = None,
@@ -137,7 +137,7 @@ def ask(
             "--intent",
             metavar="NAME",
             rich_help_panel=CONVERSATION,
-            help="What the question is meant for, instead of a guess: collection, live, small_talk or conversation.",
+            help="Intent of the question, instead of detecting it: collection, live, small_talk or conversation.",
             show_default=False,
         ),
     ] = None,
@@ -147,7 +147,7 @@ def ask(
             "--as-asked",
             metavar="",
             rich_help_panel=CONVERSATION,
-            help="Search for a follow-up as it is, not made to stand by itself.",
+            help="Search for a follow-up question as it is, without rewriting it.",
         ),
     ] = False,
     explain: Annotated[
@@ -155,7 +155,7 @@ def ask(
         typer.Option(
             "--explain",
             metavar="",
-            help="Below the answer a line for each passage that was found, with the reasons for its rank.",
+            help="After the answer, print one line for each passage found, with the reasons for its rank.",
         ),
     ] = False,
     listen: Annotated[
@@ -174,17 +174,17 @@ def ask(
             "--speak",
             metavar="FILE",
             rich_help_panel=SPEECH,
-            help="WAV file to speak the answer into.",
+            help="WAV file for the spoken answer.",
             show_default=False,
         ),
     ] = None,
     no_stream: Annotated[
         bool,
-        typer.Option("--no-stream", metavar="", help="Print the answer when it is whole."),
+        typer.Option("--no-stream", metavar="", help="Print the answer only when it is complete."),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Answer a question from a store and cite the passages; say so when it is not there.
+    """Answer a question from a store and cite the passages. If the store has no answer, say so.
 
     Examples:
 
@@ -256,10 +256,10 @@ def chat(
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
-    """A conversation with a store: each question is understood in the light of those before.
+    """Start a conversation with a store. Each question is understood in the context of the earlier ones.
 
-    /why says why the passages of the last answer are here, /help lists all commands. Questions may come
-    from a file, a line each; --json prints an answer a line then.
+    /why explains the passages of the last answer, /help lists all commands. Questions can also be read
+    from a file, one per line; --json then prints one answer per line.
 
     Examples:
 
@@ -295,7 +295,7 @@ def chat(
 
 
 def converse(answerer: Answerer, turns: Sequence[Turn], history: Path | None) -> None:
-    """Answer what is typed, until the conversation ends."""
+    """Answer the typed questions until the conversation ends."""
 
     def answer(question: str, before: Sequence[Turn], where: str | None, rewrite: bool) -> Answer:
         return answer_at_terminal(replace(answerer, where=where, rewrite=rewrite), question, before)
@@ -307,7 +307,7 @@ def converse(answerer: Answerer, turns: Sequence[Turn], history: Path | None) ->
 
 
 def checked_intent(intent: str | None) -> Intent | None:
-    """An intent that was named. Raises a usage error for another text."""
+    """Validate the name of an intent. Raises typer.BadParameter for an unknown one."""
     for known in get_args(Intent):
         if intent == known:
             return known  # type: ignore[no-any-return]
@@ -319,7 +319,7 @@ def checked_intent(intent: str | None) -> Intent | None:
 
 
 def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn]) -> Answer:
-    """Answer a question, printing it while it is written."""
+    """Answer a question and print the answer, streaming it when possible."""
     shows = answerer.stream and not answerer.json
     streamed = ""
     for event in answerer.events(question, history):
@@ -356,7 +356,7 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
 
 
 def print_answer(answer: Answer, streamed: str = "") -> None:
-    """The answer, unless it was ``streamed`` as it is; which of its statements no passage supports; and the passages."""
+    """Print the answer (unless it was ``streamed`` unchanged), its unsupported statements, and the passages."""
     if streamed:
         out.print()
     if streamed.strip() != answer.text:

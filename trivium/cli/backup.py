@@ -1,4 +1,4 @@
-"""The commands that write a store to one file, and make it again."""
+"""The commands ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def backup(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="File to write; an earlier one is replaced when the new one is whole.",
+            help="File to write. An existing file is replaced once the new one is complete.",
             show_default=False,
         ),
     ],
     json: Json = False,
 ) -> None:
-    """Write a store to one file, as it is committed now, also while other programs write to it.
+    """Write the committed state of a store to one file, even while other programs write to the store.
 
-    Indexes are left out: they are made again at the first search. A store in Neo4j is backed up by the server's own
+    Indexes are left out: the first search rebuilds them. A store in Neo4j is backed up by the server's own
     neo4j-admin database dump.
 
     Example:  trivium backup my-store my-store.trivium
@@ -42,7 +42,7 @@ def backup(
 def restore(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="What  trivium backup  wrote.", show_default=False),
+        typer.Argument(metavar="FILE", help="File written by  trivium backup .", show_default=False),
     ],
     store: Annotated[
         str,
@@ -50,7 +50,7 @@ def restore(
     ],
     json: Json = False,
 ) -> None:
-    """Make a store of a backup, in a new or empty folder; it is there whole or not at all.
+    """Restore a store from a backup to a new or empty folder. A failed restore leaves no store.
 
     Example:  trivium restore my-store.trivium my-store-again
     """

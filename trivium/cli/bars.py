@@ -1,4 +1,4 @@
-"""Bars of progress at the terminal."""
+"""Progress bars for the terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STAGES = {
 
 
 class _Rate(ProgressColumn):
-    """Items a second."""
+    """Items per second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -62,7 +62,7 @@ class Reporter:
 
 @contextmanager
 def reporter(console: Console, disable: bool) -> Iterator[Reporter]:
-    """Bars with rate and remaining time, unless they are disabled."""
+    """Show progress bars with rate and remaining time unless disabled."""
     with Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(),

@@ -1,4 +1,4 @@
-"""Commands that fill a store."""
+"""Commands that add documents and vectors to a store."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ from trivium.types import MetadataValue
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
-    """Refuse what cannot work before anything is made."""
+    """Raise typer.BadParameter for unusable sources before anything is created."""
     if format not in FORMATS:
         raise typer.BadParameter(
             f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
@@ -78,7 +78,7 @@ def check_sources(sources: Sequence[str], format: str) -> None:
 
 
 def _check_images(name: str | None, *, no_embed: bool = False) -> None:
-    """Refuse an image embedder that is not known, and one where nothing is embedded."""
+    """Raise typer.BadParameter for an unknown image embedder, and for any image embedder with ``--no-embed``."""
     if name is not None:
         if no_embed:
             raise typer.BadParameter(
@@ -99,7 +99,9 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
 def _shard_plan(
     store: str, folder: str | None, ray: str | None, size: int | None, *, watch: bool
 ) -> ShardPlan | None:
-    """What the options say of shards; refuses what cannot work before anything is made."""
+    """Return the sharding requested by the options, or None. Raises typer.BadParameter for invalid combinations before
+    anything is created.
+    """
     if folder is None and ray is None:
         if size is not None:
             raise typer.BadParameter(
@@ -131,8 +133,9 @@ def load_sources(
     verbose: bool = False,
     **options: Unpack[BuildOptions],
 ) -> None:
-    """Load and embed with progress bars, and print what came of it. Raises typer.Exit with :data:`PARTIAL` where
-    documents could not be read, NothingReadError where none could."""
+    """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
+    some documents could not be read, and NothingReadError when none could.
+    """
     started = time.perf_counter()
     try:
         with progress(quiet=json) as bars:
@@ -140,11 +143,11 @@ def load_sources(
             options["apart"] = True
             report = engine.build(sources, **options)
         if not report.read and (report.problems or report.left_out_kinds):
-            raise nothing_read(report)  # also where the store has other documents
+            raise nothing_read(report)  # also when the store contains other documents
     except NothingReadError as error:
         if json:
             print_json(report_json(error.report))
-        elif len(error.report.problems) > MAX_REASONS:  # the message has the first
+        elif len(error.report.problems) > MAX_REASONS:  # the message lists the first ones
             print_left_out(error.report)
         raise
     seconds = time.perf_counter() - started
@@ -184,10 +187,10 @@ def build(
     questions: WithQuestions = False,
     annotators: AnnotatorsOption = None,
 ) -> None:
-    """Parse sources into a graph, load it into a store (made when missing) and embed it.
+    """Parse sources into a graph, load it into a store (created when missing) and embed it.
 
-    Of a folder it takes the files of every format it knows and lists the others. Running it again is safe: unchanged
-    documents are left alone, an interrupted run goes on.
+    In folders, files of all known formats are read and the others are listed. Running it again is safe: unchanged
+    documents are skipped and an interrupted run resumes.
 
     Examples:
 
@@ -214,7 +217,7 @@ def build(
         with wrong_argument("--chunker"):
             parse_spec(chunker)
     if model is not None:
-        chat_model(model, batch=True)  # refused before anything is made
+        chat_model(model, batch=True)  # raises before anything is created
     check_language_option(language)
     rule = annotators_rule(annotators, asked=questions)
     plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
@@ -287,7 +290,7 @@ def add(
     questions: WithQuestions = False,
     annotators: AnnotatorsOption = None,
 ) -> None:
-    """Add documents to an existing store; a page that is there and differs is replaced.
+    """Add documents to an existing store. Pages that exist and differ are replaced.
 
     Example:  trivium add Mars.html --store my-store
     """
@@ -298,7 +301,7 @@ def add(
     metadata = _metadata(meta)
     rule = annotators_rule(annotators, asked=questions)
     if model is not None:
-        chat_model(model, batch=True)  # refused before anything is made
+        chat_model(model, batch=True)  # raises before anything is created
     with Engine.open(
         store, embedder_of(None, embed_with, device), settings=given.retrievers, device=device
     ) as engine:
@@ -336,8 +339,8 @@ def embed(
     assignments: LoadSetOption = None,
     json: Json = False,
 ) -> None:
-    """Embed every text of a store that has no vector yet, and the sentences of its chunks. Interrupt it any time; it
-    resumes.
+    """Embed all texts of a store without a vector, and the sentences of its chunks. It can be interrupted at any time and
+    resumes when run again.
 
     Example:  trivium embed --store my-store --embedder bge-small
     """

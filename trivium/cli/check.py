@@ -1,4 +1,4 @@
-"""The command that checks a store, and repairs what can be repaired."""
+"""The command that checks and repairs a store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity
 
 PROBLEMS = 1
-"""Exit code where problems are left."""
+"""Exit code when problems remain."""
 _SHOWN = 20
 _COLOURS = {
     Severity.BROKEN: "bold red",
@@ -48,21 +48,21 @@ def check(
     ],
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Put right what can be put right, and say what cannot."),
+        typer.Option("--repair", help="Repair what can be repaired, and report the rest."),
     ] = False,
     full: Annotated[
         bool,
         typer.Option(
             "--full",
-            help="Embed every text again and compare, not only a sample: takes as long as embedding the store.",
+            help="Re-embed and compare all texts, not only a sample. Takes as long as embedding the store.",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check that a store holds what was written and follows the rules of the graph: its database, checksums, derived
+    """Check the integrity of a store and the rules of its graph: its database, checksums, derived
     files, pages, vectors and model files.
 
-    Ends with 0 when all is well and with 1 when problems are left. Other programs may use the store meanwhile.
+    Exits with 0 if there are no problems and with 1 if problems remain. Other programs may use the store meanwhile.
 
     Examples:
 
@@ -92,7 +92,7 @@ def check(
 
 
 def _as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Findings without what only the store understands."""
+    """Convert findings to JSON values, without their internal keys."""
     return [{name: value for name, value in asdict(f).items() if name != "keys"} for f in findings]
 
 

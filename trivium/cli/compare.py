@@ -13,29 +13,31 @@ from trivium.cli.terminal import out, print_json, shown
 
 
 def compare(
-    first: Annotated[
-        Path, typer.Argument(metavar="A.run", help="The run to compare it with.", show_default=False)
+    first: Annotated[Path, typer.Argument(metavar="A.run", help="The baseline run.", show_default=False)],
+    second: Annotated[
+        Path,
+        typer.Argument(metavar="B.run", help="The run to compare with the baseline.", show_default=False),
     ],
-    second: Annotated[Path, typer.Argument(metavar="B.run", help="The run to judge.", show_default=False)],
-    page: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("compare.html"),
+    page: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("compare.html"),
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Judgements.  \\[default: qrels.txt beside A.run]")
+        Path | None,
+        typer.Option("--qrels", help="Relevance judgements.  \\[default: qrels.txt next to A.run]"),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
             "--store",
             "-s",
-            help="Store of the runs, to quote passages from and explain.  \\[default: none]",
+            help="Store of the runs, for quoting and explaining passages.  \\[default: none]",
             show_default=False,
         ),
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="How many questions to show.")] = 500,
+    most: Annotated[int, typer.Option("--most", min=1, help="Maximum number of questions to show.")] = 500,
     json: Json = False,
 ) -> None:
-    """Compare two runs question by question on one web page: won, lost, and why.
+    """Compare two runs question by question on a web page: wins, losses and their reasons.
 
-    With --store it quotes the passages and says what each retriever added to the scores of fused runs.
+    With --store the page quotes the passages and shows what each retriever added to the scores of fused runs.
 
     Examples:
 

@@ -1,4 +1,6 @@
-"""A conversation at the terminal: questions, each answered in the light of those before, and commands to steer it."""
+"""A conversation in the terminal: each question is answered in the context of the earlier ones, and commands control
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ from trivium.types import Answer, Hit, Turn, place_of
 HELP = """\
 /new          begin a new conversation
 /as-asked     search for the last question again, just as it was asked
-/where COND   answer only from passages that fulfil it; without COND from all
+/where COND   answer only from passages that match COND; without COND from all
 /sources      list the citations of the last answer
-/why          the passages of the last answer, a line each, with the reasons
+/why          the passages of the last answer, one line each, with the reasons
 /why N        the passage [N] in full, and what each retriever added
 /save FILE    write the conversation to a file, as Markdown
 /help         this list
@@ -30,9 +32,9 @@ HELP = """\
 
 @dataclass(slots=True)
 class Conversation:
-    """``answer(question, history, where, rewrite)`` answers one question and prints it;
-    ``explained(answer, where)`` gives its passages with their explanations. ``history`` is the file that the
-    turns are appended to."""
+    """A conversation. ``answer(question, history, where, rewrite)`` answers one question and prints it;
+    ``explained(answer, where)`` returns its passages with explanations. Turns are appended to the file ``history``.
+    """
 
     answer: Callable[[str, Sequence[Turn], str | None, bool], Answer]
     explained: Callable[[Answer, str | None], Sequence[Hit]]
@@ -41,10 +43,12 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     answered_where: str | None = None
-    """The condition under which the last question was answered."""
+    """Condition under which the last question was answered."""
 
     def run(self, lines: Iterator[str]) -> None:
-        """Answer line by line, until one ends it. A question that fails is told, and the next one asked."""
+        """Answer each line until one ends the conversation. If a question fails, the error is printed and the next line
+        is read.
+        """
         for line in lines:
             said = line.strip()
             if said in ("", "/quit", "/exit"):
@@ -94,7 +98,7 @@ class Conversation:
                 err.print(shown(HELP))
 
     def _explain(self, answer: Answer, number: str) -> None:
-        """All passages of an answer in a line each, or one of them in full."""
+        """Print one line for each passage of an answer, or one passage in full."""
         hits = self.explained(answer, self.answered_where)
         chosen = [hit for hit in hits if str(hit.rank) == number]
         if not hits:
@@ -109,7 +113,7 @@ class Conversation:
 
 
 def as_markdown(answers: Sequence[Answer]) -> str:
-    """A conversation: questions as headings, citations as a list below each answer."""
+    """Format a conversation as Markdown: questions as headings, citations as a list below each answer."""
     parts = []
     for answer in answers:
         cited = [
@@ -121,7 +125,7 @@ def as_markdown(answers: Sequence[Answer]) -> str:
 
 
 def typed_lines() -> Iterator[str]:
-    """Lines typed at the terminal, or those of standard input where it is none."""
+    """Yield lines typed at the terminal, or the lines of standard input if it is not a terminal."""
     if not sys.stdin.isatty():
         yield from sys.stdin
         return

@@ -1,4 +1,4 @@
-"""The command that shows what the others do, on the sample encyclopaedia."""
+"""The command that demonstrates the others on the sample encyclopaedia."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder,
 
 
 def demo(
-    store: Annotated[
-        str, typer.Option("--store", "-s", help="Where to build the sample store.")
-    ] = "demo-store",
+    store: Annotated[str, typer.Option("--store", "-s", help="Folder for the sample store.")] = "demo-store",
 ) -> None:
-    """Build the sample encyclopaedia of the Solar System, with a PDF and a Markdown file beside it, search it and have
-    questions answered.
+    """Build a store from the sample encyclopaedia of the Solar System, a PDF and a Markdown file; search it and answer
+    questions.
 
     Example:  trivium demo
     """
@@ -48,7 +46,7 @@ def demo(
 
 
 def _print_next(store: str) -> None:
-    """Commands that can be pasted, a line each, whatever the width."""
+    """Print commands ready to paste, one per line, regardless of the terminal width."""
     for what, arguments in (
         ("talk with it", ["chat", "--store", store]),
         ("why it is found", ["search", "your question", "--explain", "--store", store]),

@@ -1,4 +1,4 @@
-"""All that is known of one hit: its whole text, and what each retriever made of it."""
+"""Prints one hit in full: its whole text and the contribution of each retriever."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _NUMBER = 8
 
 
 def print_details(hit: Hit) -> None:
-    """A hit with its address, its whole text, the reasons in words, and the score as a sum: the baseline and what each
-    retriever adds to it."""
+    """Print a hit with its address, its whole text, the reasons in words, and its score as a sum of the baseline and
+    the contribution of each retriever.
+    """
     log_odds = "" if hit.probability is None else f" (log-odds {hit.score:+.2f})"
     print_line(
         (f"{hit.rank:>2}", "bold cyan"),
@@ -54,7 +55,7 @@ def _print_sum(hit: Hit) -> None:
 
 
 def _print_contribution(name: str, value: float, largest: float, found: str) -> None:
-    """A line; what does not fit beside the bar goes on below it."""
+    """Print one term of the sum. Text that does not fit beside the bar continues below it."""
     block, colour = ("█", "green") if value >= 0 else ("░", "red")
     bar = block * min(_BAR, round(_BAR * abs(value) / largest)) if largest > 0 else ""
     before = f"{_INDENT}{name}  "

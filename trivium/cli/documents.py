@@ -27,21 +27,23 @@ def list_documents(
         list[str] | None,
         typer.Argument(
             metavar="PATTERN...",
-            help="Only documents whose title or source fits one, such as 'reports/*'; letters of either case.",
+            help="Only documents whose title or source matches one, such as 'reports/*'; case is ignored.",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=0, help=f"How many; 0 for all.  \\[default: {_SHOWN}, with --json all]"),
+        typer.Option(
+            "--limit", min=0, help=f"Maximum number; 0 for all.  \\[default: {_SHOWN}, with --json all]"
+        ),
     ] = None,
     after: Annotated[
         str | None,
-        typer.Option("--after", metavar="TITLE", help="Go on after this one.", show_default=False),
+        typer.Option("--after", metavar="TITLE", help="Start after this title.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List documents by title: where they came from, and how many passages they have.
+    """List documents by title, with their source and number of passages.
 
     Examples:
 
@@ -118,14 +120,14 @@ def remove(
         list[str],
         typer.Argument(
             metavar="TITLE...",
-            help="Titles (or redirects) of documents, or the files they came from.",
+            help="Titles (or aliases) of documents, or the files they were read from.",
             show_default=False,
         ),
     ],
     store: Store,
     json: Json = False,
 ) -> None:
-    """Remove documents. One that others still cite stays as an entity without a document.
+    """Remove documents. A removed document that others still cite remains as an entity.
 
     Example:  trivium remove "Mars" "Phobos (moon)" --store my-store
     """

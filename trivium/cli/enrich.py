@@ -1,4 +1,4 @@
-"""The command that adds what DBpedia knows."""
+"""The command that adds facts from DBpedia."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def enrich(
     no_embed: NoEmbed = False,
     json: Json = False,
 ) -> None:
-    """Add what DBpedia knows of a store's entities: relations between those that one document mentions, and types.
+    """Add facts from DBpedia to a store: types of entities, and relations between entities that one document mentions.
 
-    Running it again is safe: it adds what is missing.
+    Running it again is safe: only missing facts are added.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The command that measures retrieval and answers."""
+"""The command that evaluates retrieval and answers."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def evaluate(
     annotators: AnnotatorsOption = None,
     json: Json = False,
 ) -> None:
-    """Measure retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
+    """Evaluate retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
 
-    With --answers measure the answers to them: from vector search and from the default fusion, or from those named. An
-    interrupted run goes on when the same command is given again.
+    With --answers, evaluate generated answers instead: from vector search and the default fusion, or those named. An
+    interrupted run resumes when the same command is run again.
 
     Examples:
 
@@ -169,8 +169,9 @@ def evaluate(
 
 
 def evaluate_questions(options: Evaluation) -> None:
-    """Measure the retrieval of one file of questions, print it, and decide on the store's default where that is asked
-    for."""
+    """Evaluate retrieval on one file of questions, print the results and, if requested, decide on the store's default
+    fusion.
+    """
     options.refuse_of_folder("expected it only with --suite or --answers")
     questions, store = options.questions_and_store()
     retrievers, fusions = options.retrievers, options.fusions
@@ -216,7 +217,7 @@ def evaluate_questions(options: Evaluation) -> None:
 
 
 def trained_among(fusions: Sequence[str] | None) -> str:
-    """The trained fusion that ``--activate`` decides on: the one named, else the network that ships."""
+    """Return the trained fusion that ``--activate`` decides on: the one named, else the bundled network."""
     trained = [name for name in fusions or () if name not in ("default", "convex", "rrf")]
     if len(trained) > 1 or (fusions and not trained):
         raise typer.BadParameter(
@@ -227,6 +228,6 @@ def trained_among(fusions: Sequence[str] | None) -> str:
 
 
 def print_decision(decision: Decision) -> None:
-    """What the store's default is from now on, and why."""
+    """Print the store's new default fusion and the reason."""
     out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]", soft_wrap=True)
     out.print(f"the trained fusion is {escape(decision.because)}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The options of ``trivium evaluate``: three commands in one, of which each refuses what is not its own."""
+"""The options of ``trivium evaluate``. It has three modes, and each mode rejects the options of the others."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ RunsIn = Annotated[
     typer.Option(
         "--run-in",
         metavar="FILE",
-        help="TREC run of another system to measure too, named as its file: ids of questions, uris of chunks; may be"
-        " repeated.",
+        help="TREC run of another system to evaluate as well, named after its file; it contains question ids and chunk"
+        " uris. May be repeated.",
         show_default=False,
     ),
 ]
@@ -57,7 +57,7 @@ ListDepth = Annotated[
     typer.Option(
         "--depth",
         metavar="N|own",
-        help="Passages of each retriever's list: a number, or own for as many as each finds by its own settings"
+        help="Length of each retriever's list: a number, or own for as many as each finds with its own settings"
         " (page.pages, section.sections, entity.entities): all chunks of 3 pages, of 5 sections ...  \\[default: 30]",
         show_default=False,
     ),
@@ -67,8 +67,8 @@ Reranks = Annotated[
     typer.Option(
         "--rerank",
         metavar="NAME",
-        help=f"Measure every system also after these rerankers, one or more of: {RERANKER_NAMES}."
-        " With --answers: answer from its passages, too.",
+        help=f"Also evaluate every system after these rerankers, one or more of: {RERANKER_NAMES}."
+        " With --answers: also answer from the reranked passages.",
         show_default=False,
     ),
 ]
@@ -77,7 +77,7 @@ Cuts = Annotated[
     typer.Option(
         "--cut",
         metavar="RULE",
-        help=f"Measure every system also with its passages ended by these rules: {CUT_FORMS}.",
+        help=f"Also evaluate every system with its passages cut by these rules: {CUT_FORMS}.",
         show_default=False,
     ),
 ]
@@ -85,14 +85,16 @@ Activate = Annotated[
     bool,
     typer.Option(
         "--activate",
-        help="Decide on these questions whether the trained fusion (network, or --fusion FOLDER) becomes the default"
+        help="Use these questions to decide whether the trained fusion (network, or --fusion FOLDER) becomes the default"
         " of this store.",
     ),
 ]
 SuiteFile = Annotated[
     Path | None,
     typer.Option(
-        "--suite", help="TOML file of several sets and their stores, to measure them all.", show_default=False
+        "--suite",
+        help="TOML file that lists several question sets and their stores, to evaluate all of them.",
+        show_default=False,
     ),
 ]
 Folder = Annotated[
@@ -106,11 +108,9 @@ Folder = Annotated[
 ]
 Fresh = Annotated[
     bool,
-    typer.Option("--fresh", help="Measure sets of a suite, or ask questions, again that were done before."),
+    typer.Option("--fresh", help="Repeat sets of a suite, or questions, that were completed before."),
 ]
-Answers = Annotated[
-    bool, typer.Option("--answers", help="Have the questions answered and measure the answers instead.")
-]
+Answers = Annotated[bool, typer.Option("--answers", help="Evaluate generated answers instead of retrieval.")]
 Reader = Annotated[
     str | None,
     typer.Option(
@@ -127,7 +127,7 @@ ReaderPrompt = Annotated[
     typer.Option(
         "--prompt",
         metavar="NAME|FILE",
-        help="How --model is asked: zero-shot, few-shot, instruction, role, extractive, several-hops, or"
+        help="Prompt style of --model: zero-shot, few-shot, instruction, role, extractive, several-hops, or"
         " a TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         rich_help_panel=_ANSWERS_PANEL,
@@ -149,8 +149,8 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         metavar="MODEL",
-        help="Language model, named as for --model, that judges the answers; of several the mean counts, and how far they"
-        " agree is printed.",
+        help="Language model, named as for --model, that judges the answers. The scores of several judges are averaged"
+        " and their agreement is printed.",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -160,7 +160,7 @@ JudgeBy = Annotated[
     typer.Option(
         "--judge-by",
         metavar="WAY",
-        help="How --judge judges, one or more of: claims (faithfulness, factual correctness), grades (relevancy,"
+        help="Method of --judge, one or more of: claims (faithfulness, factual correctness), grades (relevancy,"
         " correctness, hallucination, specific information), ragas (the package).  \\[default: claims grades]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
@@ -171,7 +171,7 @@ BertScoreModel = Annotated[
     typer.Option(
         "--bertscore",
         metavar="MODEL",
-        help="BERTScore by this model: a name such as roberta-large, or FOLDER:LAYERS.",
+        help="Compute BERTScore with this model: a name such as roberta-large, or FOLDER:LAYERS.",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -179,14 +179,16 @@ BertScoreModel = Annotated[
 Gold = Annotated[
     bool,
     typer.Option(
-        "--gold", help="Also answer from the gold passages, as a row.", rich_help_panel=_ANSWERS_PANEL
+        "--gold",
+        help="Also answer from the gold passages, as an additional row.",
+        rich_help_panel=_ANSWERS_PANEL,
     ),
 ]
 NoContext = Annotated[
     bool,
     typer.Option(
         "--no-context",
-        help="Also have --model answer without any passages, as a row.",
+        help="Also let --model answer without any passages, as an additional row.",
         rich_help_panel=_ANSWERS_PANEL,
     ),
 ]
@@ -196,7 +198,7 @@ Passages = Annotated[
         "--k",
         "-k",
         min=1,
-        help="How many passages to answer from.  \\[default: 6]",
+        help="Number of passages to answer from.  \\[default: 6]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -206,7 +208,7 @@ Sample = Annotated[
     typer.Option(
         "--sample",
         min=1,
-        help="Only that many of the questions, drawn by --seed.",
+        help="Use a random sample of this many questions (see --seed).",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -216,7 +218,7 @@ Seed = Annotated[
     typer.Option(
         "--seed",
         min=0,
-        help="Which questions are drawn.  \\[default: 0]",
+        help="Random seed of --sample.  \\[default: 0]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -225,7 +227,7 @@ Seed = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What ``trivium evaluate`` was given; None, empty or False where an option was not."""
+    """The options given to ``trivium evaluate``; None, empty or False for options that were not given."""
 
     questions: Path | None
     store: str | None
@@ -261,7 +263,9 @@ class Evaluation:
     json: bool
 
     def refuse_of_questions(self, why: str) -> None:
-        """Refuse the options of one file of questions; ``{name}`` in ``why`` is the option's name."""
+        """Reject options that apply to a single file of questions. ``{name}`` in ``why`` is replaced by the option's
+        name.
+        """
         self._refuse(
             why,
             {
@@ -274,18 +278,18 @@ class Evaluation:
         )
 
     def refuse_of_one_set(self, why: str) -> None:
-        """Refuse what names a set of questions and says how it is asked."""
+        """Reject options that select a single set of questions and how it is searched."""
         values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
         self._refuse(why, {**values, "--answers": self.answers, "--run-in": self.runs_in or None})
         self._refuse(why, {"--rerank": self.rerank or None, "--cut": self.cut or None})
         self._refuse(why, {"--annotators": self.annotators})
 
     def refuse_of_folder(self, why: str) -> None:
-        """Refuse the options of what is kept in a folder."""
+        """Reject the options for results kept in a folder."""
         self._refuse(why, {"--out": self.folder, "--fresh": self.fresh})
 
     def refuse_of_answers(self, why: str) -> None:
-        """Refuse the options of answers."""
+        """Reject the options for answers."""
         self._refuse(
             why,
             {
@@ -309,7 +313,7 @@ class Evaluation:
                 raise typer.BadParameter(why.format(name=name), param_hint=name)
 
     def list_depth(self) -> int | None:
-        """How many passages each retriever's list has; None for as many as it finds."""
+        """Return the length of each retriever's list; None for the retriever's own default."""
         if self.depth is None:
             return DEPTH
         if self.depth == OWN_DEPTH:
@@ -321,7 +325,7 @@ class Evaluation:
         return int(self.depth)
 
     def questions_and_store(self) -> tuple[Path, str]:
-        """The question file and the store, which may be that of the settings."""
+        """Return the question file and the store, by default the configured store."""
         store = self.store if self.questions is None or self.store is not None else default_store()
         if self.questions is None or store is None:
             raise typer.BadParameter(

@@ -1,4 +1,4 @@
-"""The command that leads to Neo4j Browser."""
+"""The command that opens a store in Neo4j Browser."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from trivium.cli.terminal import err, out, print_json, progress, shown
 
 def explore(
     store: Store,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Only print where to go.")] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     json: Json = False,
 ) -> None:
-    """Say where to explore a store in Neo4j Browser, and open it with a guide of fifteen queries.
+    """Print the address of Neo4j Browser for a store, and open it with a guide of fifteen queries.
 
     Example:  trivium explore --store bolt://localhost:7687
     """
-    # The driver takes a while to load, and no other command on a folder needs it.
+    # Imported here because the driver is slow to load and no other command on a folder needs it.
     from trivium.graph.neo4j.explore import explore as find
     from trivium.graph.neo4j.explore import show
 

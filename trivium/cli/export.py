@@ -1,4 +1,4 @@
-"""The command that writes a store as files for a Neo4j database."""
+"""The command that exports a store as files for a Neo4j database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from trivium.engine import Engine
 def export(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="A new, empty or earlier export's folder.", show_default=False),
+        typer.Argument(
+            metavar="FOLDER", help="A new or empty folder, or that of an earlier export.", show_default=False
+        ),
     ],
     store: Store,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""Hits for people: to be read, or one line each with the reasons."""
+"""Prints hits for people, in full or on one line each with the reasons."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from trivium.text import question_terms, sentences, terms
 from trivium.types import Hit, SourceOutcome
 
 _WIDEST = 110
-"""Longer lines of text are hard to read."""
+"""Maximum width of text, for readability."""
 _LINES = 3
-"""So many lines of a passage are shown at a terminal."""
+"""Number of lines of a passage shown at a terminal."""
 _INDENT = 4
 
 
 def print_hits(question: str, hits: Sequence[Hit]) -> None:
-    """Hits to be read: where each stands, and its text; at a terminal the part of it that has most of the question's
-    words, elsewhere all of it."""
+    """Print hits with their place and text. At a terminal the text is an excerpt around the words of the question;
+    elsewhere it is complete.
+    """
     print_question(question, hits)
     for hit in hits:
         out.print()
@@ -38,8 +39,9 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
 
 
 def print_reasons(question: str, hits: Sequence[Hit]) -> None:
-    """Explained hits in one line each: rank, probability or score, place, and the reasons, as many as there is room
-    for. The place gets half of a terminal, and what the reasons leave."""
+    """Print explained hits on one line each: rank, probability or score, place, and as many reasons as fit. The place
+    takes at most half of the terminal, plus what the reasons leave free.
+    """
     print_question(question, hits)
     scores = [told_score(hit) for hit in hits]
     places = [_told_place(hit) for hit in hits]
@@ -61,26 +63,26 @@ def print_reasons(question: str, hits: Sequence[Hit]) -> None:
 
 
 def print_question(question: str, hits: Sequence[Hit]) -> None:
-    """The question above its hits, or above the news that there are none."""
+    """Print the question above its hits, and a message if there are none."""
     out.print(f"[bold]{shown(question)}[/]", soft_wrap=not cuts())
     if not hits:
         out.print("  Nothing found.")
 
 
 def print_hints(hints: Sequence[str]) -> None:
-    """Why a condition leaves nothing, beside what was found."""
+    """Print why a condition matches nothing."""
     for hint in hints:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
-    """What did not work and was done without."""
+    """Print warnings about parts of the search that failed and were skipped."""
     for warning in warnings:
         err.print(f"[yellow]warning:[/] {shown(warning)}", soft_wrap=True)
 
 
 def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
-    """What came of asking live sources."""
+    """Print the outcome of each live source."""
     for outcome in outcomes:
         age = "" if outcome.cached_age is None else f", asked {outcome.cached_age:.0f} s ago"
         line = f"{outcome.name}: {outcome.found} found in {outcome.seconds:.1f} s{age}"
@@ -94,7 +96,7 @@ def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
 
 
 def percent(probability: float) -> str:
-    """A probability as a percentage.
+    """Format a probability as a percentage.
 
     >>> percent(0.5), percent(0.9), percent(0.0001), percent(0.9999)
     ('50 %', '90 %', '< 1 %', '> 99 %')
@@ -105,7 +107,7 @@ def percent(probability: float) -> str:
 
 
 def print_legend(hits: Sequence[Hit]) -> None:
-    """What the percentages of hits are, for people at a terminal."""
+    """Explain the percentages of hits at a terminal."""
     if cuts() and any(hit.probability is not None for hit in hits):
         err.print(
             "[dim]%: how likely this very passage is the answer; several share it, and other words lower it[/]"
@@ -113,13 +115,14 @@ def print_legend(hits: Sequence[Hit]) -> None:
 
 
 def told_score(hit: Hit) -> str:
-    """How likely a hit is right, or its score where the fusion is not calibrated."""
+    """Format the probability of a hit, or its score when the fusion is not calibrated."""
     return f"{hit.score:.4g}" if hit.probability is None else percent(hit.probability)
 
 
 def extract(question: str, text: str) -> list[str]:
-    """Lines of a passage: at a terminal at most three, from the sentence on that has most of the question's words in
-    and behind it. Its own lines (items of a list, rows of a table) have a stroke between them."""
+    """Return lines of a passage: at a terminal at most three, beginning at the sentence from which they contain most
+    words of the question. Line breaks of the passage (list items, table rows) become slashes.
+    """
     if not cuts():
         return [_in_one_line(text)]
     width = min(out.width, _WIDEST) - _INDENT
@@ -139,8 +142,9 @@ def _in_one_line(text: str) -> str:
 
 
 def _telling(question: str, text: str, size: int) -> int:
-    """Where to begin so that the next ``size`` characters hold most words of the question: at the first character where
-    that is as good as any, else at the last sentence that is."""
+    """Return the offset from which the next ``size`` characters contain most words of the question: 0 if that is among
+    the best, else the start of the last such sentence.
+    """
     asked = set(question_terms(question))
     starts = [start for start, _ in sentences(text)]
     found = [len(asked.intersection(terms(text[start : start + size]))) for start in starts]
@@ -151,13 +155,13 @@ def _telling(question: str, text: str, size: int) -> int:
 
 
 def _told_place(hit: Hit, width: int | None = None) -> str:
-    """A live passage has the name of its source behind its place."""
+    """Format the place of a hit; for a live passage followed by the name of its source."""
     source = "" if hit.live is None else f" ({one_line(hit.live.source)})"
     return told_place(hit.section, hit.pages, None if width is None else width - cell_len(source)) + source
 
 
 def _fitting(words: Sequence[str], width: int) -> str:
-    """As many reasons as fit into a line, at least the first."""
+    """Join as many reasons as fit into a line, at least the first."""
     said = [one_line(word) for word in words]
     while cuts() and len(said) > 1 and cell_len("; ".join(said)) > width:
         said.pop()

@@ -1,4 +1,4 @@
-"""Commands about the keys of a server."""
+"""Commands for the API keys of a server."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def _keys() -> None:
 def keys_new(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Whose key it is; the logs show this name.", show_default=False),
+        typer.Argument(
+            metavar="NAME", help="Name of the key's owner, shown in the logs.", show_default=False
+        ),
     ],
     scope: Annotated[
-        Scope, typer.Option("--scope", help="read: may ask and look. write: may change documents, too.")
+        Scope, typer.Option("--scope", help="read: search and read only. write: may also change documents.")
     ] = "write",
     json: Json = False,
 ) -> None:
-    """Make an API key. It is shown this once; the line for the file of  serve --api-key-file  holds its hash only.
+    """Create an API key. It is shown only once; the line for the file of  serve --api-key-file  contains only its hash.
 
     Example:  trivium keys new dashboard --scope read
     """

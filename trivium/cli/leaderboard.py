@@ -1,4 +1,4 @@
-"""The command that ranks all runs of a folder."""
+"""The command that ranks all runs in a folder."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def leaderboard(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of TREC runs (.run, .trec), or of such folders, one for each set.",
+            help="Folder of TREC runs (.run, .trec), or of such folders, one per set.",
             show_default=False,
         ),
     ],
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Judgements.  \\[default: qrels.txt in FOLDER]")
+        Path | None, typer.Option("--qrels", help="Relevance judgements.  \\[default: qrels.txt in FOLDER]")
     ] = None,
     measure: Annotated[
         str | None,
         typer.Option(
             "--measure",
             metavar="MEASURE",
-            help="What to rank and test by, such as mrr, ndcg@10 or precision@20.  \\[default: hit@1, or recall@5 where"
-            " most questions have several right chunks]",
+            help="Measure to rank and test by, such as mrr, ndcg@10 or precision@20.  \\[default: hit@1, or recall@5 if"
+            " most questions have several relevant chunks]",
             show_default=False,
         ),
     ] = None,
@@ -38,20 +38,20 @@ def leaderboard(
         typer.Option(
             "--baseline",
             metavar="NAME",
-            help="The run that the others are tested against.  \\[default: the best one]",
+            help="The run that the others are tested against.  \\[default: the best run]",
             show_default=False,
         ),
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The page to write.  \\[default: leaderboard.html in FOLDER]"),
+        typer.Option("--out", "-o", help="HTML page to write.  \\[default: leaderboard.html in FOLDER]"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Rank all runs of a folder on one web page, with paired tests by document against the best or a named one.
+    """Rank all runs in a folder on one web page, with paired tests by document against the best or a named run.
 
-    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. Of a folder that a suite
-    wrote, every set is ranked, and the mean over the sets, each of which weighs the same.
+    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. For the folder
+    of a suite, every set is ranked, and so is the mean over the sets, weighted equally.
 
     Examples:
 

@@ -1,6 +1,6 @@
-"""How lists of names may be written on a command line.
+"""Lists of names on a command line.
 
-It is read before any command is loaded: the names themselves are looked up only where a line has such a list.
+This module is loaded before any command, so names are looked up only when a line contains such a list.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _is_live_source(word: str) -> bool:
 
 
 WAYS_TO_JUDGE = ("claims", "grades", "ragas")
-"""What ``--judge-by`` may name; said here so that no command has to load what judges."""
+"""Values of ``--judge-by``, repeated here so that no command has to import the judges."""
 
 
 def _is_way_to_judge(word: str) -> bool:
@@ -75,20 +75,21 @@ _LISTS: dict[str, _Known] = {
     "--cut": _is_cut,
     "--judge-by": _is_way_to_judge,
 }
-"""Options with several values, and which words may be one."""
+"""Options with several values, and the test for a word that may be a value."""
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
-    """``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser reads.
+    """Rewrite ``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser
+    understands.
 
-    A word after the first value belongs to the option only if it is a name the option knows.
+    A word after the first value belongs to the option only if it is a name that the option knows.
 
     >>> spread(["--retriever", "vector", "page", "question"])
     ['--retriever', 'vector', '--retriever', 'page', 'question']
     """
     result: list[str] = []
     option: str | None = None
-    waiting = False  # the option has not had its first value yet
+    waiting = False  # the option has no value yet
     for place, word in enumerate(arguments):
         if word == "--":
             return [*result, *([option] if option and waiting else []), *arguments[place:]]
@@ -104,7 +105,7 @@ def spread(arguments: Sequence[str]) -> list[str]:
             waiting = False
         else:
             if option and waiting:
-                result.append(option)  # without a value: the parser says so
+                result.append(option)  # no value: the parser reports it
             option, waiting = None, False
             result.append(word)
     return [*result, option] if option and waiting else result

@@ -1,4 +1,4 @@
-"""What a load did, what it left out, and what to do next."""
+"""Prints what a load did, what it left out, and a suggested next command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_TITLE = 60
 
 
 def print_load(engine: Engine, store: str, report: IngestReport, seconds: float, verbose: bool) -> None:
-    """What a load did and what it left out; with ``verbose`` also counts of the graph."""
+    """Print what a load did and what it left out; with ``verbose`` also the counts of the graph."""
     info = engine.info()
     parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
     if report.skipped:
@@ -50,7 +50,7 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
 
 
 def print_questions(report: QuestionReport) -> None:
-    """How many questions chunks answer, and the first that none does."""
+    """Print how many questions have an answering chunk, and the first ones that have none."""
     out.print(
         f"[bold]Questions[/]: {report.traced:,} of {report.asked:,} traced, {report.relations:,} is_answer_of,"
         f" {report.changed:,} new or changed",
@@ -64,7 +64,7 @@ def print_questions(report: QuestionReport) -> None:
 
 
 def print_left_out(report: IngestReport) -> None:
-    """Files that nobody asked for by name, and documents that could not be read."""
+    """Print the files that were left out, and the documents that could not be read."""
     if report.left_out_kinds:
         err.print(f"left out {shown(describe_kinds(report.left_out_kinds))}", soft_wrap=True)
     if report.problems:
@@ -74,7 +74,7 @@ def print_left_out(report: IngestReport) -> None:
 
 
 def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
-    """The first problems, and how many more there are."""
+    """Print the first problems, and the number of further ones."""
     for problem in problems[:_PROBLEMS_SHOWN]:
         err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
     more = max(0, len(problems) - _PROBLEMS_SHOWN)
@@ -84,7 +84,9 @@ def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
 
 
 def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
-    """A command that fits the store, to be pasted: a question about its first document, or what has to come before."""
+    """Return a command to paste that fits the store: a question about its first document, or the step that is needed
+    before.
+    """
     words = [*own_name()]
     kept = StoreLanguages.read(engine.store.languages)
     refused = (
@@ -109,5 +111,5 @@ def _question(engine: Engine) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it has to be."""
+    """Format a number with its noun, in the plural when needed."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,4 +1,4 @@
-"""Commands that are loaded when they are named: a line pays for its own command, not for those it does not use."""
+"""Loads commands on demand, so that a command line pays only for the command it uses."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ PANELS: dict[str, dict[str, str]] = {
         "keys": "keys.keys",
     },
 }
-"""The commands under the titles of ``trivium --help``, each with its function, or its group, in this package."""
+"""The commands by panel of ``trivium --help``, each with its function or group in this package."""
 _PLACES = {name: (panel, place) for panel, commands in PANELS.items() for name, place in commands.items()}
 
 
 class _Commands(MutableMapping[str, Any]):
-    """The commands by name, each loaded when it is looked up. Their names cost nothing."""
+    """The commands by name, each imported when it is looked up. Listing names imports nothing."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
@@ -86,27 +86,26 @@ class _Commands(MutableMapping[str, Any]):
 
 
 class CommandsByName(TyperGroup):
-    """The root: a group whose commands are loaded when they are named. Its list of them needs none of them."""
+    """The root group, which imports commands on demand. Listing them imports none."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = _Commands()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, as it is run: its examples come last. None where there is none."""
+        """Return the command with its examples after the options, or None if there is no such command."""
         command = super().get_command(ctx, cmd_name)
         return None if command is None else with_examples_last(command)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """With what ``completion.json`` says of each command."""
+        """List the commands with their summaries from ``completion.json``."""
         listed = copy.copy(self)
         listed.commands = _summaries()
         TyperGroup.format_help(listed, ctx, formatter)
 
 
 def with_examples_last(command: Any) -> Any:
-    """A command and those below it whose examples are printed below the options, next to the prompt where they are
-    typed."""
+    """Move the examples of a command and its subcommands below the options, next to the prompt where they are typed."""
     for child in getattr(command, "commands", {}).values():
         with_examples_last(child)
     about, found, examples = inspect.cleandoc(command.help or "").partition("\n\nExample")
@@ -133,7 +132,7 @@ def _load(name: str, panel: str, place: str) -> Any:
 
 
 def _summaries() -> dict[str, Any]:
-    """What stands for the commands where they are only listed."""
+    """Return placeholder commands for the list in ``--help``."""
     from rich.markup import escape
 
     described = json.loads(files("trivium").joinpath("completion.json").read_text(encoding="utf-8"))

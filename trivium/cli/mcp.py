@@ -1,4 +1,4 @@
-"""The command that serves language models and agents."""
+"""The command that serves language models and agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def mcp(
         str,
         typer.Option(
             "--live",
-            help="Live sources: off, allow (those that a question names), force (also where it names none).",
+            help="Live sources: off, allow (those a request names), force (also for requests that name none).",
         ),
     ] = "off",
 ) -> None:
-    """Let agents search a store: a server of the Model Context Protocol, for the client that starts it.
+    """Run a Model Context Protocol server through which agents search a store.
 
-    Its tools are search, ask, open_section, neighbours and stats; none changes anything. --retriever and --fusion hold
-    for questions that name none themselves.
+    Its tools are search, ask, open_section, neighbours and stats; all are read-only. --retriever and --fusion are
+    the defaults for requests that name none.
 
     Examples:
 
@@ -63,9 +63,11 @@ def mcp(
 
         trivium mcp --store my-store --port 8001 --model openai:gpt-4o-mini
     """
-    writer = answer_writer(model, prompt, chat)  # what is missing is told before the server is loaded
+    writer = answer_writer(
+        model, prompt, chat
+    )  # fails here if something is missing, before the server is loaded
     try:
-        # The SDK takes a while to load, and no other command needs it.
+        # Imported here because the SDK is slow to load and no other command needs it.
         from trivium.integrations.mcp.server import HOST, PATH, create_server, serve_http, serve_stdio
         from trivium.integrations.mcp.tools import Defaults
         from trivium.server.live_switch import as_mode
@@ -89,6 +91,6 @@ def mcp(
     if port is None:
         serve_stdio(server)
         return
-    # On stderr, as everything that is not the protocol's.
+    # On stderr, because stdout carries only the protocol.
     err.print(f"[bold]Trivium[/]  http://{HOST}:{port}{PATH}  (Ctrl-C ends it)", soft_wrap=True)
     serve_http(server, port)

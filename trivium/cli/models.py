@@ -1,4 +1,4 @@
-"""Commands about embedding models."""
+"""Commands for embedding models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ models = typer.Typer(help="Embedding models on this machine.", no_args_is_help=T
 
 @models.command("list")
 def models_list(json: Json = False) -> None:
-    """List the models Trivium knows and which are installed.
+    """List the known models and whether they are installed.
 
     Example:  trivium models list
     """
@@ -43,7 +43,7 @@ def models_install(
     ],
     json: Json = False,
 ) -> None:
-    """Fetch a model's files and check them against their pinned checksums.
+    """Download a model's files and verify their pinned checksums.
 
     Example:  trivium models install bge-small
     """
@@ -61,14 +61,13 @@ def models_verify(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="Model to verify, as in  trivium models list.  \\[default: all that are installed, and the fusions that "
-            "ship]",
+            help="Model to verify, as in  trivium models list.  \\[default: all installed models and bundled fusions]",
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Read all files of the installed models and compare them with their pinned checksums. Exits 1 where one differs.
+    """Verify the pinned checksums of all files of the installed models. Exits with 1 if one differs.
 
     Example:  trivium models verify
     """

@@ -1,4 +1,4 @@
-"""The options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ RANKING = "How passages are found"
 WRITING = "With a language model"
 CONVERSATION = "Conversation"
 SPEECH = "Speech"
-"""Under these titles ``--help`` groups options; those without a title come first."""
+"""Titles of the option groups in ``--help``. Options without a title come first."""
 
 
 def default_store() -> str | None:
-    """The store of commands that name none: ``TRIVIUM_STORE``, or ``store`` in ``trivium.toml``."""
+    """Return the store for commands that name none: ``TRIVIUM_STORE``, or ``store`` in ``trivium.toml``."""
     return load_settings().store
 
 
@@ -57,7 +57,7 @@ _STORE_HELP = (
 
 
 def _checked_store(store: str | None) -> str | None:
-    """Neither empty nor an option, which is what follows ``--store`` where its value was forgotten."""
+    """Reject an empty value, and an option name, which follows ``--store`` when its value was forgotten."""
     if store is not None and not store.strip():
         raise typer.BadParameter("expected a folder or an address, got an empty text")
     if store is not None and store.startswith("-"):
@@ -68,7 +68,7 @@ def _checked_store(store: str | None) -> str | None:
 
 
 def _checked_condition(text: str | None) -> str | None:
-    """A condition that can be read; it is refused before anything is opened."""
+    """Reject a condition with a syntax error before anything is opened."""
     if text is not None:
         try:
             parse_condition(text)
@@ -78,7 +78,7 @@ def _checked_condition(text: str | None) -> str | None:
 
 
 def _checked_cut(text: str | None) -> str | None:
-    """A cut that can be read."""
+    """Reject a malformed cut."""
     if text is not None:
         try:
             Cut.read(text)
@@ -112,15 +112,17 @@ Json = Annotated[
 Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts of the graph.")]
 Watch = Annotated[
     bool,
-    typer.Option("--watch", help="Go on: load and remove what changes in the folders, until Ctrl-C."),
+    typer.Option(
+        "--watch", help="Keep running: load and remove documents as the folders change, until Ctrl-C."
+    ),
 ]
 ShardsOption = Annotated[
     str | None,
     typer.Option(
         "--shards",
         metavar="DIR",
-        help="Parse and embed by shards, whose results are kept in this folder: an interrupted build, and one on a"
-        " cluster, loses at most the shards under way.  \\[default with --ray: STORE.shards]",
+        help="Parse and embed in shards, whose results are kept in this folder: an interrupted or distributed build"
+        " loses at most the shards in progress.  \\[default with --ray: STORE.shards]",
         show_default=False,
     ),
 ]
@@ -129,7 +131,7 @@ RayOption = Annotated[
     typer.Option(
         "--ray",
         metavar="ADDRESS",
-        help="Have shards made by a Ray cluster: HOST:PORT, auto for the one of this machine, local to start one (needs"
+        help="Process shards on a Ray cluster: HOST:PORT, auto for the one on this machine, local to start one (needs"
         " the extra ray). All nodes must see the sources, the working directory and DIR under the same paths.",
         show_default=False,
     ),
@@ -137,7 +139,7 @@ RayOption = Annotated[
 ShardSize = Annotated[
     int | None,
     typer.Option(
-        "--shard-size", min=1, help=f"Documents a shard.  \\[default: {DOCUMENTS}]", show_default=False
+        "--shard-size", min=1, help=f"Documents per shard.  \\[default: {DOCUMENTS}]", show_default=False
     ),
 ]
 Sources = Annotated[
@@ -150,13 +152,13 @@ Sources = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises each file.")
+    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto detects the format of each file.")
 ]
 WithQuestions = Annotated[
     bool,
     typer.Option(
         "--questions",
-        help="Natural Questions rows also give their questions: nodes with is_answer_of from the chunks that answer.",
+        help="Also load the questions of Natural Questions rows, with is_answer_of relations from the answering chunks.",
     ),
 ]
 AnnotatorsOption = Annotated[
@@ -164,12 +166,12 @@ AnnotatorsOption = Annotated[
     typer.Option(
         "--annotators",
         metavar="RULE",
-        help=f"Whose answers to Natural Questions count: {', '.join(ANNOTATORS)}.  \\[default: {MAJORITY}]",
+        help=f"Which annotators' answers to Natural Questions count: {', '.join(ANNOTATORS)}.  \\[default: {MAJORITY}]",
         show_default=False,
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one a core]")
+    int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one per core]")
 ]
 EmbedderOption = Annotated[
     str | None,
@@ -185,7 +187,7 @@ EmbedWith = Annotated[
     typer.Option(
         "--embed-with",
         metavar="URL",
-        help="Embed by the Text Embeddings Inference server at this address, as the embedder tei:NAME of the model it"
+        help="Embed with the Text Embeddings Inference server at this address; the embedder is tei:NAME of the model it"
         " serves.  \\[default: TRIVIUM_EMBED_WITH, for a store with such an embedder]",
         show_default=False,
     ),
@@ -195,8 +197,8 @@ DeviceOption = Annotated[
     typer.Option(
         "--device",
         metavar="DEVICE",
-        help="Where the embedder computes: cpu, cuda, or cuda:N for the graphics card of that number (needs the extra"
-        " cuda). Any of them serves a store that another one filled.  \\[default: TRIVIUM_DEVICE, else cpu]",
+        help="Device of the embedder: cpu, cuda, or cuda:N for GPU number N (needs the extra cuda). A store built on one"
+        " device can be searched on any other.  \\[default: TRIVIUM_DEVICE, else cpu]",
         show_default=False,
     ),
 ]
@@ -205,9 +207,9 @@ ChunkerOption = Annotated[
     typer.Option(
         "--chunker",
         metavar="NAME[:SIZE]",
-        help="How pages are cut: blocks (paragraphs, lists, tables as they are), fixed, sentence, recursive, semantic,"
-        " agentic, also with a size in tokens such as sentence:100 or fixed:500/50, fixed also in characters:"
-        " fixed:1000/200c; a store keeps its own.  \\[default: blocks]",
+        help="How pages are split: blocks (paragraphs, lists and tables as they are), fixed, sentence, recursive,"
+        " semantic or agentic; optionally with a size in tokens such as sentence:100 or fixed:500/50, for fixed"
+        " also in characters: fixed:1000/200c. A store keeps its chunker.  \\[default: blocks]",
         show_default=False,
     ),
 ]
@@ -215,15 +217,15 @@ LateOption = Annotated[
     bool,
     typer.Option(
         "--late",
-        help="Late chunking: embed chunks in the context of their page (bge-small, minilm); a store keeps to it.",
+        help="Late chunking: embed chunks in the context of their page (bge-small, minilm). A store keeps this choice.",
     ),
 ]
 NoHeadings = Annotated[
     bool,
     typer.Option(
         "--no-headings",
-        help="Embed the text of a chunk alone, without the headings it stands under, as in the thesis; ranks less well; a"
-        " store keeps to it.",
+        help="Embed only the text of a chunk, without its headings, as in the thesis; ranks less well. A store keeps this"
+        " choice.",
     ),
 ]
 LanguageOption = Annotated[
@@ -231,8 +233,8 @@ LanguageOption = Annotated[
     typer.Option(
         "--language",
         metavar="CODE",
-        help=f"Language of the documents: {', '.join(LANGUAGES)}, or {AUTO} to recognise that of each."
-        "  \\[default: that of the store, at first en]",
+        help=f"Language of the documents: {', '.join(LANGUAGES)}, or {AUTO} to detect it for each document."
+        "  \\[default: the store's, initially en]",
         show_default=False,
     ),
 ]
@@ -240,7 +242,7 @@ AnyEmbedder = Annotated[
     bool,
     typer.Option(
         "--any-embedder",
-        help="Embed documents in other languages by a model for English all the same; a store remembers it.",
+        help="Allow an English-only model to embed documents in other languages. A store keeps this choice.",
     ),
 ]
 ImagesOption = Annotated[
@@ -248,7 +250,7 @@ ImagesOption = Annotated[
     typer.Option(
         "--images",
         metavar="NAME",
-        help="Embed pictures, too, for the retriever image: clip (needs the extra fastembed; downloads 0.6 GB once).",
+        help="Also embed pictures, for the retriever image: clip (needs the extra fastembed; downloads 0.6 GB once).",
         show_default=False,
     ),
 ]
@@ -257,7 +259,7 @@ NoSentences = Annotated[
     bool,
     typer.Option(
         "--no-sentences",
-        help="Embed no sentences of chunks: takes half the time, ranks less well.  trivium embed  adds them.",
+        help="Do not embed the sentences of chunks: takes half the time, ranks less well.  trivium embed  adds them.",
     ),
 ]
 RetrieverOption = Annotated[
@@ -289,8 +291,8 @@ RerankOption = Annotated[
         "--rerank",
         metavar="NAME",
         rich_help_panel=RANKING,
-        help=f"Put the first passages in order anew: {RERANKER_NAMES}, or one of an installed package. --set"
-        " rerank.passages=N and rerank.seconds=S say how many, and how long that may take.  \\[default: none]",
+        help=f"Rerank the first passages: {RERANKER_NAMES}, or one of an installed package. --set"
+        " rerank.passages=N and rerank.seconds=S set their number and the time limit.  \\[default: none]",
         show_default=False,
     ),
 ]
@@ -299,7 +301,7 @@ RerankersOption = Annotated[
     typer.Option(
         "--rerank",
         metavar="NAME",
-        help=f"A reranker that requests may name, beside bm25 and weighted: {RERANKER_NAMES}; may be repeated.",
+        help=f"A reranker that requests may use, besides bm25 and weighted: {RERANKER_NAMES}; may be repeated.",
         show_default=False,
     ),
 ]
@@ -310,7 +312,7 @@ CutOption = Annotated[
         metavar="RULE",
         rich_help_panel=RANKING,
         callback=_checked_cut,
-        help=f"End the passages by their scores, in place of a fixed --k (the most, where no bounds are given):"
+        help=f"Cut the passages by their scores instead of at a fixed --k (the maximum if no bounds are given):"
         f" {CUT_FORMS}.  \\[default: none]",
         show_default=False,
     ),
@@ -321,9 +323,9 @@ SelectorOption = Annotated[
         "--selector",
         metavar="NAME",
         rich_help_panel=RANKING,
-        help="What chooses sections and paths for the retriever path: match (by their words), llm (the language model"
-        " of --model or TRIVIUM_CHAT_MODEL, three places), llm:NAME (that one), llm-all (every place it names),"
-        " record:FILE (likewise, and writes them down), replay:FILE (what was written down, without a model), or one of"
+        help="How the retriever path chooses sections and paths: match (by their words), llm (the language model of"
+        " --model or TRIVIUM_CHAT_MODEL, three places), llm:NAME (that model), llm-all (every place it names),"
+        " record:FILE (like llm-all, and records the choices), replay:FILE (recorded choices, without a model), or one of"
         " an installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
         show_default=False,
     ),
@@ -344,7 +346,7 @@ LoadSetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run;"
-        " or how vector indexes are made, such as index.connectivity=32, which the store keeps. May be repeated.",
+        " or a parameter of the vector index, such as index.connectivity=32, which the store keeps. May be repeated.",
         show_default=False,
     ),
 ]
@@ -353,8 +355,8 @@ MetaOption = Annotated[
     typer.Option(
         "--meta",
         metavar="KEY=VALUE",
-        help="What to say of all these documents, such as year=2024; may be repeated. It stays when they are read"
-        " again; year= takes it back.",
+        help="Metadata of all these documents, such as year=2024; may be repeated. It is kept when they are read"
+        " again; year= removes it.",
         show_default=False,
     ),
 ]
@@ -364,7 +366,7 @@ WhereOption = Annotated[
         "--where",
         metavar="CONDITION",
         callback=_checked_condition,
-        help="Search only what fulfils this, such as \"year >= 2020 and source = 'reports/*'\".",
+        help="Search only passages that match, such as \"year >= 2020 and source = 'reports/*'\".",
         show_default=False,
     ),
 ]
@@ -373,7 +375,7 @@ LiveOption = Annotated[
     typer.Option(
         "--live",
         metavar="NAME",
-        help=f"Live sources to ask beside the store, one or more of: {', '.join(SOURCES)}; or of an installed package."
+        help=f"Live sources to query besides the store, one or more of: {', '.join(SOURCES)}; or of an installed package."
         " The question is sent to them.  \\[default: none]",
         show_default=False,
     ),
@@ -394,7 +396,7 @@ ChooserOption = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help=f"Language model that the chunker agentic asks: {MODEL_NAMES}, or none.  \\[default: TRIVIUM_CHAT_MODEL,"
+        help=f"Language model for the chunker agentic: {MODEL_NAMES}, or none.  \\[default: TRIVIUM_CHAT_MODEL,"
         " else none]",
         show_default=False,
     ),
@@ -416,14 +418,14 @@ PromptOption = Annotated[
         "--prompt",
         metavar="NAME|FILE",
         rich_help_panel=WRITING,
-        help="How the language model is asked: zero-shot, few-shot, instruction, role, extractive, several-hops, one that"
-        " the settings name, or a TOML file of a style."
+        help="Prompt style: zero-shot, few-shot, instruction, role, extractive, several-hops, one defined in the"
+        " settings, or a TOML file that defines one."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),
 ]
 AnswerFromOption = Annotated[
-    int, typer.Option("--k", "-k", min=1, metavar="N", help="How many passages to answer from.")
+    int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages to answer from.")
 ]
 HistoryOption = Annotated[
     Path | None,
@@ -431,13 +433,13 @@ HistoryOption = Annotated[
         "--history",
         metavar="FILE",
         rich_help_panel=CONVERSATION,
-        help="File of a conversation (JSON Lines of question and answer): read, and continued.",
+        help="Conversation file (JSON Lines of question and answer) to read and append to.",
         show_default=False,
     ),
 ]
 Exact = Annotated[
     bool,
     typer.Option(
-        "--exact", metavar="", rich_help_panel=RANKING, help="Exact instead of approximate vector search."
+        "--exact", metavar="", rich_help_panel=RANKING, help="Use exact instead of approximate vector search."
     ),
 ]

@@ -1,4 +1,4 @@
-"""Where a passage stands, in a line for people."""
+"""Formats the place of a passage on one line."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ARROW = " › "
 
 
 def told_place(section: str, pages: Sequence[int] = (), width: int | None = None) -> str:
-    """Title, headings and page numbers. Where that is wider than ``width`` cells, the headings between title and last
-    heading go, and then these two are cut; page numbers stay.
+    """Format title, headings and page numbers. If that is wider than ``width`` cells, the headings between the title
+    and the last heading are dropped first, then the title and last heading are truncated. Page numbers are always kept.
 
     >>> told_place("Titan (moon)#Exploration#Huygens", (4,))
     'Titan (moon) › Exploration › Huygens, p. 4'
@@ -41,7 +41,7 @@ def told_place(section: str, pages: Sequence[int] = (), width: int | None = None
 
 
 def told_origin(origin: LiveOrigin) -> str:
-    """Where a passage is from that is not of the collection, in one line.
+    """Format the origin of a passage from a live source on one line.
 
     >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01"))
     'arxiv: https://arxiv.org/abs/2101.00001 (2021-01-01)'
@@ -51,12 +51,12 @@ def told_origin(origin: LiveOrigin) -> str:
 
 
 def told_document(passage: Hit | Citation) -> str:
-    """The document that a passage is from: its file, or the address of a live one."""
+    """Return the document of a passage: its file, or the address of a live one."""
     return one_line(passage.document if passage.live is None else told_origin(passage.live))
 
 
 def print_citation(citation: Citation) -> None:
-    """A line of the passages that an answer rests on."""
+    """Print one line for a passage cited by an answer."""
     number, document = f"[{citation.number}]", told_document(citation)
     width = max(out.width - len(number) - 1 - 2 - cell_len(document), out.width // 2) if cuts() else None
     place = told_place(citation.section, citation.pages, width)

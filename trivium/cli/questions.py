@@ -1,4 +1,4 @@
-"""The command that makes question files of Natural Questions rows."""
+"""The command that converts Natural Questions rows to question files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def questions(
         typer.Option(
             "--store",
             "-s",
-            help="Look for the answers in this store.  \\[default: on the pages of the rows themselves]",
+            help="Search for the answers in this store.  \\[default: on the pages of the rows themselves]",
             show_default=False,
         ),
     ] = None,
@@ -48,18 +48,18 @@ def questions(
         typer.Option(
             "--split",
             metavar="SHARE",
-            help="Also split the questions by document: this share of them into FILE.train.jsonl, the others into"
+            help="Also split the questions by document: this fraction goes to FILE.train.jsonl, the rest to"
             " FILE.test.jsonl.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="Which documents are drawn.  \\[default: 0]", show_default=False),
+        typer.Option("--seed", min=0, help="Random seed of the split.  \\[default: 0]", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make a question file of Natural Questions rows, and list the questions that cannot be traced with the reason.
+    """Convert Natural Questions rows to a question file, and list the questions that cannot be traced with the reason.
 
     Examples:
 
@@ -97,7 +97,7 @@ def questions(
 
 
 def conversion_json(done: Conversion) -> dict[str, Any]:
-    """What came of rows."""
+    """Convert the result to JSON values."""
     return {
         "questions": done.asked,
         "traced": done.traced,

@@ -1,4 +1,4 @@
-"""Why a passage is among the hits, in a few plain words; the web page has the same (``server/page/why.js``)."""
+"""Explains in a few plain words why a passage was found. The web page does the same (``server/page/why.js``)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from trivium.graph.schema import headings_of
 
 MOST = 3
 _SMALLEST = 0.12
-"""A retriever that adds less than this share of all that speaks for a passage is not worth words."""
+"""A retriever whose share of the positive contributions is below this is not mentioned."""
 _STEP = re.compile(r" -\[.*?\]-> ")
 
 
 def reasons(contributions: Mapping[str, float], provenance: Mapping[str, str]) -> list[str]:
-    """What speaks for a passage most, at most three reasons, the strongest first; none where nothing does.
+    """Return the strongest reasons for a passage, at most three, strongest first; empty when no retriever contributes.
 
-    Both mappings are those of a :class:`trivium.types.Hit`: what each retriever added to the score, and the node
-    through which it found the passage.
+    The arguments are ``contributions`` and ``provenance`` of a :class:`trivium.types.Hit`: what each retriever added to
+    the score, and the node through which it found the passage.
 
     >>> reasons({"lexical": 3.3, "path": 2.7, "page": -0.1}, {"path": "Mars -[moons]-> Deimos -[found by]-> Hall"})
     ['its words match', '2 links from Mars']
@@ -32,7 +32,7 @@ def reasons(contributions: Mapping[str, float], provenance: Mapping[str, str]) -
 
 
 def _reason(name: str, provenance: Mapping[str, str]) -> str:
-    """Empty for what says nothing to people."""
+    """Return the reason for one retriever; empty if it would mean nothing to users."""
     source = provenance.get(name, "")
     match name:
         case "lexical":
@@ -63,7 +63,7 @@ def _reason(name: str, provenance: Mapping[str, str]) -> str:
 
 
 def _along(path: str) -> str:
-    """A path as text is for people: its links are only counted here, and its first node taken."""
+    """Describe a path given as text: only its first node and its number of links are used."""
     if not path:
         return ""
     start = " › ".join(headings_of(_STEP.split(path, maxsplit=1)[0]))

@@ -1,4 +1,4 @@
-"""One question after another in the terminal, decided on with single keys."""
+"""Reviews questions one by one in the terminal, with single keys."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _KEYS = {
 
 
 def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
-    """Show the questions until enough are kept, none is left, or the person leaves. Raises InputError where another
-    process reviews the same run."""
+    """Review questions until enough are kept, none is left, or the user quits. Raises InputError when another process
+    is reviewing the same run.
+    """
     with run.reviewed.writing(REVIEW_SETTINGS) as save:
         review = Review(run.candidates(threshold), save, keep)
         while (candidate := review.current) is not None:
@@ -87,7 +88,7 @@ def _show(candidate: Candidate, review: Review) -> None:
 
 
 def _marked(source: Source, answer: str, names: Iterable[str]) -> Text:
-    """The passage, with the answer and the bridge's names in their colours."""
+    """Highlight the answer and the names of the bridge in the passage."""
     text = Text(plain(source.text))
     for phrases, style in ((names, "cyan"), ([answer], "bold green")):
         for phrase in phrases:
@@ -97,14 +98,14 @@ def _marked(source: Source, answer: str, names: Iterable[str]) -> Text:
 
 
 def _phrase(phrase: str) -> re.Pattern[str]:
-    """Whole words, whatever punctuation stands between them."""
+    """Match whole words, separated by any punctuation."""
     words = [re.escape(word) for word in normalise_name(phrase).split()]
     joined = r"[\W_]+".join(words)
     return re.compile(rf"\b{joined}\b" if words else r"(?!)", re.IGNORECASE)
 
 
 def _key() -> str:
-    """A key that does something; several at once are a slip of the hand, or pasted."""
+    """Read the next key that has a meaning. Several characters at once are a slip or a paste and are ignored."""
     while True:
         try:
             key = typer.getchar().lower()
@@ -115,10 +116,10 @@ def _key() -> str:
 
 
 def _changed(what: str, text: str) -> str:
-    """What a person makes of a line; the same where they leave it empty."""
+    """Let the user edit a line; an empty line keeps it."""
     try:
         import readline
-    except ImportError:  # no editing of what is there: typed anew
+    except ImportError:  # without readline the line cannot be edited, only retyped
         out.print(f"[dim]empty keeps it: {shown(text)}[/]", soft_wrap=True)
         typed = _line(what)
     else:

@@ -1,4 +1,4 @@
-"""A run's questions, reviewed in the page of a server: the same log as in the terminal."""
+"""Reviews the questions of a run in the web page of a server. It uses the same log as the review in the terminal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from trivium.synthetic.run import Candidate, Run
 
 
 class RunReview:
-    """See :class:`~trivium.server.reviewing.Reviewing`. The log is locked for each decision alone, so that a review in a
-    terminal and this one can take turns."""
+    """Implements :class:`~trivium.server.reviewing.Reviewing`. The log is locked only during each decision, so this
+    review and one in a terminal can alternate.
+    """
 
     def __init__(self, folder: str | Path, keep: int, threshold: int) -> None:
-        """Raises InputError where there is no run, or its logs cannot be read."""
+        """Open a run. Raises InputError when there is none or its logs cannot be read."""
         self._run = Run(folder)
         self._keep = keep
         self._threshold = threshold

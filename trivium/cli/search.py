@@ -43,17 +43,17 @@ from trivium.types import Hit, SourceOutcome
 
 def search(
     question: Annotated[
-        str | None, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)
+        str | None, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)
     ] = None,
     *,
     store: Store,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, metavar="N", help="How many passages.")] = 10,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages.")] = 10,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
             metavar="",
-            help="A line for each passage, with the reasons for its rank.",
+            help="Print one line per passage, with the reasons for its rank.",
         ),
     ] = False,
     rank: Annotated[
@@ -62,7 +62,7 @@ def search(
             "--rank",
             min=1,
             metavar="N",
-            help="Only the passage of this rank, whole, with what each retriever added; may be repeated.",
+            help="Print only the passage with this rank, in full, with what each retriever added; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +71,7 @@ def search(
         typer.Option(
             "--image",
             metavar="FILE",
-            help="A picture to look for, for the retriever image, which is the only one asked where none is named.",
+            help="A picture to search for with the retriever image, which is the only one asked by default.",
             show_default=False,
         ),
     ] = None,
@@ -80,14 +80,14 @@ def search(
         typer.Option(
             "--questions",
             metavar="FILE",
-            help="Search for all questions of a file (JSON Lines) instead, into --run-out.",
+            help="Search for all questions of a file (JSON Lines) instead and write --run-out.",
             show_default=False,
         ),
     ] = None,
     run_out: Annotated[
         Path | None,
         typer.Option(
-            "--run-out", metavar="FILE", help="TREC run to write, with --questions.", show_default=False
+            "--run-out", metavar="FILE", help="TREC run to write (with --questions).", show_default=False
         ),
     ] = None,
     retriever: RetrieverOption = None,
@@ -102,7 +102,7 @@ def search(
     device: DeviceOption = None,
     json: Json = False,
 ) -> None:
-    """Search a store. Without options all eight retrievers (views of relevance) are asked and their scores fused.
+    """Search a store. By default all eight retrievers (views of relevance) are asked and their scores are fused.
 
     Examples:
 
@@ -200,7 +200,7 @@ def search(
 
 
 def _of_ranks(hits: Sequence[Hit], ranks: Sequence[int]) -> list[Hit]:
-    """The hits of these ranks, each once and best first. Raises a usage error where there are fewer."""
+    """Return the hits with these ranks, each once and best first. Raises typer.BadParameter when there are fewer hits."""
     if hits and max(ranks) > len(hits):
         raise typer.BadParameter(
             f"expected ranks up to {len(hits)}, for there are no more passages, got {max(ranks)}",
@@ -210,7 +210,7 @@ def _of_ranks(hits: Sequence[Hit], ranks: Sequence[int]) -> list[Hit]:
 
 
 def _read(image: Path) -> bytes:
-    """The content of a picture file, which may be no larger than a search takes."""
+    """Read a picture file. Raises typer.BadParameter when it is too large for a search."""
     from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture
 
     with wrong_argument("--image"):

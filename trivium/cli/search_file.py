@@ -1,4 +1,4 @@
-"""``trivium search --questions``: a whole file of questions, searched into a TREC run."""
+"""``trivium search --questions``: searches for all questions of a file and writes a TREC run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ def search_file(
     json: bool,
     **options: Any,
 ) -> None:
-    """Search for every question of a file and write the ``k`` best chunks of each as one TREC run, named as its file.
-    Known answers are not needed. Where a reranker failed, the order of the search stays and it is said how often."""
-    # Loaded here: a search of one question needs none of them.
+    """Search for every question of a file and write the ``k`` best chunks of each to a TREC run named after its file.
+    Known answers are not needed. When a reranker fails for a question, the order of the search is kept, and the number
+    of failures is reported.
+    """
+    # Imported here because a search for a single question does not need them.
     from trivium.datasets.questions import read_questions
     from trivium.evaluation.follow_ups import stand_alone
     from trivium.evaluation.run_files import system_of

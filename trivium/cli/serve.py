@@ -1,4 +1,4 @@
-"""The command that serves."""
+"""The command that runs the HTTP server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from trivium.errors import MissingExtraError
 def serve(
     store: Store,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8000,
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any free port.")] = 8000,
     model: ModelsOption = None,
     prompt: PromptOption = None,
     chat: ChatOption = None,
@@ -46,8 +46,8 @@ def serve(
         Path | None,
         typer.Option(
             "--api-key-file",
-            help="File with API keys, one a line (see  trivium keys new): requests need one as X-API-Key, or as a bearer"
-            " token. It is read again when it changes.",
+            help="File with API keys, one per line (see  trivium keys new). Requests need a key as X-API-Key or as a"
+            " bearer token. The file is reloaded when it changes.",
             show_default=False,
         ),
     ] = None,
@@ -61,40 +61,39 @@ def serve(
         list[str] | None,
         typer.Option(
             "--allow-host",
-            help="Further name this server is known under, as behind a proxy; may be repeated.",
+            help="Additional host name of this server, for example behind a proxy; may be repeated.",
             show_default=False,
         ),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="Questions searched at once.  \\[default: one a core]"),
+        typer.Option("--workers", min=1, help="Questions searched concurrently.  \\[default: one per core]"),
     ] = None,
     processes: Annotated[
         int,
         typer.Option(
             "--processes",
             min=0,
-            help="Processes that search, besides the one that serves: each is worth a core.",
+            help="Additional processes that search; each can use one core.",
         ),
     ] = 0,
     queue: Annotated[
-        int, typer.Option("--queue", min=1, help="Questions that may wait; further ones get 503.")
+        int, typer.Option("--queue", min=1, help="Maximum number of waiting questions; further ones get 503.")
     ] = 256,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds a request may take.")] = 30.0,
+    timeout: Annotated[float, typer.Option("--timeout", help="Time limit of a request in seconds.")] = 30.0,
     answer_timeout: Annotated[
-        float, typer.Option("--answer-timeout", help="Seconds an answer may take.")
+        float, typer.Option("--answer-timeout", help="Time limit of an answer in seconds.")
     ] = 180.0,
     rate_limit: Annotated[
         int | None,
-        typer.Option("--rate-limit", min=1, help="Requests a minute and client.  \\[default: any number]"),
+        typer.Option("--rate-limit", min=1, help="Requests per minute and client.  \\[default: unlimited]"),
     ] = None,
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option(
             "--trust-proxy",
             metavar="ADDRESS",
-            help="Address or network of a proxy that is believed about whom it connects for (X-Forwarded-For); may be"
-            " repeated.",
+            help="Address or network of a proxy whose X-Forwarded-For header is trusted; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -102,52 +101,61 @@ def serve(
         Path | None,
         typer.Option(
             "--audit-log",
-            help="File to which a line is appended for each change of the documents.",
+            help="File to which one line per change of the documents is appended.",
             show_default=False,
         ),
     ] = None,
     connections: Annotated[
-        int, typer.Option("--connections", min=1, help="Connections that may be open at once.")
+        int, typer.Option("--connections", min=1, help="Maximum number of open connections.")
     ] = 512,
     connections_per_client: Annotated[
         int,
         typer.Option(
-            "--connections-per-client", min=1, help="The same of one address, trusted proxies aside."
+            "--connections-per-client", min=1, help="Maximum per client address, except for trusted proxies."
         ),
     ] = 128,
     min_free: Annotated[
         int,
-        typer.Option("--min-free", min=0, help="Megabytes that stay free: with less, nothing is added."),
+        typer.Option(
+            "--min-free", min=0, help="Free disk space in megabytes below which no documents are added."
+        ),
     ] = 256,
     shutdown_timeout: Annotated[
         float,
-        typer.Option("--shutdown-timeout", help="Seconds that requests get when the server is stopped."),
+        typer.Option(
+            "--shutdown-timeout", help="Seconds that running requests may take when the server is stopped."
+        ),
     ] = 15.0,
     live: Annotated[
         str,
         typer.Option(
             "--live",
-            help="Live sources: off, allow (those that a question names), force (also where it names none).",
+            help="Live sources: off, allow (those a request names), force (also for requests that name none).",
         ),
     ] = "off",
-    upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+    upload_limit: Annotated[
+        int, typer.Option("--upload-limit", min=1, help="Maximum size of an upload in megabytes.")
+    ] = 64,
     job_queue: Annotated[
-        int, typer.Option("--job-queue", min=1, help="Changes of the documents that may wait.")
+        int, typer.Option("--job-queue", min=1, help="Maximum number of waiting changes of documents.")
     ] = 100,
     spool_limit: Annotated[
-        int, typer.Option("--spool-limit", min=1, help="Megabytes of the uploads of all changes that wait.")
+        int,
+        typer.Option(
+            "--spool-limit", min=1, help="Maximum total size of the uploads of waiting changes, in megabytes."
+        ),
     ] = 1024,
     review: Annotated[
         Path | None,
         typer.Option(
             "--review",
             metavar="RUN",
-            help="Folder of a run of  trivium synthesize: its questions are accepted or rejected in the page.",
+            help="Folder of a run of  trivium synthesize  whose questions are reviewed in the web page.",
             show_default=False,
         ),
     ] = None,
     review_keep: Annotated[
-        int, typer.Option("--review-keep", min=1, help="How many questions are wanted.")
+        int, typer.Option("--review-keep", min=1, help="Number of questions to accept.")
     ] = 100,
     review_threshold: Annotated[
         int,
@@ -155,7 +163,7 @@ def serve(
             "--review-threshold",
             min=0,
             max=10,
-            help="Show only questions with no score below this; 0: also those without scores.",
+            help="Show only questions without a score below this; 0: also unscored questions.",
         ),
     ] = 7,
     spool: Annotated[
@@ -163,14 +171,14 @@ def serve(
         typer.Option(
             "--spool",
             metavar="DIR",
-            help="Folder to keep accepted changes in until they are made.  \\[default: jobs in the store's folder]",
+            help="Folder for accepted changes until they are applied.  \\[default: jobs in the store's folder]",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
+    """Serve a store: a web page at /, and an HTTP API (described at /openapi.json). Ctrl-C stops it.
 
-    With several --model, each question may choose one of them or none; the first is the usual one.
+    With several --model, each request may choose one of them or none; the first is the default.
 
     Examples:
 
@@ -186,10 +194,12 @@ def serve(
     """
     check_device_name(device)
     usual = model[0] if model else None
-    writer = answer_writer(usual, prompt, chat)  # what is missing is told before the server is loaded
+    writer = answer_writer(
+        usual, prompt, chat
+    )  # fails here if something is missing, before the server is loaded
     models = [chat_model(name, read_chat_settings(chat)) for name in (model or [])[1:]]
     try:
-        # The web framework takes a while to load, and no other command needs it.
+        # Imported here because the web framework is slow to load and no other command needs it.
         from trivium.server.app import create_app
         from trivium.server.logs import log_as_json
         from trivium.server.running import run

@@ -18,11 +18,12 @@ STDIN = "-"
 
 
 class SpokenAsk:
-    """What ``--listen`` and ``--speak`` ask for. What is wrong with them is said before anything is opened."""
+    """The speech options ``--listen`` and ``--speak``, validated before anything is opened."""
 
     def __init__(self, question: str | None, listen: str | None, speak: Path | None) -> None:
-        """Raises typer.BadParameter for options that do not fit, MissingExtraError and ConfigurationError for what is not
-        installed."""
+        """Raises typer.BadParameter for invalid combinations of options, and MissingExtraError or ConfigurationError
+        for missing software.
+        """
         self._listen = listen
         self._speak = speak
         self._speech: Speech | None = None
@@ -38,7 +39,7 @@ class SpokenAsk:
             )
         if speak is not None and not speak.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {speak.parent}", param_hint="--speak")
-        # Loaded here: no other command needs it.
+        # Imported here because no other command needs it.
         from trivium.speech import Speech
 
         self._speech = Speech()
@@ -48,8 +49,9 @@ class SpokenAsk:
             self._speech.check_speaking()
 
     def hear(self) -> Transcript | None:
-        """What the recording says; None without ``--listen``. Raises InputError where nothing is said in it, OSError, and
-        as :meth:`trivium.speech.Speech.transcribe`."""
+        """Transcribe the recording; None without ``--listen``. Raises InputError when it contains no speech, OSError,
+        and the errors of :meth:`trivium.speech.Speech.transcribe`.
+        """
         if self._listen is None or self._speech is None:
             return None
         heard = self._speech.transcribe(_content(self._listen))
@@ -60,7 +62,9 @@ class SpokenAsk:
         return heard
 
     def say(self, answer: Answer) -> None:
-        """Write the answer where ``--speak`` says. Raises OSError, and as :meth:`trivium.speech.Speech.speak`."""
+        """Write the spoken answer to the file of ``--speak``. Raises OSError, and the errors of
+        :meth:`trivium.speech.Speech.speak`.
+        """
         if self._speak is not None and self._speech is not None:
             self._speak.write_bytes(self._speech.speak(answer.text))
 

@@ -1,4 +1,4 @@
-"""The command that counts what a store holds."""
+"""The command that counts the contents of a store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stats(store: Store, json: Json = False) -> None:
 
 
 def print_info(info: StoreInfo) -> None:
-    """Counts of a store."""
+    """Print the counts of a store."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(justify="right")

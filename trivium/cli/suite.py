@@ -1,4 +1,4 @@
-"""``trivium evaluate --suite``: several sets of questions, each on its own store."""
+"""``trivium evaluate --suite``: evaluates several sets of questions, each on its own store."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from trivium.search.retriever_set import RetrieverSet
 
 
 def evaluate_suite(options: Evaluation, file: Path) -> None:
-    """Measure every set of a suite and print it; by default into ``<name of the file>-results`` in the working
-    directory."""
+    """Evaluate every set of a suite and print the results. The default output folder is ``<name of the file>-results``
+    in the working directory.
+    """
     why = "a suite file says that set by set: leave {name} out"
     options.refuse_of_one_set(why)
     options.refuse_of_questions(why)
@@ -24,7 +25,7 @@ def evaluate_suite(options: Evaluation, file: Path) -> None:
     model = open_chat_model(name or None) if family == "llm" else None
     with wrong_argument("--retriever"):
         RetrieverSet(values=values).choose(options.retrievers)
-    # Loaded here: no other command writes pages.
+    # Imported here because no other command writes pages.
     from trivium.evaluation.suite.definition import read_suite
     from trivium.evaluation.suite.report import print_suite, to_json
     from trivium.evaluation.suite.run import run_suite

@@ -1,4 +1,4 @@
-"""The command that compares readers: models, prompts, temperatures, numbers of passages and contexts."""
+"""The command that compares models, prompts, temperatures, numbers of passages and contexts for answering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.common.files import write_file
 from trivium.llm.base import ChatModel
 
 OUT_OF_BUDGET = 4
-"""Ends a sweep whose budget is used up."""
+"""Exit code of a sweep that has used up its budget."""
 
 
 def sweep(
@@ -25,19 +25,19 @@ def sweep(
         typer.Option(
             "--out",
             "-o",
-            help="Folder for answers, tables and the page.  \\[default: FILE-sweep]",
+            help="Folder for answers, tables and the web page.  \\[default: FILE-sweep]",
             show_default=False,
         ),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Ask everything again.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard earlier answers and start over.")] = False,
     json: Json = False,
 ) -> None:
-    """Have questions answered by every combination of models, prompts, temperatures, k and contexts of a file, these
-    also reranked and cut, and compare them.
+    """Answer questions with every combination of models, prompts, temperatures, k and contexts in a file, with contexts
+    optionally reranked and cut, and compare the results.
 
-    Prints a table of scores, one of differences to a baseline, and the baseline beside the best; writes them as CSV, JSON
-    and a page with a plot. Interrupted in any way, the same command goes on. A budget of money or tokens stops it with
-    exit code 4.
+    Prints a table of scores, a table of differences from a baseline, and the baseline next to the best; writes them as
+    CSV, JSON and a web page with a plot. The same command resumes an interrupted sweep. When a budget of money or tokens
+    is used up, the sweep stops with exit code 4.
 
     Examples:
 
@@ -45,7 +45,7 @@ def sweep(
 
         trivium sweep sweep.toml --out results --json
     """
-    # Loaded here: no other command needs them, and they take their time.
+    # Imported here because these modules are slow to load and no other command needs them.
     from trivium.evaluation.sweep.definition import read_sweep
     from trivium.evaluation.sweep.page import sweep_page
     from trivium.evaluation.sweep.run import run_sweep

@@ -1,4 +1,4 @@
-"""Commands that make a benchmark of multi-hop questions."""
+"""Commands that create a benchmark of multi-hop questions."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from trivium.synthetic.sample import WEIGHTS, Sampling, Weights
 from trivium.types import ChunkKind
 
 synthesize = typer.Typer(
-    help="Make a benchmark of questions from a store: generate (several hops) or plain, judge, review, export.",
+    help="Create a benchmark of questions from a store: generate (multi-hop) or plain, judge, review, export.",
     no_args_is_help=True,
 )
 
 Folder = Annotated[
     Path,
-    typer.Argument(metavar="RUN", help="Folder of the run; the first step makes it.", show_default=False),
+    typer.Argument(metavar="RUN", help="Folder of the run; created by the first step.", show_default=False),
 ]
 Model = Annotated[
     str | None,
@@ -54,14 +54,21 @@ def synthesize_generate(
     store: Store,
     model: Model = None,
     chat_settings: ChatOption = None,
-    entities: Annotated[int, typer.Option("--entities", "-n", min=1, help="How many to write about.")] = 300,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one draws other entities.")] = 0,
+    entities: Annotated[
+        int, typer.Option("--entities", "-n", min=1, help="Number of entities to write about.")
+    ] = 300,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for drawing entities.")] = 0,
     weights: Annotated[
-        str, typer.Option("--weights", help="uniform, or cited: in proportion to the chunks that cite them.")
+        str,
+        typer.Option(
+            "--weights", help="uniform, or cited: in proportion to the number of chunks that cite the entity."
+        ),
     ] = "uniform",
-    passages: Annotated[int, typer.Option("--passages", min=2, help="Most passages to write from.")] = 4,
+    passages: Annotated[
+        int, typer.Option("--passages", min=2, help="Maximum number of passages per question.")
+    ] = 4,
     most_cited: Annotated[
-        int, typer.Option("--most-cited", min=2, help="Leave out entities that more chunks cite.")
+        int, typer.Option("--most-cited", min=2, help="Leave out entities cited by more chunks than this.")
     ] = 50,
     kind: Annotated[
         list[str] | None,
@@ -71,8 +78,8 @@ def synthesize_generate(
         str,
         typer.Option(
             "--writer",
-            help="whole: the model writes questions at once. steps: rules put sentences together and ask the model small"
-            " things, for one that cannot do it at once (English).",
+            help="whole: the model writes each question in one step. steps: rules combine sentences and ask the model for"
+            " small parts; for models that cannot do it in one step (English only).",
         ),
     ] = "whole",
     attempts: Annotated[
@@ -81,15 +88,15 @@ def synthesize_generate(
             "--attempts",
             min=1,
             max=20,
-            help="Tries until a question passes every check.  \\[default: 1, with steps 6]",
+            help="Maximum attempts until a question passes every check.  \\[default: 1, with steps 6]",
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Draw entities that chunks of several pages cite, and have a question written around each.
+    """Draw entities cited by chunks of several pages, and generate a question about each.
 
-    Interrupt it any time: the same command goes on. A larger --entities adds more.
+    It can be interrupted at any time; the same command resumes. A larger --entities adds more.
 
     Examples:
 
@@ -139,21 +146,23 @@ def synthesize_plain(
     store: Store,
     model: Model = None,
     chat_settings: ChatOption = None,
-    chunks: Annotated[int, typer.Option("--chunks", "-n", min=1, help="Passages to ask about.")] = 100,
-    each: Annotated[int, typer.Option("--each", min=1, max=20, help="Questions a passage.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one draws other passages.")] = 0,
+    chunks: Annotated[
+        int, typer.Option("--chunks", "-n", min=1, help="Number of passages to ask about.")
+    ] = 100,
+    each: Annotated[int, typer.Option("--each", min=1, max=20, help="Questions per passage.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for drawing passages.")] = 0,
     kind: Annotated[
         list[str] | None,
         typer.Option("--kind", help=f"Chunks to ask about: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
     ] = None,
     attempts: Annotated[
-        int, typer.Option("--attempts", min=1, max=3, help="Tries until every question passes.")
+        int, typer.Option("--attempts", min=1, max=3, help="Maximum attempts until every question passes.")
     ] = 2,
     json: Json = False,
 ) -> None:
-    """Draw passages over all documents, and have plain questions written about each, with answers and quotes.
+    """Draw passages across all documents, and generate plain questions about each, with answers and quotes.
 
-    Interrupt it any time: the same command goes on. A larger --chunks adds more.
+    It can be interrupted at any time; the same command resumes. A larger --chunks adds more.
 
     Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200 --each 2
     """
@@ -172,11 +181,11 @@ def synthesize_judge(
     chat_settings: ChatOption = None,
     scores: Annotated[
         str,
-        typer.Option("--scores", help="four: one for each criterion. one: a single score for all of them."),
+        typer.Option("--scores", help="four: one score per criterion. one: a single score."),
     ] = "four",
     json: Json = False,
 ) -> None:
-    """Have the questions scored from 1 to 10; the model need not be the one that wrote them.
+    """Score the questions from 1 to 10. The model may differ from the one that wrote them.
 
     Examples:
 
@@ -197,18 +206,18 @@ def synthesize_judge(
 @synthesize.command("review")
 def synthesize_review(
     run: Folder,
-    keep: Annotated[int, typer.Option("--keep", min=1, help="Stop when so many are accepted.")] = 100,
+    keep: Annotated[int, typer.Option("--keep", min=1, help="Stop when this many are accepted.")] = 100,
     threshold: Annotated[
         int,
         typer.Option(
             "--threshold",
             min=0,
             max=10,
-            help="Show only questions with no score below this; 0: also those without scores.",
+            help="Show only questions without a score below this; 0: also unscored questions.",
         ),
     ] = THRESHOLD,
 ) -> None:
-    """Accept or reject the best questions, one by one in the terminal. Every decision is kept at once.
+    """Accept or reject the best questions one by one in the terminal. Every decision is saved immediately.
 
     Example:  trivium synthesize review my-run --keep 100
     """
@@ -237,20 +246,20 @@ def synthesize_export(
             metavar="SCORE",
             min=0,
             max=10,
-            help="Also questions nobody decided on that have no score below this; 0: those without scores too.",
+            help="Also export unreviewed questions without a score below this; 0: also unscored questions.",
             show_default=False,
         ),
     ] = None,
     typos: Annotated[
         float,
         typer.Option(
-            "--typos", min=0, max=1, help="Share of the words to misspell; the clean form is kept beside it."
+            "--typos", min=0, max=1, help="Fraction of words to misspell; the original text is kept as well."
         ),
     ] = 0.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes other mistakes.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for misspellings.")] = 0,
     json: Json = False,
 ) -> None:
-    """Write the accepted questions as a question file or a table, with TREC judgements beside it.
+    """Write the accepted questions as a question file or a table, along with TREC judgements.
 
     Examples:
 
@@ -270,7 +279,7 @@ def synthesize_export(
 
 @synthesize.command("status")
 def synthesize_status(run: Folder, json: Json = False) -> None:
-    """Say how far a run has come, and what became of its questions.
+    """Show the progress of a run and the state of its questions.
 
     Example:  trivium synthesize status my-run
     """

@@ -1,4 +1,4 @@
-"""The terminal: consoles, one JSON document, progress. JSON goes to stdout by itself; messages go to stderr."""
+"""The terminal: consoles, JSON output and progress bars. JSON goes to stdout, messages go to stderr."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from rich.text import Text
 
 from trivium.text import plain
 
-if TYPE_CHECKING:  # bars are loaded when there is something to wait for
+if TYPE_CHECKING:  # imported lazily, when there is progress to show
     from trivium.cli.bars import Reporter
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
 
 PARTIAL = 3
-"""Exit code of what was done although some documents or rows could not be read."""
+"""Exit code when some documents or rows could not be read."""
 
 
 class NothingCommittedError(Exception):
-    """A build was interrupted before a page was in its store, which is not there then."""
+    """A build was interrupted before any page was in its new store, which has been removed."""
 
 
 _SIMPLER = "trivium.simpler"
-"""Name of the error handler for encodings that lack a character."""
+"""Name of the error handler for characters that an encoding lacks."""
 _REPLACEMENTS = {
     "…": "...",
     "›": ">",
@@ -56,7 +56,7 @@ _REPLACEMENTS = {
 
 
 def simpler(text: str) -> str:
-    """Text in ASCII: letters without their accents, a question mark for what has nothing like it.
+    """Convert text to ASCII: accents are removed, and characters without an equivalent become question marks.
 
     >>> simpler("Pavel Šafařík › 火星 …")
     'Pavel Safarik > ?? ...'
@@ -75,7 +75,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 
 def print_anything() -> None:
-    """Have characters that the encoding of stdout or stderr lacks replaced, rather than end in an error."""
+    """Replace characters that the encoding of stdout or stderr lacks instead of raising UnicodeEncodeError."""
     codecs.register_error(_SIMPLER, _replace)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "backslashreplace"):
@@ -84,7 +84,7 @@ def print_anything() -> None:
 
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Reporter]:
-    """Bars on stderr with rate and remaining time, when it is a terminal."""
+    """Show progress bars with rate and remaining time on stderr if it is a terminal."""
     from trivium.cli.bars import reporter
 
     with reporter(err, quiet or not err.is_terminal) as bars:
@@ -92,12 +92,13 @@ def progress(quiet: bool = False) -> Iterator[Reporter]:
 
 
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters that JSON leaves as they are, and marks that turn the direction of what follows."""
+"""Control characters that JSON does not escape, and marks that change the direction of text."""
 
 
 def print_json(value: Mapping[str, Any], *, one_line: bool = False) -> None:
-    """One JSON document on stdout, with escapes for what a terminal would obey, and where its encoding lacks a
-    character."""
+    """Print one JSON document to stdout. Characters that a terminal interprets, or that its encoding lacks, are
+    escaped.
+    """
     indent = None if one_line else 2
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     text = _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -109,18 +110,19 @@ def print_json(value: Mapping[str, Any], *, one_line: bool = False) -> None:
 
 
 def shown(text: str) -> str:
-    """Untrusted text for the terminal: no markup, no control characters."""
+    """Make untrusted text safe for the terminal: without markup and control characters."""
     return escape(plain(text))
 
 
 def cuts() -> bool:
-    """Whether what is printed is fitted to a width: that of a terminal. In a file or a pipe every line is whole, so that
-    nothing is lost and ``grep`` finds it."""
+    """Whether output is fitted to the width of a terminal. In a file or pipe every line is complete, so that nothing is
+    lost and ``grep`` finds it.
+    """
     return out.is_terminal
 
 
 def one_line(text: str) -> str:
-    """Untrusted text in one line, without control characters; not escaped.
+    """Put untrusted text on one line, without control characters. Markup is not escaped.
 
     >>> one_line("Mars\\n Moons")
     'Mars Moons'
@@ -129,7 +131,7 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text in at most ``width`` cells of the terminal, of which wide characters take two.
+    """Truncate a text to ``width`` terminal cells. Wide characters take two.
 
     >>> cut("Enceladus", 6), cut("火星の衛星", 6), cut("Mars", 6)
     ('Encel…', '火星…', 'Mars')
@@ -141,13 +143,14 @@ def cut(text: str, width: int) -> str:
 
 
 def ellipsis() -> str:
-    """What stands for what was cut, in as many characters as it will take."""
+    """Return the ellipsis, in ASCII when the encoding of the terminal lacks it."""
     return "…" if out.encoding.startswith("utf") else _REPLACEMENTS["…"]
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Text in lines of at most ``width`` cells, each line of its own broken where it is too long; as it is where nothing
-    is fitted to a width."""
+    """Wrap text to lines of at most ``width`` cells, keeping its line breaks. Outside a terminal the lines are not
+    wrapped.
+    """
     lines = plain(text).split("\n")
     if not cuts():
         return lines
@@ -155,8 +158,9 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def print_line(*parts: tuple[str, str], whole: bool = False) -> None:
-    """A line of texts with their styles, which is never wrapped, and cut only at the edge of a terminal; not even there
-    where it must be ``whole``, as one with an address."""
+    """Print a line of styled texts without wrapping it. At a terminal it is truncated unless it must stay ``whole``,
+    for example because it contains an address.
+    """
     line = Text.assemble(*parts)
     if cuts() and not whole:
         out.print(line, no_wrap=True, overflow="ellipsis")
@@ -165,7 +169,7 @@ def print_line(*parts: tuple[str, str], whole: bool = False) -> None:
 
 
 def own_name() -> list[str]:
-    """How this program was started, so that a command that is shown can be pasted."""
+    """Return the command by which this program was started, for suggestions to paste."""
     name = sys.argv[0]
     if Path(name).name == "__main__.py":
         return ["python", "-m", "trivium"]

@@ -31,7 +31,7 @@ def train(
         list[Path],
         typer.Argument(
             metavar="HITS...",
-            help="Hit lists (.npz), one file a set of questions: trivium evaluate --hits saves them.",
+            help="Hit lists (.npz), one file per set of questions, as saved by trivium evaluate --hits.",
             show_default=False,
         ),
     ],
@@ -43,30 +43,30 @@ def train(
         list[float] | None,
         typer.Option(
             "--importance",
-            help="How much each set counts, one number a file.  \\[default: 1 each]",
+            help="Weight of each set, one number per file.  \\[default: 1 each]",
             show_default=False,
         ),
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--folds", min=2, help="Parts of the pages, each judged by networks of the others."),
+        typer.Option(
+            "--folds",
+            min=2,
+            help="Cross-validation folds of the pages; each is judged by networks trained on the others.",
+        ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Another one gives another network.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed of the training.")] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="So many networks, whose scores are averaged.")
+        int | None, typer.Option("--seeds", min=1, help="Number of networks whose scores are averaged.")
     ] = None,
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", min=1, help="The most times each question is seen.")
-    ] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
     teacher: Annotated[
         float | None,
         typer.Option(
             "--teacher",
             min=0,
             max=1,
-            help="Part of the loss that is the distance from boosted trees; for thousands of questions of one kind.",
+            help="Weight in the loss of the distance from boosted trees; for thousands of similar questions.",
         ),
     ] = None,
     prior: Annotated[
@@ -74,14 +74,15 @@ def train(
         typer.Option(
             "--prior",
             min=0,
-            help="How far the score starts from that of the retriever vector.  \\[default: 3]",
+            help="Weight of the prior, the standardised score of the retriever vector, in the initial score."
+            "  \\[default: 3]",
         ),
     ] = None,
     sampling: Annotated[
         str | None,
         typer.Option(
             "--sampling",
-            help="Of the preset thesis: negatives of the first pass, balanced (as many as right passages) or share (a"
+            help="For the preset thesis: negatives of the first pass, balanced (as many as relevant passages) or share (a"
             " tenth).  \\[default: balanced]",
             show_default=False,
         ),
@@ -90,27 +91,26 @@ def train(
         str | None,
         typer.Option(
             "--mining",
-            help="Of the preset thesis: negatives of the second pass, hard, mixed (hard and random), or none (no second"
+            help="For the preset thesis: negatives of the second pass, hard, mixed (hard and random), or none (no second"
             " pass).  \\[default: hard]",
             show_default=False,
         ),
     ] = None,
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
-    ] = True,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write a report with plots.")] = True,
     keep_folds: Annotated[
         bool,
         typer.Option(
             "--keep-folds",
-            help="Also keep the networks of the folds, to search for a question with one that has not seen its pages.",
+            help="Also keep the networks of the folds: a question can then be searched with one that has not seen its"
+            " pages.",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
     """Train a fusion on questions with known answers; needs  pip install 'trivium\\[train]'.
 
-    It is judged on pages it has not seen, and a gate decides whether it may be the default. An earlier one in the folder
-    stays until the new one is complete.
+    It is evaluated on unseen pages, and a gate decides whether it may become the default. An earlier fusion in the folder
+    is replaced once the new one is complete.
 
     Examples:
 
@@ -136,7 +136,7 @@ def train(
         raise typer.BadParameter("only the default preset has networks to keep", param_hint="--keep-folds")
     with wrong_argument("--out"):
         check_publishable(folder)
-    # What is behind them takes a second to load, which no other command should wait for.
+    # Imported here because these modules take a second to load.
     from trivium.training.data import read
     from trivium.training.fit import load_keras
     from trivium.training.plots import check_matplotlib
@@ -173,8 +173,9 @@ def _settings(
     of_default: Mapping[str, float | None],
     of_thesis: Mapping[str, str | None],
 ) -> Settings | ThesisSettings:
-    """The settings of a preset with the values that were given; ``of_default`` and ``of_thesis`` are those that only one
-    preset has."""
+    """Return the settings of a preset with the given values. ``of_default`` and ``of_thesis`` belong to one preset
+    only.
+    """
     if preset not in PRESETS:
         raise typer.BadParameter(
             f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
@@ -204,11 +205,11 @@ def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None
 
 
 def _grid(reports: Mapping[str, Report]) -> Table:
-    """Out of fold: rows x sets."""
+    """Build a table of the out-of-fold results, with one row per system and one column per set."""
     from trivium.training.out_of_fold import NETWORK as TRAINED
     from trivium.training.out_of_fold import headline_measures
 
-    # Names come from files: Text, never markup.
+    # Names come from files: use Text, which is not interpreted as markup.
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     grid.add_column("out of fold", no_wrap=True)
     measures = {name: headline_measures(report) for name, report in reports.items()}

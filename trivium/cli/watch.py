@@ -1,4 +1,4 @@
-"""``--watch``: a build that goes on."""
+"""``--watch``: a build that keeps running."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SHOWN = 3
 
 
 def follower(engine: Engine, sources: Sequence[str], options: BuildOptions) -> Follower:
-    """What follows the sources; made before they are loaded."""
+    """Create the follower of the sources. It must be created before they are loaded."""
     return Follower(engine.indexer, sources, options)
 
 
 def check_watched(sources: Sequence[str], json: bool) -> None:
-    """Refuse what cannot be watched before anything is made."""
+    """Raise typer.BadParameter for sources that cannot be watched, before anything is created."""
     if json:
         raise typer.BadParameter("--watch goes on: it has no one JSON document", param_hint="--json")
     with wrong_argument("SOURCE", (InputError,)):
@@ -39,7 +39,7 @@ def check_watched(sources: Sequence[str], json: bool) -> None:
 
 
 def follow(following: Follower, store: str) -> None:
-    """Load and remove what changes, until Ctrl-C, which ends it well."""
+    """Load and remove changed documents until Ctrl-C."""
     out.print(f"watching {', '.join(map(shown, following.sources))}; Ctrl-C ends it", soft_wrap=True)
     stop = threading.Event()
     try:
@@ -53,7 +53,7 @@ def follow(following: Follower, store: str) -> None:
 
 
 def _print(done: Followed) -> None:
-    # What went wrong comes first: whoever has read what was done has read all.
+    # Problems are printed first, so that the summary is the last line.
     if done.report is not None:
         print_left_out(done.report)
     parts = []
