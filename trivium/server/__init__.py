@@ -1,1 +1,1 @@
-"""The HTTP API and the page at its root. Needs the extra ``serve``; nothing else in the package imports it."""
+"""The HTTP API and its web page. Needs the extra ``serve``; no other part of the package imports it."""

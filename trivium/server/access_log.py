@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the access log, its measures, and the security headers for browsers."""
+"""Middleware around every request: request id, access log, metrics, and security headers for browsers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trivium.server.metrics import Metrics
 
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _REFUSED = frozenset({400, 401, 403, 408, 413, 429, 431, 503, 507})
-"""Whoever wants to can have as many of these answers as they like: the log counts them when they are many."""
+"""Statuses that a client can provoke at will. When there are many, the log only counts them."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 _log = logging.getLogger(__name__)
@@ -28,16 +28,17 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    # Nothing outside, nothing inline, and no text is ever made into markup. Pictures are blobs where the page fetched
-    # them with a key, which images cannot send.
+    # Nothing from outside, nothing inline, and text is never interpreted as markup. Pictures are blobs when the page
+    # fetched them with a key, which image elements cannot send.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
 }
 
 
 class AccessLog:
-    """The outermost middleware: what fails inside is answered, logged and counted here. It tells the connection when a
-    request begins and ends."""
+    """The outermost middleware: answers, logs and counts errors raised inside, and notifies the connection when a
+    request begins and ends.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -84,7 +85,7 @@ class AccessLog:
                 self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
 
     def _note(self, scope: Scope, status: int, seconds: float, sent: int) -> None:
-        # A made-up method or path must not make a new series.
+        # An invented method or path must not create a new time series.
         method = scope["method"] if scope["method"] in _METHODS else "other"
         route = getattr(scope.get("route"), "path", None) or scope.get("root_path") or "unmatched"
         self._metrics.answered(method, route, status, seconds)

@@ -1,4 +1,4 @@
-"""The app: an engine on a store, and everything that lets it be asked over HTTP."""
+"""The ASGI application: an engine on a store, served over HTTP."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ from trivium.server.wellbeing import Wellbeing
 from trivium.speech import Speech
 
 PAGE = Path(__file__).parent / "page"
-"""The files of the page: all of them are public."""
+"""The files of the web page, all public."""
 
 _DRAWN_AT_ONCE = 2
 _DRAWINGS_WAITING = 32
-"""Pages of PDF files: each takes a process of its own for some tenths of a second."""
+"""Limits for drawing pages of PDF files. Each drawing uses a separate process for some tenths of a second."""
 
 DESCRIPTION = """
 Ranked passages from a collection of documents, the reasons for their order, and answers that cite them.
 
-Every error is `{"error": {"code", "message"}}`. Besides those listed, any request may be answered with 401 (API key
-missing or wrong), 403 (host name, origin, or a change with a key that may only read), 413 (too large), 429 (too many
-requests), 431 (too many headers) and 503 (busy: the header `Retry-After` says when to try again), and documents that are
-sent with 507 (no space on the disk).
+Every error is `{"error": {"code", "message"}}`. In addition to the listed errors, any request may return 401 (API key
+missing or wrong), 403 (host name, origin, or a change with a read-only key), 413 (too large), 429 (too many
+requests), 431 (too many headers) and 503 (busy: retry after the time in the header `Retry-After`), and uploads 507 (no
+space on the disk).
 """
 
 
@@ -86,16 +86,19 @@ def create_app(
     speech: Speech | None = None,
     reviewing: Reviewing | None = None,
 ) -> FastAPI:
-    """The app on an existing store. ``model`` writes the answers, asked as ``writing`` says; without one they are quoted
-    from the passages. A question may choose another one of ``models`` instead, where there are any (in the place of None:
-    none); raises ConfigurationError where two have one name.
-    ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
-    ``speech``: None for the recogniser and the voice of the package's settings. ``reviewing``: candidate questions that
-    people decide on in the page; without them there is no such part of it.
+    """Create the application for an existing store.
 
-    The store is opened at once (raises StoreNotFoundError, StoreFormatError; ConfigurationError and OSError where a file
-    that the settings name cannot be used), its indexes and the embedder are loaded
-    when the app has started; until then it is alive but not ready.
+    ``model`` writes the answers as configured by ``writing``; without one, answers quote sentences of the passages.
+    ``models`` are alternatives that a request may choose (None stands for no model). ``answerer`` returns the object
+    that answers questions, given the current engine; by default the engine itself. ``speech`` defaults to the
+    recogniser and voice of the package's settings. ``reviewing`` provides candidate questions to review in the page;
+    without it the page has no review.
+
+    The store is opened immediately. Its indexes and the embedder are loaded when the application has started; until
+    then the server is alive but not ready.
+
+    Raises StoreNotFoundError, StoreFormatError, ConfigurationError when two models have the same name, and
+    ConfigurationError or OSError when a file named in the settings cannot be used.
     """
     settings = ServerSettings() if settings is None else settings
     keys = KeyRing(settings.api_keys, settings.api_key_file)
@@ -153,11 +156,11 @@ def create_app(
         version=trivium.__version__,
         description=DESCRIPTION,
         lifespan=_lifespan,
-        # The framework's pages would load scripts from other hosts: /docs is our own.
+        # FastAPI's own pages load scripts from other hosts; /docs is our own page.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # Spans where an SDK is installed and set up; no logs, which would hold the questions.
+        # Spans if an SDK is installed and configured; no logs, because they would contain the questions.
         telemetry={"logs": False},
     )
     app.state.service = service
@@ -198,7 +201,7 @@ def create_app(
 
 
 def _by_name(usual: ChatModel | None, others: Sequence[ChatModel | None]) -> Mapping[str, ChatModel | None]:
-    """What a question may choose from, the usual one first; ``none`` always is."""
+    """Return the models that a question may choose from, the default first. ``none`` is always among them."""
     named: dict[str, ChatModel | None] = {}
     for model in (usual, *others):
         name = NO_MODEL if model is None else model.name
@@ -211,19 +214,19 @@ def _by_name(usual: ChatModel | None, others: Sequence[ChatModel | None]) -> Map
 
 
 async def _page() -> FileResponse:
-    """The page for people; what it shows it asks the API for."""
+    """Serve the web page, which fetches its data from the API."""
     return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
 
 async def _api_page() -> FileResponse:
-    """The description of the API for people, drawn from ``/openapi.json``."""
+    """Serve the API documentation, rendered from ``/openapi.json``."""
     return FileResponse(PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    # In a thread, so that the server answers /health meanwhile.
+    # In a thread, so that the server can answer /health meanwhile.
     opening = threading.Thread(target=_open, args=(service,), name="open")
     opening.start()
     app.state.wellbeing.start()
@@ -245,7 +248,7 @@ def _open(service: Service) -> None:
 
 def _close(service: Service, opening: threading.Thread) -> None:
     if service.processes is not None:
-        service.processes.close()  # first: the other threads wait for them
+        service.processes.close()  # first, because the other threads wait for these processes
     service.collection.stop()
     opening.join()
     stopped = service.jobs.stop(service.settings.shutdown_timeout)
@@ -253,5 +256,5 @@ def _close(service: Service, opening: threading.Thread) -> None:
     service.answering.close()
     service.speaking.close()
     service.drawing.close()
-    if stopped:  # else a thread still writes with it
+    if stopped:  # otherwise a thread is still using it
         service.collection.close()

@@ -1,4 +1,4 @@
-"""A spoken question of a request, held in memory, with limits to how many and how slowly."""
+"""Receives spoken questions into memory, limiting their number and minimum speed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from trivium.server.uploads import content_type_of, pieces_of
 from trivium.types import MetadataValue
 
 MAX_AT_ONCE = 8
-"""Received, waiting and being heard at once: each is held in memory."""
+"""Spoken questions received, waiting or being transcribed at once. Each is held in memory."""
 _FORM = "multipart/form-data"
 _RAW = ("audio/", "video/", "application/octet-stream", "application/ogg")
-"""What a body that is the file may be called: browsers name what they record audio/webm or video/webm."""
+"""Content types accepted for a body that is the file itself. Browsers label recordings as audio/webm or video/webm."""
 
 
 class AudioReceiver:
@@ -27,9 +27,10 @@ class AudioReceiver:
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[bytes]:
-        """The one file of a form, or the body; its place is kept till the block ends. Its size is limited before
-        (:mod:`trivium.server.request_checks`). Raises ApiError where something else came, too much at once, or too
-        slowly, and ClientGoneError."""
+        """Yield the only file of a form, or the body, and count it against the limit until the block ends. Its size has
+        been limited before (:mod:`trivium.server.request_checks`). Raises ApiError for any other content, when too many
+        are being received, or when it arrives too slowly, and ClientGoneError.
+        """
         kind = content_type_of(request)
         if kind != _FORM and not kind.startswith(_RAW):
             raise ApiError(
@@ -64,7 +65,7 @@ async def _file_of_form(request: Request) -> bytes:
 
 
 class _File:
-    """The one file of a form."""
+    """The only file of a form."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -82,7 +83,7 @@ class _File:
         pass
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
-        pass  # a field of that name is skipped like others
+        pass  # a metadata field is ignored like any other
 
     def set_language(self, language: str) -> None:
         pass

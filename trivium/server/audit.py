@@ -1,6 +1,8 @@
-"""Who changed the documents, and when: a line for each change that was accepted, refused for its key, or has ended.
+"""The audit log: one line for each change of the documents that was accepted, rejected because of its key, or has
+ended.
 
-The lines hold names of keys, addresses, addresses of documents and counts; never keys, and nothing that a document says.
+Lines contain names of keys, network addresses, addresses of documents and counts, but never keys or contents of
+documents.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from trivium.server.logs import JsonFormatter
 from trivium.server.request_checks import Caller, caller_of, changes_documents
 
 ANONYMOUS = "anonymous"
-"""The name of who needs no key."""
+"""Name of clients that need no key."""
 _JOBS = "/jobs/"
 
 _LOGGER = "trivium.audit"
@@ -31,25 +33,25 @@ _log = logging.getLogger(__name__)
 
 
 class Audit:
-    """Writes what is changed by whom to the logger ``trivium.audit``, and to a file of its own. Thread-safe."""
+    """Writes changes and their authors to the logger ``trivium.audit`` and to a separate file. Thread-safe."""
 
     def __init__(self, file: logging.Handler | None = None) -> None:
-        """``file``: of :func:`open_audit_file`."""
+        """``file`` is the result of :func:`open_audit_file`."""
         self._log = logging.Logger(_LOGGER, logging.INFO)
         self._log.parent = logging.getLogger(_LOGGER)
         if file is not None:
             self._log.addHandler(file)
 
     def accepted(self, caller: Caller, fields: Mapping[str, Any], job: str | None) -> None:
-        """A change was accepted, to be made by a job or made already."""
+        """Log that a change was accepted. ``job`` is the job that makes it, None if it has been made already."""
         self._write("accepted", caller, {**fields, "job": job})
 
     def refused(self, caller: Caller, fields: Mapping[str, Any]) -> None:
-        """A change was refused, since the key may not make any."""
+        """Log that a change was rejected because the key is read-only."""
         self._write("refused", caller, fields)
 
     def ended(self, job: Job, asked_by: str | None) -> None:
-        """A change was made, or was not, in the end."""
+        """Log the outcome of a change."""
         self._log.info("change", extra={FIELDS: _ended(job, asked_by or ANONYMOUS), UNLIMITED: True})
 
     def close(self) -> None:
@@ -63,7 +65,7 @@ class Audit:
 
 
 class AuditLog:
-    """Middleware that tells an :class:`Audit` of the requests for changes."""
+    """Middleware that reports requests for changes to an :class:`Audit`."""
 
     def __init__(self, app: ASGIApp, audit: Audit) -> None:
         self._app = app
@@ -96,8 +98,9 @@ class AuditLog:
 
 
 def open_audit_file(file: Path) -> logging.Handler:
-    """What appends the lines to a file, which only its owner may read and which may be moved away for another (log
-    rotation). Raises ConfigurationError where it cannot be written."""
+    """Open the audit file for appending. Only its owner may read it, and it is reopened after log rotation. Raises
+    ConfigurationError when it cannot be written.
+    """
     try:
         file.touch(mode=0o600)
         handler = _AuditFile(file, encoding="utf-8")
@@ -111,7 +114,7 @@ def open_audit_file(file: Path) -> logging.Handler:
 
 class _AuditFile(WatchedFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - of the base class
-        # The line itself is in the log of the server; who asked for the change is not to fail by it.
+        # The line is also in the server's log, so the request need not fail.
         _log.error("the audit log cannot be written", exc_info=True)
 
 

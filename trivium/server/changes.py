@@ -1,4 +1,4 @@
-"""The jobs that add, replace and remove documents."""
+"""Jobs that add, replace and remove documents."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _MAX_LISTED = 100
 def perform(
     engine: Engine, change: Change, files: Mapping[str, str], progress: StageProgress
 ) -> dict[str, Any]:
-    """Make a change; ``files``: what was uploaded for it, by path with their names. Made again, it changes nothing more.
-    Returns the report; raises JobError, and what the engine raises."""
+    """Make a change and return its report. ``files`` maps the paths of uploaded files to their names. Repeating a
+    change has no further effect. Raises JobError and the errors of the engine.
+    """
     if not all(Path(path).is_file() for path in files):
         raise JobError("lost", "the uploaded documents are no longer there: send them again", {})
     if change.kind == "add":
@@ -39,7 +40,7 @@ def perform(
     assert change.uri is not None
     if change.kind == "replace":
         return _replace(engine, files, change.uri, progress)
-    # It may have been removed by a job before this one, or by this one before the server was stopped.
+    # It may have been removed by an earlier job, or by this one before the server was stopped.
     gone = change.uri not in engine.store.find_pages([change.uri])
     return {"removed": [] if gone else engine.remove([unescape(change.uri)])}
 
@@ -61,7 +62,7 @@ def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> d
 
 
 def _replaced(engine: Engine, before: Mapping[str, PageRecord]) -> list[dict[str, str]]:
-    """The documents whose place was taken, by what they were called."""
+    """Return the documents that were replaced, as they were named before."""
     after = engine.store.find_pages(list(before))
     changed = [
         page for uri, page in before.items() if uri in after and after[uri].content_hash != page.content_hash
@@ -73,7 +74,7 @@ def _replaced(engine: Engine, before: Mapping[str, PageRecord]) -> list[dict[str
 
 
 def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue | None] | None:
-    """What was said of the documents when they were sent."""
+    """Return the metadata sent with the documents."""
     said = _said(files, METADATA)
     return None if said is None else parse_object(said)
 
@@ -91,7 +92,7 @@ def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: Stage
 
     (path,) = files
     try:
-        # By its content: what is called like a Markdown file may be HTML now.
+        # Detect the format by content: a document named like a Markdown file may be HTML now.
         kind = recognise(Path(path), load_settings().limits, name="")
     except InputError as error:
         raise JobError("unreadable", str(error), {}) from error
@@ -126,14 +127,14 @@ def _load(
     except ConfigurationError as error:
         if language is None:
             raise
-        raise JobError("language", str(error), {}) from error  # the embedder does not know it
-    except NothingReadError as error:  # its report says so by itself
+        raise JobError("language", str(error), {}) from error  # the embedder does not support the language
+    except NothingReadError as error:  # the report contains the reasons
         report: IngestReport = error.report
         return report
 
 
 def _check_title(engine: Engine, own: str, uri: str) -> None:
-    """Raises JobError unless a page of the name ``own`` is the page ``uri``."""
+    """Raise JobError unless the title ``own`` refers to the page ``uri``."""
     if own != uri and engine.store.resolve([own]).get(own) != uri:
         raise JobError(
             "other_title",
@@ -143,7 +144,7 @@ def _check_title(engine: Engine, own: str, uri: str) -> None:
 
 
 def _report_json(report: IngestReport) -> dict[str, Any]:
-    """The report of a load as the JSON of a job."""
+    """Convert the report of a load to the JSON of a job."""
     return {
         "added": report.added,
         "replaced": report.replaced,

@@ -1,4 +1,4 @@
-"""The documents a server answers from: read by many threads at once, changed by one at a time."""
+"""The store that a server answers from: many threads read it at once, one at a time changes it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ T = TypeVar("T")
 _SPARE_READERS = 2
 _ATTEMPTS = 4
 _RETRY_SECONDS = 1.0
-"""The wait before the store is tried again that could not be opened; it doubles up to the longest wait below."""
+"""Delay before retrying to open the store. It doubles up to the maximum below."""
 _CHECK_SECONDS = 2.0
-"""How soon a change by another process is noticed."""
+"""Interval at which changes by other processes are detected."""
 _MAX_CHECK_SECONDS = 60.0
-"""The longest wait between two tries."""
+"""Maximum delay between two attempts."""
 _WARMING = "which moon of a planet has an atmosphere"
-"""A question that loads the embedder's weights and compiles what is compiled at first use."""
+"""A question used to load the embedder's weights and to compile what is compiled on first use."""
 
 _log = logging.getLogger(__name__)
 
 
 @runtime_checkable
 class Freezable(Protocol):
-    """A store that can be held at one state."""
+    """A store of which a fixed state can be opened."""
 
     @property
     def state(self) -> str: ...
@@ -43,7 +43,7 @@ class Freezable(Protocol):
 
 
 class _View:
-    """An engine on one state of the store, and how many are reading in it."""
+    """An engine on one state of the store, and its number of readers."""
 
     def __init__(self, engine: Engine, state: str | None) -> None:
         self.engine = engine
@@ -53,21 +53,22 @@ class _View:
 
     @cached_property
     def info(self) -> StoreInfo:
-        """What it holds: counted when somebody asks, which takes time in a large store."""
+        """The contents of the store, counted on first use because counting takes time on a large store."""
         return self.engine.info()
 
 
 class Collection:
     """An engine that writes, and a view of its store that all readers use meanwhile.
 
-    A store that can be frozen (a folder) is read at the state that was complete last: a change shows when all of it is
-    there, indexes included, and nobody waits for it. Any other store (a server's) is read as it is, and a question during
-    which a passage was removed is asked again.
+    A store that can be frozen (a folder) is read at its last complete state: a change becomes visible once it is
+    complete, including indexes, and readers never wait. Any other store (a database server) is read live, and a
+    question is repeated if a passage was removed while it was being answered.
     """
 
     def __init__(self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
-        """``readers``: how many threads read at once. ``changed`` is called with what the store holds
-        whenever that changed. Call :meth:`open` before anything else."""
+        """``readers`` is the number of threads that read at once. ``changed`` is called with the contents of the store
+        whenever they have changed. Call :meth:`open` before anything else.
+        """
         self._writer = engine
         self._connections = readers + _SPARE_READERS
         self._changed = changed
@@ -77,14 +78,15 @@ class Collection:
         self._view: _View | None = None
         self._problem: str | None = None
         self._problem_since = 0.0
-        self._reads: dict[object, float] = {}  # and when they began
+        self._reads: dict[object, float] = {}  # start times of the reads in progress
         self._watch = Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
-        """Bring the indexes up to date, load what a search needs, and begin to serve. With ``follow`` changes
-        by other processes are shown as they come, without it when :meth:`sync_to` is called. Raises StoreError and
-        what loading the embedder raises."""
-        for name in LATER:  # else within a request
+        """Update the indexes, load everything a search needs, and start serving. With ``follow``, changes by other
+        processes become visible automatically, otherwise when :meth:`sync_to` is called. Raises StoreError and the
+        errors of loading the embedder.
+        """
+        for name in LATER:  # otherwise they would be imported during a request
             import_module(name)
         with self._changing:
             self._adopt()
@@ -92,8 +94,9 @@ class Collection:
             self._watch.start()
 
     def open_when_possible(self) -> bool:
-        """:meth:`open`, tried again less and less often while it fails; what went wrong is logged and in
-        :attr:`problem`. False where :meth:`stop` was called before it succeeded."""
+        """Call :meth:`open`, retrying with growing delays while it fails. Failures are logged and available as
+        :attr:`problem`. Returns False when :meth:`stop` was called first.
+        """
         wait = _RETRY_SECONDS
         while not self._closing.is_set():
             try:
@@ -106,72 +109,74 @@ class Collection:
         return False
 
     def sync_to(self, state: str | None) -> None:
-        """Show the last committed state unless ``state`` is shown; None stands for a store that is read as it is."""
+        """Show the last committed state unless ``state`` is already shown. None stands for a store that is read live."""
         with self._changing:
             if state != self.state:
                 self._adopt()
 
     @property
     def ready(self) -> bool:
-        """Whether there is something to read from."""
+        """Whether there is a state to read from."""
         return self._view is not None
 
     @property
     def problem(self) -> str | None:
-        """Why the store, or its last change, cannot be shown; None where it is."""
+        """Why the store, or its last change, cannot be shown; None if there is no problem."""
         return self._problem
 
     @property
     def problem_seconds(self) -> float:
-        """For how long :attr:`problem` has been there; 0 where there is none."""
+        """How long :attr:`problem` has existed, in seconds; 0 if there is none."""
         return 0.0 if self._problem is None else time.monotonic() - self._problem_since
 
     @property
     def died(self) -> bool:
-        """Whether nobody follows the store any more, though it is not being closed."""
+        """Whether the thread that follows the store has died although the collection is not being closed."""
         return self._watch.ended and not self._closing.is_set()
 
     def reads_longer_than(self, seconds: float) -> int:
-        """How many calls of :meth:`read` have been under way for longer than that."""
+        """Return how many calls of :meth:`read` have been running longer than that."""
         began = time.monotonic() - seconds
         with self._lock:
             return sum(1 for start in self._reads.values() if start < began)
 
     @property
     def state(self) -> str | None:
-        """The state of the store that is shown; None where it is read as it is, and before there is one."""
+        """The state of the store that is shown; None for a store that is read live, and before the first state."""
         view = self._view
         return None if view is None else view.state
 
     @property
     def embedded(self) -> bool:
-        """Whether the view holds anything that can be searched."""
+        """Whether the view contains anything searchable."""
         if not self.ready:
             return False
-        with self.reading() as engine:  # else it may be closed meanwhile
+        with self.reading() as engine:  # otherwise it could be closed meanwhile
             return engine.store.embedder is not None
 
     @property
     def current(self) -> bool:
-        """Whether the view shows the last committed state; not while documents are being added."""
+        """Whether the view shows the last committed state. False while documents are being added."""
         view, store = self._view, self._writer.store
         return view is not None and (not isinstance(store, Freezable) or view.state == store.state)
 
     @property
     def info(self) -> StoreInfo:
-        """What the view holds. Raises StoreError before there is one."""
+        """The contents of the view. Raises StoreError before :meth:`open` has succeeded."""
         with self._holding() as view:
             return view.info
 
     @contextmanager
     def reading(self) -> Iterator[Engine]:
-        """The engine to ask; its store stays as it is until the block ends. Raises StoreError before there is one."""
+        """Yield the engine to ask. Its store does not change until the block ends. Raises StoreError before
+        :meth:`open` has succeeded.
+        """
         with self._holding() as view:
             yield view.engine
 
     @contextmanager
     def _holding(self) -> Iterator[_View]:
-        """The view, which is not closed until the block ends. Raises StoreError before there is one."""
+        """Yield the view and keep it open until the block ends. Raises StoreError before :meth:`open` has succeeded."""
         with self._lock:
             view = self._view
             if view is None:
@@ -187,7 +192,7 @@ class Collection:
                 view.engine.store.close()
 
     def read(self, work: Callable[[Engine], T]) -> T:
-        """What ``work`` returns; it is called again where the store changed meanwhile."""
+        """Return the result of ``work``, which is repeated when the store changed meanwhile."""
         token = object()
         with self._lock:
             self._reads[token] = time.monotonic()
@@ -205,8 +210,9 @@ class Collection:
                 del self._reads[token]
 
     def change(self, work: Callable[[Engine], T]) -> T:
-        """Do ``work`` with the engine that writes, one at a time; what it committed shows afterwards, also where it
-        failed half-way."""
+        """Run ``work`` with the writing engine, one at a time. Its committed changes are shown afterwards, even if it
+        failed halfway.
+        """
         with self._changing:
             try:
                 return work(self._writer)
@@ -214,11 +220,11 @@ class Collection:
                 self._adopt()
 
     def stop(self) -> None:
-        """Try no more to open the store or to show its changes."""
+        """Stop trying to open the store or to show its changes."""
         self._closing.set()
 
     def close(self) -> None:
-        """Close the engine, and the view once its last reader is done."""
+        """Close the engine, and the view once its last reader has finished."""
         self.stop()
         if self._watch.is_alive():
             self._watch.join()
@@ -231,7 +237,7 @@ class Collection:
     # -- following the store ----------------------------------------------------------------------------------
 
     def _adopt(self) -> None:
-        """Serve the state now committed, and close the one before once its last reader is done."""
+        """Serve the committed state, and close the previous view once its last reader has finished."""
         store = self._writer.store
         store.refresh()
         if isinstance(store, Freezable):
@@ -263,12 +269,13 @@ class Collection:
             view.engine.store.close()
 
     def _follow(self) -> None:
-        """Show what other processes write. What cannot be shown (an index that is damaged, a full disk) is logged and
-        tried again, less and less often; the state before it stays in service."""
+        """Show changes made by other processes. If a state cannot be shown (a damaged index, a full disk), the failure
+        is logged and retried with growing delays; the previous state stays in service.
+        """
         wait = _CHECK_SECONDS
         while not self._closing.wait(wait):
             if not self._changing.acquire(blocking=False):
-                continue  # this server is changing the store, and shows that itself
+                continue  # this server is changing the store, and shows that change itself
             try:
                 if not self.current:
                     self._adopt()
@@ -283,14 +290,15 @@ class Collection:
         kind = type(error).__name__
         if self._problem is None:
             self._problem_since = time.monotonic()
-        self._problem = f"{what} ({kind}); the log says more"  # anybody may ask, so that it names no files
+        self._problem = f"{what} ({kind}); the log says more"  # public, so it contains no file names
         unexpected = not isinstance(error, TriviumError)
         _log.warning("%s, trying again in %g s: %s: %s", what, wait, kind, error, exc_info=unexpected)
 
 
 def _warm_images(engine: Engine) -> None:
-    """Load what questions are compared with pictures by, so that nobody waits for it within a question. Without it all
-    but the retriever ``image`` works."""
+    """Load the image embedder so that no question has to wait for it. If that fails, everything except the retriever
+    ``image`` still works.
+    """
     if engine.store.image_embedder is None:
         return
     try:

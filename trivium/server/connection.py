@@ -1,5 +1,6 @@
-"""The connection of one client: closed where the head of a request does not come in time or the client takes nothing of
-its answer, refused where there are too many, told in JSON what is no request."""
+"""The connection of one client. It is closed when the head of a request does not arrive in time or the client does not
+read its answer, and rejected when there are too many; invalid requests are answered in JSON.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +19,20 @@ from trivium.server.connections import Connections
 from trivium.server.errors import RETRY_SECONDS, error_body
 
 HEAD_SECONDS = 10.0
-"""How long a client may take to send the head of its first request."""
+"""Seconds a client may take to send the head of its first request."""
 KEEP_ALIVE_SECONDS = 20
-"""How long a client may take to send the head of the next one."""
+"""Seconds a client may take to send the head of the next request."""
 LINGER_SECONDS = 2.0
-"""How long what a client still sends is read and thrown away after an answer that did not wait for it: were the
-connection closed at once, its end would overtake the answer."""
+"""Seconds during which input is read and discarded after an answer that did not wait for it. If the connection were
+closed immediately, the reset could overtake the answer.
+"""
 LINGER_BYTES = 64 << 20
-"""How much of it."""
+"""Maximum number of bytes to discard."""
 _STATE = "trivium_connection"
 
 
 class _Transport(asyncio.Transport):
-    """The transport as uvicorn sees it; closing it is left to the connection."""
+    """The transport as uvicorn sees it. Closing it is left to the connection."""
 
     def __init__(self, connection: TimedConnection, transport: asyncio.Transport) -> None:
         super().__init__()
@@ -58,38 +60,39 @@ class _Transport(asyncio.Transport):
 
 
 class TimedConnection(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with limits that uvicorn has not: of the time for the head of a request and for
-    taking an answer, and of the number of connections.
+    """Uvicorn's HTTP/1.1 protocol with additional limits: on the time for the head of a request and for reading an
+    answer, and on the number of connections.
 
-    It relies on the callbacks of :class:`asyncio.Protocol` alone. That a head is complete it learns from the app: every
-    request finds its connection in the state of its ASGI scope (:func:`connection_of`), and says when it begins and ends.
+    It relies only on the callbacks of :class:`asyncio.Protocol`. It learns from the application that a head is
+    complete: every request finds its connection in the state of its ASGI scope (:func:`connection_of`) and reports when
+    it begins and ends.
     """
 
     def __init__(self, *, app_state: dict[str, Any], connections: Connections, **given: Any) -> None:
         super().__init__(app_state={**app_state, _STATE: self}, **given)
         self._table = connections
         self._client: asyncio.Transport
-        self._requests = 0  # the next one of a pipeline may begin before the one before it has ended
+        self._requests = 0  # with pipelining, a request may begin before the previous one has ended
         self._timer: asyncio.TimerHandle | None = None
         self._lingering = False
         self._thrown_away = 0
 
-    # -- what the table of connections asks ---------------------------------------------------------------------
+    # -- called by the table of connections ------------------------------------------------------------------------
 
     @property
     def address(self) -> str:
-        """The client's; empty where it has none."""
+        """The client's address; empty if it has none."""
         return "" if self.client is None else self.client[0]
 
     def drop(self) -> None:
-        """Close it at once, whatever is still to be sent."""
+        """Close the connection immediately, discarding unsent data."""
         self._client.abort()
 
     def unsent(self) -> int:
-        """Bytes of answers that the client has not taken."""
+        """Return the number of bytes of answers that the client has not read."""
         return self._client.get_write_buffer_size()
 
-    # -- what asyncio tells -------------------------------------------------------------------------------------
+    # -- called by asyncio -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._client = transport
@@ -114,16 +117,17 @@ class TimedConnection(H11Protocol):
         self._table.removed(self)
         super().connection_lost(exc)
 
-    # -- what uvicorn and the app say ---------------------------------------------------------------------------
+    # -- called by uvicorn and the application -----------------------------------------------------------------------
 
     @property
     def closing(self) -> bool:
-        """Whether nothing more is sent or listened to."""
+        """Whether the connection neither sends nor reads anymore."""
         return self._lingering or self._client.is_closing()
 
     def close(self) -> None:
-        """Close the connection when what is to be sent has been sent. Where the client is still sending a request, that
-        is read to its end, within limits."""
+        """Close the connection once pending data is sent. If the client is still sending a request, it is read to its
+        end, within limits.
+        """
         if self.closing:
             return
         if self.conn.their_state in (h11.SEND_BODY, h11.ERROR):
@@ -132,7 +136,7 @@ class TimedConnection(H11Protocol):
             self._client.close()
 
     def send_400_response(self, msg: str) -> None:
-        # Were uvicorn to call this by another name, its own answer would be sent, which is plain text.
+        # Overrides uvicorn's method. If uvicorn renamed it, its own plain-text answer would be sent.
         error = sys.exc_info()[1]
         hint = error.error_status_hint if isinstance(error, h11.ProtocolError) else HTTPStatus.BAD_REQUEST
         if hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
@@ -145,20 +149,20 @@ class TimedConnection(H11Protocol):
             self._tell(HTTPStatus.BAD_REQUEST, "bad_request", msg)
 
     def request_began(self) -> None:
-        """The head of a request has arrived."""
+        """Called when the head of a request has arrived."""
         self._requests += 1
         self._table.busy(self)
         self._cancel_timer()
 
     def request_ended(self) -> None:
-        """A request has been answered, or given up."""
+        """Called when a request has been answered or abandoned."""
         self._requests -= 1
         if self._requests == 0 and not self.closing:
             self._table.idle(self)
             self._wait_for_head(KEEP_ALIVE_SECONDS)
 
     def _tell(self, status: HTTPStatus, code: str, message: str) -> None:
-        """Send an error that is no answer to a request, and close the connection."""
+        """Send an error without a request, and close the connection."""
         body = json.dumps(error_body(code, message)).encode()
         head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -169,7 +173,7 @@ class TimedConnection(H11Protocol):
     def _linger(self) -> None:
         self._lingering = True
         self._cancel_timer()
-        with suppress(OSError):  # the client has gone
+        with suppress(OSError):  # the client is gone
             self._client.write_eof()
         self._client.resume_reading()
         self._timer = self.loop.call_later(LINGER_SECONDS, self.drop)
@@ -185,6 +189,6 @@ class TimedConnection(H11Protocol):
 
 
 def connection_of(scope: Scope) -> TimedConnection | None:
-    """The connection of a request; None where another server runs the app, as in tests."""
+    """Return the connection of a request; None if another server runs the application, as in tests."""
     connection = scope.get("state", {}).get(_STATE)
     return connection if isinstance(connection, TimedConnection) else None

@@ -1,4 +1,4 @@
-"""The connections of a server: how many there are, whose they are, and which goes when there are too many."""
+"""The table of a server's connections: limits their number, and closes idle ones when there are too many."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from trivium.errors import ConfigurationError
 from trivium.server.settings import ServerSettings
 
 STALL_SECONDS = 20.0
-"""How long a client may take nothing of its answer."""
+"""Seconds after which a client that reads nothing of its answer is disconnected."""
 ACCEPTED_AT_ONCE = 16
-"""Connections that are accepted before any of them is looked at. A few times as many may be open beyond the limit."""
+"""Connections accepted before any of them is checked. A few times as many may be open beyond the limit."""
 _MAX_REFUSED = 32
-"""Connections that are being told that there are too many; further ones are closed without a word."""
+"""Rejected connections that are being sent an error. Further ones are closed without an answer."""
 _RESERVED = 128
-"""Descriptors for the store, files of uploads, and connections that are being refused; besides the following."""
+"""File descriptors for the store, uploaded files and connections being rejected, in addition to those below."""
 _PER_READER = 6
-"""Descriptors of one reader of a folder store: a database with its log, at two states while documents change."""
+"""File descriptors per reader of a folder store: a database with its log, at two states while documents change."""
 _PER_PROCESS = 4
 _LEAST = 16
 _IPV6_NETWORK = 64
@@ -36,15 +36,15 @@ class Held(Protocol):
 
     @property
     def address(self) -> str:
-        """Of its client."""
+        """Address of the client."""
         ...
 
     def drop(self) -> None:
-        """Close it at once."""
+        """Close the connection immediately."""
         ...
 
     def unsent(self) -> int:
-        """Bytes of answers that the client has not taken."""
+        """Return the number of bytes of answers that the client has not read."""
         ...
 
 
@@ -52,12 +52,14 @@ class Connections:
     """The open connections of a server. Belongs to one event loop."""
 
     def __init__(self, most: int, per_client: int, trusted: Sequence[str] = ()) -> None:
-        """``trusted``: addresses or networks of proxies, which may have any number."""
+        """``most`` and ``per_client`` are the limits. ``trusted`` contains addresses or networks of proxies, which are
+        exempt from ``per_client``.
+        """
         self._most = most
         self._per_client = per_client
         self._trusted = [ipaddress.ip_network(network, strict=False) for network in trusted]
-        self._all: dict[Held, str] = {}  # and their clients
-        self._idle: OrderedDict[Held, None] = OrderedDict()  # the one that has been idle longest first
+        self._all: dict[Held, str] = {}  # with their clients
+        self._idle: OrderedDict[Held, None] = OrderedDict()  # longest idle first
         self._clients: Counter[str] = Counter()
         self._unsent: dict[Held, tuple[int, float]] = {}
         self._refused_now: set[Held] = set()
@@ -69,15 +71,15 @@ class Connections:
 
     @property
     def most(self) -> int:
-        """How many there may be."""
+        """Maximum number of connections."""
         return self._most
 
     def refused_within(self, seconds: float) -> bool:
-        """Whether one was refused, not longer ago than that."""
+        """Whether a connection was rejected within the last ``seconds``."""
         return self._refused_last is not None and time.monotonic() - self._refused_last <= seconds
 
     def admit(self, connection: Held) -> bool:
-        """Whether a new connection may stay. For its sake an idle one may have been closed."""
+        """Return whether a new connection may stay. An idle one may be closed to make room for it."""
         client = client_of(connection.address)
         full = len(self._all) >= self._most
         own = self._clients[client] >= self._per_client and not self._trusts(connection.address)
@@ -94,23 +96,25 @@ class Connections:
         return True
 
     def may_be_told(self, connection: Held) -> bool:
-        """Whether there is room to tell a refused connection why. It is :meth:`removed` as any other."""
+        """Return whether a rejected connection may be sent an error. It must be reported to :meth:`removed` like any
+        other.
+        """
         if len(self._refused_now) >= _MAX_REFUSED:
             return False
         self._refused_now.add(connection)
         return True
 
     def idle(self, connection: Held) -> None:
-        """No request is under way on it."""
+        """Mark a connection as having no request in progress."""
         if connection in self._all:
             self._idle[connection] = None
 
     def busy(self, connection: Held) -> None:
-        """A request is under way on it."""
+        """Mark a connection as having a request in progress."""
         self._idle.pop(connection, None)
 
     def removed(self, connection: Held) -> None:
-        """It is closed. Does nothing where it was said before."""
+        """Remove a closed connection. Does nothing if it was removed before."""
         self._refused_now.discard(connection)
         self._idle.pop(connection, None)
         self._unsent.pop(connection, None)
@@ -121,7 +125,7 @@ class Connections:
                 del self._clients[client]
 
     def _make_room(self, client: str | None) -> bool:
-        """Close the connection that has been idle longest, of a client or of all; False where none is."""
+        """Close the longest idle connection, of one client or of all. Returns False if none is idle."""
         for connection in self._idle:
             if client is None or self._all[connection] == client:
                 self.removed(connection)
@@ -137,7 +141,7 @@ class Connections:
         return any(own in network for network in self._trusted)
 
     def _watch(self) -> None:
-        """Close the connections whose clients take nothing of their answers."""
+        """Close connections whose clients do not read their answers."""
         now = time.monotonic()
         for connection in list(self._all):
             unsent = connection.unsent()
@@ -155,7 +159,8 @@ class Connections:
 
 
 def client_of(address: str) -> str:
-    """Who connects from an address: itself, of IPv6 its network, of which one client may have every address.
+    """Return the client of an address: an IPv4 address itself, and for IPv6 its /64 network, because one client may own
+    all addresses of it.
 
     >>> client_of("203.0.113.7"), client_of("2001:db8::1"), client_of("2001:db8::2"), client_of("::ffff:203.0.113.7")
     ('203.0.113.7', '2001:db8::/64', '2001:db8::/64', '203.0.113.7')
@@ -172,8 +177,10 @@ def client_of(address: str) -> str:
 
 
 def connections_for(settings: ServerSettings) -> Connections:
-    """The table of a server, as large as the settings say and the process may open files, for which its limit is raised
-    as far as needed. Raises ConfigurationError where hardly any is left for connections."""
+    """Create the table for a server. Its size is limited by the settings and by the number of files the process may
+    open; that limit is raised as needed. Raises ConfigurationError when almost no file descriptors are left for
+    connections.
+    """
     reserved = _RESERVED + _PER_READER * (settings.workers + settings.answer_workers)
     reserved += _PER_PROCESS * settings.processes
     files = _raise_file_limit(settings.connections + reserved)
@@ -195,7 +202,7 @@ def connections_for(settings: ServerSettings) -> Connections:
 
 
 def _raise_file_limit(wanted: int) -> int | None:
-    """How many files this process may have open, after its limit was raised as far as ``wanted`` and allowed."""
+    """Return how many files this process may open, after raising its limit towards ``wanted``."""
     if sys.platform == "win32":
         return None
     import resource

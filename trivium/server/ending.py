@@ -1,4 +1,4 @@
-"""The end of a server's process: asked for by signals, and never later than stated."""
+"""Ends the server's process on signals, within a time limit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _log = logging.getLogger(__name__)
 
 
 def end_by_signals(stop: Callable[[], None], seconds: float) -> None:
-    """From now on, the first SIGINT or SIGTERM calls ``stop``, in another thread; the process then has so many seconds to
-    end by itself. After that, or on a second signal, it is ended at once. Called once, in the main thread.
+    """Install handlers for SIGINT and SIGTERM. Must be called once, in the main thread.
 
-    Signals are heard of through a socket, in a thread: the main thread may be busy in a library for as long as it likes,
-    and at its end the interpreter would wait for threads that are stuck.
+    The first signal calls ``stop`` in another thread; the process then has ``seconds`` to end by itself. After that, or
+    on a second signal, it is terminated.
+
+    Signals are received through a socket in a separate thread: the main thread may be busy in a library indefinitely,
+    and at exit the interpreter would wait for threads that are stuck.
     """
     heard, told = socket.socketpair()
     told.setblocking(False)
@@ -46,14 +48,14 @@ def _listen(heard: socket.socket, stop: Callable[[], None], seconds: float) -> N
 
 
 def _wait_for_signal(heard: socket.socket) -> None:
-    """Raises TimeoutError."""
+    """Wait for one of the signals. Raises TimeoutError."""
     while heard.recv(1)[0] not in _SIGNALS:
         pass
 
 
 def _end_at_once(code: int, why: str) -> NoReturn:
     _log.error("the process ends at once: %s", why)
-    with suppress(Exception):  # a process that is stopped would not notice that this one has gone
+    with suppress(Exception):  # a stopped child process would not notice the end of this one
         for child in multiprocessing.active_children():
             child.kill()
     write_log()

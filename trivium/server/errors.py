@@ -1,4 +1,4 @@
-"""Every error is one JSON object: ``{"error": {"code", "message"}}``."""
+"""Error responses. Every error is one JSON object, ``{"error": {"code", "message"}}``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from trivium.server.pool import PoolFullError
 
 RETRY_SECONDS = 1
 CLIENT_GONE = 499
-"""The status in the log of a request whose client closed the connection; it is never sent."""
+"""Status logged for a request whose client closed the connection. It is never sent."""
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ _CODES = {
 
 
 class ApiError(HTTPException):
-    """An answer that is an error. (FastAPI replaces any other exception that is raised while it reads a body.)"""
+    """An error response. (FastAPI replaces any other exception that is raised while it reads a body.)"""
 
     def __init__(
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
@@ -63,28 +63,28 @@ class ApiError(HTTPException):
         self.code = code
 
     def response(self) -> JSONResponse:
-        """The answer itself."""
+        """Convert the error to a response."""
         return JSONResponse(error_body(self.code, self.detail), self.status_code, self.headers)
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection before it had its answer."""
+    """The client closed the connection before it received its answer."""
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
-    """The JSON of an error."""
-    # Lone surrogates, which JSON can hold as escapes, cannot be encoded.
+    """Return the JSON of an error."""
+    # Lone surrogates, which JSON escapes can represent, cannot be encoded.
     return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
 
 
 def busy(message: str, code: str = "busy", *, close: bool = False) -> ApiError:
-    """Try again in a moment; ``close`` the connection where the request has not been read."""
+    """Return a 503 error that asks the client to retry. ``close`` the connection if the request has not been read."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return ApiError(503, code, message, {**headers, "Connection": "close"} if close else headers)
 
 
 def empty() -> ApiError:
-    """There are no vectors to search."""
+    """Return the error for a store without vectors."""
     return ApiError(
         409,
         "empty",
@@ -93,17 +93,17 @@ def empty() -> ApiError:
 
 
 def disk_full() -> ApiError:
-    """There is no room for what was sent."""
+    """Return the error for a full disk."""
     return ApiError(507, "disk_full", "the server's disk is full: nothing was changed")
 
 
 def not_found(what: str) -> ApiError:
-    """There is no such thing."""
+    """Return a 404 error."""
     return ApiError(404, "not_found", what)
 
 
 def of_trivium(error: TriviumError) -> ApiError:
-    """The answer for an error of the package. Messages of the store name folders, so they are only logged."""
+    """Convert an error of the package. Messages of store errors contain paths, so they are only logged."""
     match error:
         case OptionError():
             return ApiError(422, "invalid", str(error))
@@ -134,7 +134,7 @@ def of_trivium(error: TriviumError) -> ApiError:
 
 
 def of_jobs(error: Exception) -> ApiError:
-    """The answer for an error of the jobs."""
+    """Convert an error of the jobs."""
     match error:
         case QueueFullError():
             return busy("more changes are waiting than can be made soon")
@@ -151,7 +151,7 @@ def of_jobs(error: Exception) -> ApiError:
 
 
 def as_api_error(error: BaseException) -> ApiError:
-    """The answer for any exception."""
+    """Convert any exception."""
     match error:
         case ApiError():
             return error
@@ -166,7 +166,7 @@ def as_api_error(error: BaseException) -> ApiError:
 
 
 def install(app: FastAPI) -> None:
-    """Register handlers that answer every error of an app in this format."""
+    """Register exception handlers that use this format for all errors."""
 
     @app.exception_handler(ApiError)
     async def api_error(_: Request, error: ApiError) -> JSONResponse:

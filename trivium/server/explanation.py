@@ -1,4 +1,4 @@
-"""Why a passage has its rank."""
+"""Explains the rank of a passage."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from trivium.types import GraphPath
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one retriever makes of a passage: its ``rank`` in the retriever's own list (from 1; None: not in it), its
-    ``score`` there (None: the view has none for it), what it ``contributed`` to the fused score, and the node that led
-    to it (``source_node``; empty: found by itself). Where that is a path through the graph, ``path`` has its parts."""
+    """How one retriever sees a passage.
+
+    - ``rank``: in the retriever's own list, from 1; None if it is not in it.
+    - ``score``: in that list; None if the retriever has none for it.
+    - ``contributed``: the contribution to the fused score.
+    - ``source_node``: the node that led to the passage; empty if it was found directly.
+    - ``path``: the parts of the path through the graph, if ``source_node`` is one.
+    """
 
     rank: int | None
     score: float | None
@@ -31,9 +36,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A passage of a question's ranking. ``candidate`` says whether any retriever found it; if none did, there is no
-    score and no rank. Where ``log_odds`` is set the score is one, 0 where a passage is as likely right as wrong.
-    ``baseline``, the score of an average candidate, and the contributions add up to ``score``."""
+    """The explanation of one passage. ``candidate`` is false when no retriever found it; it then has no score and no
+    rank. If ``log_odds`` is set, scores are log-odds of being relevant (0: as likely relevant as not). ``score`` is the
+    sum of ``baseline``, the score of an average candidate, and the contributions.
+    """
 
     question: str
     uri: str
@@ -60,8 +66,9 @@ def explain(
     where: Where | None = None,
     recall: str | None = None,
 ) -> Explanation:
-    """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
-    unknown chunk, and what the search raises."""
+    """Explain the rank of a chunk in a search with the same arguments. Raises StoreChangedError for an unknown chunk,
+    and the errors of the search.
+    """
     with engine.store.pinned() as pinned:
         store = pinned if where is None else pinned.within(parse(where))
         (record,) = store.fetch([uri])
@@ -109,7 +116,7 @@ def _explained(scored: Scored, record: ChunkRecord) -> Explanation:
 
 
 def _placed(scored: Scored, row: int) -> tuple[float, int, dict[str, float], float]:
-    """Score, rank, what each view added, and the baseline."""
+    """Return the score, the rank, the contribution of each retriever, and the baseline."""
     table = scored.table
     if scored.fused is None:
         (name,) = table.columns

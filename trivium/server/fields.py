@@ -1,4 +1,4 @@
-"""The fields of a question as HTTP and MCP describe them, their bounds, and the check of names against an engine."""
+"""Fields of a question shared by HTTP and MCP, with their limits, and the validation of names against an engine."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate
 
 MAX_QUESTION_CHARACTERS = 4000
-"""The longest question; an embedder reads the first few hundred words."""
+"""Maximum length of a question. An embedder reads only its first few hundred words."""
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class OptionError(InputError):
-    """A request names a retriever, a fusion or a setting that there is not."""
+    """A request names an unknown retriever, fusion or setting."""
 
 
 def _not_blank(text: str) -> str:
@@ -38,7 +38,7 @@ def _not_blank(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """JSON can carry half a surrogate pair, which no encoding takes."""
+    """Reject lone surrogates, which JSON can represent but no encoding can."""
     if has_lone_surrogate(text):
         raise ValueError("holds half a surrogate pair, which is no character")
     return text
@@ -49,7 +49,7 @@ AnyText = Annotated[
     Whole,
     Field(
         max_length=MAX_QUESTION_CHARACTERS,
-        description="What to look for.",
+        description="The question.",
         examples=["Who found the moons of Mars?"],
     ),
 ]
@@ -57,15 +57,15 @@ QuestionText = Annotated[AnyText, AfterValidator(_not_blank), Field(min_length=1
 RecallText = Annotated[
     Annotated[AnyText, AfterValidator(_not_blank)] | None,
     Field(
-        description="Another question, to which the retrievers are asked for candidates as well: the `recall_query` of an"
-        " answer. It ranks nothing.",
+        description="An alternative question that contributes candidates but does not affect their ranking: the"
+        " `recall_query` of an answer.",
     ),
 ]
 Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(
         max_length=32,
-        description=f"Views to ask; all eight ({', '.join(RETRIEVERS)}) where none is named. Installed packages may add"
+        description=f"Retrievers to ask; by default all eight ({', '.join(RETRIEVERS)}). Installed packages may add"
         " others.",
         examples=[["vector", "walk"]],
     ),
@@ -73,8 +73,8 @@ Retrievers = Annotated[
 FusionOption = Annotated[
     Name | None,
     Field(
-        description=f"How to fuse them: {', '.join(FUSIONS)}, or one that an installed package adds; `default` where none"
-        " is named. One retriever alone keeps its own scores.",
+        description=f"How to fuse their scores: {', '.join(FUSIONS)}, or one from an installed package; by default"
+        " `default`. A single retriever keeps its own scores.",
         examples=list(FUSIONS),
     ),
 ]
@@ -82,7 +82,7 @@ SettingsOption = Annotated[
     dict[Name, int | float | bool | str | None] | None,
     Field(
         max_length=64,
-        description="Values of retrievers for this question only, by dotted name.",
+        description="Settings of retrievers for this question only, by dotted name.",
         examples=[{"walk.damping": 0.4}],
     ),
 ]
@@ -107,17 +107,17 @@ def _cut(text: str) -> str:
 RerankOption = Annotated[
     Name | None,
     Field(
-        description=f"What puts the first passages in order anew: {', '.join(FREE)} (also with a weight, such as"
-        " `weighted:0.7`), or one that whoever runs the server allows. Where it fails or takes too long they stay as they"
-        " are, and `warnings` says so.",
+        description=f"Reranker of the first passages: {', '.join(FREE)} (also with a weight, such as `weighted:0.7`),"
+        " or one that the server's operator allows. If it fails or takes too long, their order is unchanged and"
+        " `warnings` says so.",
         examples=["bm25", "weighted:0.7"],
     ),
 ]
 CutOption = Annotated[
     Annotated[Name, AfterValidator(_cut)] | None,
     Field(
-        description=f"Where the passages end by their scores, in place of a fixed `k`: {FORMS}. Without bounds `k` is the"
-        " most.",
+        description=f"Cut the passages by their scores instead of at a fixed `k`: {FORMS}. Without bounds `k` is the"
+        " maximum.",
         examples=["near", "gap:2-12", "probability:0.01"],
     ),
 ]
@@ -127,7 +127,7 @@ WhereText = Annotated[
     Annotated[Whole, AfterValidator(_condition)] | None,
     Field(
         max_length=MAX_CHARACTERS,
-        description="A condition that passages must fulfil.",
+        description="A condition that passages must match.",
         examples=["year >= 2020 and source = 'reports/*'"],
     ),
 ]
@@ -144,9 +144,9 @@ def _base64(text: str) -> str:
 PictureText = Annotated[
     Annotated[str, Field(min_length=1), AfterValidator(_base64)] | None,
     Field(
-        description="The content of a picture file in base64, to look for pictures like it. It is compared at 320"
-        " pixels a side, so that it may as well be sent that small. The retriever `image` takes it, the only one asked"
-        " where none is named.",
+        description="A picture file in base64, to search for similar pictures with the retriever `image`, which is then"
+        " the only one asked by default. Pictures are compared at 320 pixels per side, so larger ones have no"
+        " advantage.",
     ),
 ]
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
@@ -156,8 +156,8 @@ Sources = Annotated[
     list[Name] | None,
     Field(
         max_length=MAX_SOURCES,
-        description=f"Live sources to ask beside the collection: {', '.join(SOURCES)}. Only where the server allows it"
-        " (HTTP says so at `GET /live`, MCP by the tool `stats`).",
+        description=f"Live sources to ask besides the collection: {', '.join(SOURCES)}. Only if the server allows it"
+        " (see `GET /live` in HTTP, the tool `stats` in MCP).",
         examples=[["web", "arxiv"]],
     ),
 ]
@@ -166,23 +166,24 @@ Sources = Annotated[
 PromptOption = Annotated[
     Name | None,
     Field(
-        description=f"How the language model is asked: {', '.join(shipped_styles())}, or a style that the settings name."
-        " Nothing changes where there is no model.",
+        description=f"Prompt style of the language model: {', '.join(shipped_styles())}, or one defined in the"
+        " settings. Ignored without a model.",
         examples=shipped_styles(),
     ),
 ]
 
 
 def check_prompt(prompt: str | None) -> None:
-    """Raises OptionError where there is no prompt style of that name. Files of styles are for the command line and for
-    the settings, not for whoever can reach a server."""
+    """Raise OptionError for an unknown prompt style. Style files are only accepted from the command line and the
+    settings, not from remote callers.
+    """
     names = style_names(load_settings().prompts) if prompt is not None else []
     if prompt is not None and prompt not in names:
         raise OptionError(f"prompt: unknown prompt style {prompt!r}: expected one of {', '.join(names)}")
 
 
 def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:
-    """Where a request is wrong and how, by the (location, message) pairs of a check; never what it said there."""
+    """Summarise validation errors, given as (location, message) pairs, without repeating the input."""
     return "; ".join(
         _fault(location, message.removeprefix("Value error, ")) for location, message in faults[:5]
     )
@@ -201,8 +202,9 @@ def check_options(
     sources: Sequence[str] | None = None,
     rerank: str | None = None,
 ) -> None:
-    """Raises OptionError that says what there is where a name or a value is not known. Folders with trained fusions, and
-    rerankers that load files or ask models, are for the command line, not for whoever can reach a server."""
+    """Raise OptionError for an unknown name or invalid value, listing the valid ones. Folders of trained fusions, and
+    rerankers that load files or query models, are only accepted from the command line, not from remote callers.
+    """
     rerankers = searcher.retrievers.rerankers
     unknown = [
         name

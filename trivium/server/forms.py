@@ -1,4 +1,4 @@
-"""The files of a form (``multipart/form-data``), written to a folder as they come."""
+"""Streams the files of a form (``multipart/form-data``) to a folder."""
 
 from __future__ import annotations
 
@@ -18,42 +18,43 @@ _MAX_FIELDS = 10
 _MAX_FIELD_BYTES = 1 << 20
 _MAX_HEADER_BYTES = 8 << 10
 _MAX_LANGUAGE_CHARACTERS = 20
-"""Of what is no code, errors show as many."""
+"""Maximum length of an invalid language code repeated in an error."""
 
 
 class Files(Protocol):
-    """Takes the files of a form, one after the other; :class:`~trivium.server.uploads.Upload` is one."""
+    """Receives the files of a form one by one; :class:`~trivium.server.uploads.Upload` implements it."""
 
     names: list[str]
-    """What they were called."""
+    """The names of the files as sent."""
 
     def begin_file(self, name: str) -> None:
-        """What is written next is in a new file."""
+        """Begin a new file."""
         ...
 
     def write(self, piece: bytes) -> None:
-        """Add to the file."""
+        """Append to the current file."""
         ...
 
     def end_file(self) -> None:
-        """The file is complete."""
+        """Finish the current file."""
         ...
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
-        """Say something of all the files."""
+        """Set metadata for all files."""
         ...
 
     def set_language(self, language: str) -> None:
-        """Say in which language all of them are. Raises InputError for one that is not known."""
+        """Set the language of all files. Raises InputError for an unknown one."""
         ...
 
 
 class FormReader:
-    """Takes a form piece by piece, and its files into an upload. The field ``meta`` is metadata of them, ``language`` the
-    code of their language; other fields that are no files are skipped."""
+    """Parses a form incrementally and passes its files to an upload. The field ``meta`` contains their metadata and
+    ``language`` the code of their language; other fields are skipped.
+    """
 
     def __init__(self, content_type: str, upload: Files) -> None:
-        """Raises ApiError where the header of the form names no boundary."""
+        """Raises ApiError when the content type has no boundary."""
         _, options = parse_options_header(content_type)
         boundary = options.get(b"boundary", b"")
         if not boundary:
@@ -80,20 +81,20 @@ class FormReader:
         }
         try:
             self._parser = MultipartParser(boundary, callbacks)
-            # Its own limit is half of what is taken here, and says less.
+            # The parser's own limit is half of this, and its error is less specific.
             self._parser.max_header_size = 2 * _MAX_HEADER_BYTES
         except FormParserError as error:
             raise _malformed(f"the form cannot be read: {error}") from error
 
     def write(self, piece: bytes) -> None:
-        """Take the next piece. Raises ApiError where it is no form, or one with too much in it, and OSError."""
+        """Parse the next piece. Raises ApiError when it is malformed or exceeds a limit, and OSError."""
         try:
             self._parser.write(piece)
         except FormParserError as error:
             raise _malformed(f"the form cannot be read: {error}") from error
 
     def finish(self) -> None:
-        """All has come. Raises ApiError where the form has no end, or no file."""
+        """Finish the form. Raises ApiError when it is incomplete or has no file."""
         if not self._ended:
             raise _malformed("the form ends in the middle")
         if not self._upload.names:

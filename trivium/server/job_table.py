@@ -1,4 +1,4 @@
-"""The jobs on the disk: a table in an SQLite file of its own, which several servers of one store may share."""
+"""The table of jobs, in a separate SQLite file that several servers of one store may share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Kind = Literal["add", "replace", "delete"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 REMEMBERED = 1000
-"""Jobs that have ended and can still be asked about."""
+"""Number of finished jobs that are kept."""
 _VERSION = 1
 _BUSY_SECONDS = 5.0
-"""How long a transaction of another server is waited for; they take milliseconds."""
+"""Maximum wait for another server's transaction, in seconds. Transactions take milliseconds."""
 
 _SCHEMA = f"""
 PRAGMA journal_mode = WAL;
@@ -54,7 +54,7 @@ _JOB = "id, kind, state, created, started, finished, report, code, message"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a job did not do what it should."""
+    """Why a job failed."""
 
     code: str
     message: str
@@ -62,8 +62,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A change of the documents at one moment. ``stage``, ``done`` and ``total`` are its progress, ``report``
-    its result. Times are ISO 8601, in UTC."""
+    """The state of a job at one moment. ``stage``, ``done`` and ``total`` are its progress, ``report`` its result.
+    Times are ISO 8601 in UTC.
+    """
 
     id: str
     kind: Kind
@@ -80,8 +81,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a job is to do. ``uri``: the page that is replaced or removed. ``names``: of the files that were uploaded, in
-    their order; ``size``: of these in bytes. ``asked_by``: the name of the API key of whoever asked for it."""
+    """The change that a job makes.
+
+    - ``uri``: the page to replace or remove.
+    - ``names``: names of the uploaded files, in order.
+    - ``size``: their total size in bytes.
+    - ``asked_by``: name of the API key of the requester.
+    """
 
     id: str
     kind: Kind
@@ -92,44 +98,44 @@ class Change:
 
     @staticmethod
     def new_id() -> str:
-        """An id that no other job has."""
+        """Create a unique job id."""
         return uuid.uuid4().hex
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a client calls a request (``Idempotency-Key``), and the digest of the request: the same again is not done
-    twice."""
+    """A client's name for a request (``Idempotency-Key``) and the digest of the request. Repeating both does not repeat
+    the change.
+    """
 
     name: str
     request: str
 
 
 class NoJobsError(Exception):
-    """The folder of the jobs cannot be written: nothing can be changed."""
+    """The folder of the jobs cannot be written, so no changes are possible."""
 
 
 class QueueFullError(Exception):
-    """Too many jobs wait already."""
+    """Too many jobs are waiting."""
 
 
 class KeyReusedError(Exception):
-    """The key was given with another request."""
+    """The key was used before with a different request."""
 
 
 class JobEndedError(Exception):
-    """The job has ended, and cannot be cancelled."""
+    """The job has ended and cannot be cancelled."""
 
 
 class JobTable:
-    """All jobs in the order in which they were accepted. What a method did is on the disk when it returns. Any thread may
-    call it.
+    """All jobs in the order in which they were accepted. Changes are durable when a method returns. Thread-safe.
 
-    Every method raises sqlite3.Error where the file cannot be read or written.
+    Every method raises sqlite3.Error when the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens the table; it is made where it is missing. Of several processes at once only one may make it."""
+        """Open the table, creating it when missing. Only one of several processes may create it at a time."""
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(
             path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -140,20 +146,21 @@ class JobTable:
                 raise sqlite3.DatabaseError(f"it is of version {version}, this program reads {_VERSION}")
             if version < _VERSION:
                 self._connection.executescript(_SCHEMA)
-            # A commit is on the disk when it returns; in WAL mode that is one fsync.
+            # Makes commits durable; in WAL mode that is one fsync each.
             self._connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
             self._connection.close()
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 
     def add(self, change: Change, limit: int, key: Key | None = None) -> Job:
-        """Queue a change, or find the one that was queued with that key. Raises QueueFullError where ``limit`` jobs wait
-        already, and KeyReusedError."""
+        """Queue a change, or return the job that was queued with the same key. Raises QueueFullError when ``limit``
+        jobs are waiting, and KeyReusedError.
+        """
         with self._writing() as connection:
             if key is not None and (earlier := self._keyed(key)) is not None:
                 return earlier
@@ -177,12 +184,14 @@ class JobTable:
             return self._known(change.id)
 
     def keyed(self, key: Key) -> Job | None:
-        """The job that was queued with a key. Raises KeyReusedError."""
+        """Return the job that was queued with a key. Raises KeyReusedError."""
         with self._lock:
             return self._keyed(key)
 
     def take(self) -> tuple[Change, int] | None:
-        """The first job that waits, from now on running, and how often it has been begun; None where none waits."""
+        """Mark the first waiting job as running and return it with the number of times it has been started; None if no
+        job is waiting.
+        """
         with self._writing() as connection:
             row = connection.execute(
                 "UPDATE job SET state = 'running', starts = starts + 1, started = ? WHERE number ="
@@ -196,8 +205,9 @@ class JobTable:
         return Change(identifier, kind, uri, tuple(json.loads(names)), size, asked_by), starts
 
     def put_back(self, *, counted: bool) -> list[str]:
-        """The running job waits again, before all others; it is cancelled where that was asked for, and then its id is
-        returned. ``counted``: whether it counts as begun."""
+        """Return the running job to the front of the queue. If its cancellation was requested, it is cancelled instead
+        and its id is returned. ``counted`` is whether this start counts as an attempt.
+        """
         with self._writing() as connection:
             cancelled = connection.execute(
                 "UPDATE job SET state = 'cancelled', finished = ?"
@@ -213,7 +223,7 @@ class JobTable:
     def end(
         self, identifier: str, state: State, report: Mapping[str, Any], failure: Failure | None = None
     ) -> None:
-        """A job has ended; the oldest ones are forgotten."""
+        """Mark a job as ended, and delete the oldest ended jobs."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE job SET state = ?, finished = ?, report = ?, code = ?, message = ? WHERE id = ?",
@@ -233,8 +243,9 @@ class JobTable:
             )
 
     def cancel(self, identifier: str) -> Job | None:
-        """The job after it was asked to be cancelled: at once where it waited, else it still runs; None for an unknown
-        one. Raises JobEndedError."""
+        """Cancel a job and return it. A waiting job is cancelled immediately, a running one is asked to stop. Returns
+        None for an unknown job. Raises JobEndedError.
+        """
         with self._writing() as connection:
             job = self._get(identifier)
             if job is None:
@@ -250,18 +261,18 @@ class JobTable:
             return self._known(identifier)
 
     def is_cancelling(self, identifier: str) -> bool:
-        """Whether somebody asked to cancel a running job."""
+        """Return whether the cancellation of a running job was requested."""
         with self._lock:
             row = self._connection.execute("SELECT cancelling FROM job WHERE id = ?", (identifier,))
             return bool(row.fetchone() == (1,))
 
     def get(self, identifier: str) -> Job | None:
-        """A job; None for an unknown one, or one that ended long ago."""
+        """Return a job; None if it is unknown or has been deleted."""
         with self._lock:
             return self._get(identifier)
 
     def recent(self, limit: int, before: str | None = None, state: State | None = None) -> list[Job]:
-        """Jobs, newest first: those accepted ``before`` another one, and only those of a state where one is given."""
+        """Return jobs, newest first; only those accepted ``before`` another job and only those in ``state`` if given."""
         with self._lock:
             rows = self._connection.execute(
                 f"SELECT {_JOB} FROM job WHERE (?1 IS NULL OR number < (SELECT number FROM job WHERE id = ?1))"  # noqa: S608
@@ -271,18 +282,18 @@ class JobTable:
             return [_job(row) for row in rows]
 
     def unfinished(self) -> set[str]:
-        """The ids of the jobs that wait or run."""
+        """Return the ids of jobs that wait or run."""
         with self._lock:
             rows = self._connection.execute("SELECT id FROM job WHERE finished IS NULL")
             return {identifier for (identifier,) in rows}
 
     def waiting(self) -> int:
-        """How many jobs wait."""
+        """Return the number of waiting jobs."""
         with self._lock:
             return self._waiting()
 
     def oldest_seconds(self) -> float:
-        """How long the first of the waiting jobs has waited, by the clock; 0 where none waits."""
+        """Return how long the first waiting job has waited, in seconds of wall-clock time; 0 if no job is waiting."""
         with self._lock:
             (created,) = self._connection.execute(
                 "SELECT min(created) FROM job WHERE finished IS NULL AND state = 'queued'"
@@ -292,7 +303,7 @@ class JobTable:
         return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(created)).total_seconds())
 
     def size(self) -> int:
-        """Bytes of the uploads of all jobs that wait or run."""
+        """Return the total size in bytes of the uploads of jobs that wait or run."""
         with self._lock:
             (size,) = self._connection.execute(
                 "SELECT coalesce(sum(size), 0) FROM job WHERE finished IS NULL"

@@ -1,5 +1,6 @@
-"""Changes of the documents: kept on the disk once they are accepted, done one at a time in a thread, also after a
-restart."""
+"""Changes of the documents. Accepted changes are stored on disk and made one at a time in a thread, also after a
+restart.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +21,29 @@ from trivium.server.job_table import Change, Failure, Job, JobTable, Key, NoJobs
 from trivium.server.spool import ReadOnlyError, Spool
 
 Work = Callable[[Engine, Change, Mapping[str, str], StageProgress], Mapping[str, Any]]
-"""Makes a change in the store and returns the report; the uploaded files come by path with their names. It may be done
-again where it was interrupted."""
+"""Makes a change in the store and returns its report. Uploaded files are passed as a mapping from path to name. It may
+be repeated after an interruption.
+"""
 
 MAX_STARTS = 3
-"""How often a job is begun: one during which the server ended as often is given up."""
+"""Maximum number of starts. A job that was running when the server crashed this many times is given up."""
 POLL_SECONDS = 1.0
-"""How soon a job is noticed that another server of the store has accepted, and that the one that worked has ended."""
+"""Seconds between checks for jobs accepted by another server of the store, and for the end of the server that works on
+them.
+"""
 BUSY_SECONDS = 2.0
-"""The wait before a job is begun again that found another process writing to the store."""
+"""Seconds to wait before a job is retried when another process was writing to the store."""
 _RETRY_SECONDS = 2.0
-"""The wait before the folder of the jobs is tried again that could not be read or written; it doubles up to the longest
-wait below."""
+"""Seconds to wait before retrying when the folder of the jobs cannot be read or written. It doubles up to the maximum
+below.
+"""
 _MAX_RETRY_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)
 
 
 class JobError(Exception):
-    """Raised by the work of a job that ends without having done what it should, though nothing broke."""
+    """Raised by the work of a job to end it as failed for an expected reason."""
 
     def __init__(self, code: str, message: str, report: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -51,14 +56,14 @@ class _InterruptedError(Exception):
 
 
 class _CancelledError(Exception):
-    """Somebody cancelled the job."""
+    """The job was cancelled."""
 
 
 class Jobs:
-    """The jobs of a store and the one thread that works on them, in the order in which they were accepted.
+    """The jobs of a store, and the single thread that works on them in the order in which they were accepted.
 
-    Of several servers of one store the first to come works; what the others accept is done by it, and when it ends the
-    next one goes on. How far a job is only the one that works can tell.
+    If several servers share a store, the first one works on the jobs of all of them; when it ends, another takes over.
+    Only the working server knows the progress of a job.
     """
 
     def __init__(
@@ -69,8 +74,9 @@ class Jobs:
         limit: int,
         ended: Callable[[Change, Job], None],
     ) -> None:
-        """``limit``: how many may wait. ``ended`` is called with every job that this server did, and what it was to
-        do."""
+        """``limit`` is the maximum number of waiting jobs. ``ended`` is called for every job that this server has
+        finished, with its change.
+        """
         self._collection = collection
         self._spool = spool
         self._do = work
@@ -84,40 +90,43 @@ class Jobs:
         self._running: Job | None = None
         self._thread = Thread(target=self._work, name="jobs", daemon=True)
 
-    # -- what everybody may ask -------------------------------------------------------------------------------------
+    # -- called from any thread --------------------------------------------------------------------------------------
 
     def open(self) -> bool:
-        """Open the folder of the jobs, unless it is open; False where that fails, which is logged."""
+        """Open the folder of the jobs unless it is open. Returns False if that fails; the failure is logged."""
         with self._opening:
             if self._opened is None and not self._stopping:
                 try:
                     self._opened = self._spool.open()
                 except (OSError, sqlite3.Error, ReadOnlyError) as error:
                     problem = f"jobs cannot be kept in {self._spool.folder}: {error}"
-                    if problem != self._problem:  # it is tried again and again
+                    if problem != self._problem:  # repeated attempts log the same problem only once
                         _log.warning("documents cannot be changed: %s", problem)
                     self._problem = problem
             return self._opened is not None
 
     def start(self) -> None:
-        """Begin to work; until then what is submitted waits."""
+        """Start working. Until then submitted changes wait."""
         self._thread.start()
 
     def submit(self, change: Change, key: Key | None = None) -> Job:
-        """Keep a change, whose uploaded files are on the disk, and do it when it is its turn. Returns the job that was
-        submitted with the same key before, if any: then nothing is kept. Raises NoJobsError, QueueFullError,
-        KeyReusedError and sqlite3.Error."""
+        """Queue a change whose uploaded files are on disk, and return its job. If a job was submitted with the same key
+        before, that one is returned and nothing is queued. Raises NoJobsError, QueueFullError, KeyReusedError and
+        sqlite3.Error.
+        """
         job = self._table().add(change, self._limit, key)
         self._wake.set()
         return job
 
     def keyed(self, key: Key) -> Job | None:
-        """The job that was submitted with that key. Raises NoJobsError and KeyReusedError."""
+        """Return the job submitted with a key. Raises NoJobsError and KeyReusedError."""
         job = self._table().keyed(key)
         return None if job is None else self._with_progress(job)
 
     def cancel(self, identifier: str) -> Job | None:
-        """Cancel a job: at once where it waits, else at its next step. None for an unknown one; raises JobEndedError."""
+        """Cancel a job: immediately if it is waiting, else at its next step. Returns None for an unknown job. Raises
+        JobEndedError.
+        """
         if self._opened is None:
             return None
         job = self._opened.cancel(identifier)
@@ -126,18 +135,18 @@ class Jobs:
         return job
 
     def get(self, identifier: str) -> Job | None:
-        """The state of a job; None for an unknown one, or one that ended long ago."""
+        """Return a job; None if it is unknown or has been deleted."""
         job = None if self._opened is None else self._opened.get(identifier)
         return None if job is None else self._with_progress(job)
 
     def recent(self, limit: int, before: str | None = None, state: State | None = None) -> list[Job]:
-        """Jobs, newest first: those accepted ``before`` another one, and only those of a state where one is given."""
+        """Return jobs, newest first; only those accepted ``before`` another job and only those in ``state`` if given."""
         jobs = [] if self._opened is None else self._opened.recent(limit, before, state)
         return [self._with_progress(job) for job in jobs]
 
     @property
     def waiting(self) -> int:
-        """How many jobs wait."""
+        """Number of waiting jobs."""
         return 0 if self._opened is None else self._opened.waiting()
 
     @property
@@ -147,26 +156,27 @@ class Jobs:
 
     @property
     def size(self) -> int:
-        """Bytes of the uploads of all jobs that wait or run."""
+        """Total size in bytes of the uploads of jobs that wait or run."""
         return 0 if self._opened is None else self._opened.size()
 
     @property
     def oldest_seconds(self) -> float:
-        """How long the first of the waiting jobs has waited; 0 where none waits."""
+        """How long the first waiting job has waited, in seconds; 0 if no job is waiting."""
         return 0.0 if self._opened is None else self._opened.oldest_seconds()
 
     @property
     def died(self) -> bool:
-        """Whether the thread that works has died: only a restart helps."""
+        """Whether the working thread has died, so that a restart is needed."""
         return self._thread.ended and not self._stopping
 
     def stop(self, seconds: float) -> bool:
-        """Work no more, after the next step of the running job, which is waited for. Whatever is not done by then is done
-        after a restart. False where that step takes longer; then the job's thread goes on until the process ends."""
+        """Stop working after the next step of the running job, waiting at most ``seconds`` for it. Unfinished jobs
+        continue after a restart. Returns False if the step takes longer; the thread then runs until the process ends.
+        """
         self._stopping = True
         self._wake.set()
         if self._opened is not None and self._running is not None:
-            # At once, and not counted: who ends the process now must not make it look as if the job had killed it.
+            # Immediately and without counting the attempt: if the process is killed now, the job must not be blamed.
             with suppress(sqlite3.Error):
                 self._put_back(self._opened)
         if self._thread.is_alive():
@@ -208,10 +218,11 @@ class Jobs:
                     wait = self._next(self._table())
                     retry = _RETRY_SECONDS
                 elif self._spool.try_to_work():
-                    # The job that was running; that its server ended counts, that it could not note the end does not.
+                    # The job that was running when its server ended. This counts as an attempt, unless that server only
+                    # failed to record the end.
                     self._put_back(self._table(), counted=not failed)
                     works, wait = True, 0.0
-            except Exception:  # a full disk, for one; nothing that happens to a job may end its thread
+            except Exception:  # for example a full disk; an error in one job must not end the thread
                 _log.exception("the jobs cannot go on now, trying again in %g s", retry)
                 works, failed = False, True
                 wait, retry = retry, min(2 * retry, _MAX_RETRY_SECONDS)
@@ -219,12 +230,12 @@ class Jobs:
                 self._wake.clear()
 
     def _put_back(self, table: JobTable, *, counted: bool = False) -> None:
-        """Have the running job wait again; one that was being cancelled has ended."""
+        """Return the running job to the queue, or finish its cancellation."""
         for identifier in table.put_back(counted=counted):
             self._spool.discard(identifier)
 
     def _next(self, table: JobTable) -> float:
-        """Do the first job that waits. Returns the seconds to wait before the next look."""
+        """Run the first waiting job. Returns the seconds to wait before the next check."""
         taken = table.take()
         if taken is None:
             return POLL_SECONDS
@@ -257,7 +268,7 @@ class Jobs:
             self._put_back(table)
             return BUSY_SECONDS
         except Exception as error:
-            if self._stopping:  # whatever it was, it may have come of that
+            if self._stopping:  # any error may be caused by stopping
                 self._put_back(table)
             else:
                 self._fail(table, change, error)
@@ -289,7 +300,7 @@ class Jobs:
         failure: Failure | None = None,
     ) -> None:
         table.end(change.id, state, report or {}, failure)
-        # In this order: a job that is begun again needs its files.
+        # In this order, because a restarted job needs its files.
         self._spool.discard(change.id)
         job = table.get(change.id)
         if job is not None:

@@ -1,4 +1,4 @@
-"""API keys: named, of a scope, and known by their SHA-256 alone."""
+"""API keys. Each has a name and a scope, and only its SHA-256 hash is stored."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from typing import Literal, get_args
 from trivium.errors import ConfigurationError, TriviumError
 
 Scope = Literal["read", "write"]
-"""``read``: ask, search, look at documents and measures. ``write``: that, and change documents."""
+"""``read``: ask, search, and read documents and metrics. ``write``: also change documents."""
 
 MIN_KEY_CHARACTERS = 16
-"""Characters an API key must have."""
+"""Minimum length of an API key in characters."""
 _KEY_BYTES = 32
 _HASH = "sha256$"
 _HASHED = re.compile(r"(?P<name>[^:]*):(?P<scope>[^:]*):sha256\$(?P<digest>.*)")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LOOK_SECONDS = 1.0
-"""How soon a file of keys that has changed is read again."""
+"""Seconds between checks whether the file of keys has changed."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key that opens the API. Its text is nowhere kept; 256 random bits need no slower hash than SHA-256."""
+    """An API key. Its text is not stored; with 256 random bits no slower hash than SHA-256 is needed."""
 
     name: str
     scope: Scope
@@ -41,20 +41,22 @@ class Key:
 
     @property
     def line(self) -> str:
-        """The key in a file of keys."""
+        """The key as a line of a key file."""
         return f"{self.name}:{self.scope}:{_HASH}{self.digest.hex()}"
 
 
 def new_key(name: str, scope: Scope) -> tuple[str, Key]:
-    """A new key: its text, which is shown once, and what a server is to know of it. Raises ConfigurationError for a name
-    with other characters than letters, digits, dots, dashes and underscores."""
+    """Create a key. Returns its text, which is shown once, and the record that a server stores. Raises
+    ConfigurationError for a name with characters other than letters, digits, dots, dashes and underscores.
+    """
     text = f"tv_{secrets.token_urlsafe(_KEY_BYTES)}"
     return text, Key(_checked_name(name), scope, _digest(text))
 
 
 def parse_key(line: str) -> Key:
-    """The key of a line, ``NAME:SCOPE:sha256$DIGEST`` or the key itself, which may then do anything. Raises
-    ConfigurationError, never with a key in its text."""
+    """Parse a line ``NAME:SCOPE:sha256$DIGEST``, or a plain key, which gets the scope ``write``. Raises
+    ConfigurationError, whose message never contains a key.
+    """
     hashed = _HASHED.fullmatch(line)
     if hashed is None:
         if len(line) < MIN_KEY_CHARACTERS or not line.isascii() or not line.isprintable() or " " in line:
@@ -77,8 +79,9 @@ def parse_key(line: str) -> Key:
 
 
 def read_keys(file: Path) -> tuple[Key, ...]:
-    """The keys in a file, one a line; blank lines and lines that begin with ``#`` are left out. Raises ConfigurationError
-    where it holds none or something else, and OSError where it cannot be read."""
+    """Read the keys of a file, one per line. Blank lines and lines that begin with ``#`` are skipped. Raises
+    ConfigurationError when it contains no keys or an invalid line, and OSError when it cannot be read.
+    """
     try:
         lines = file.read_text("utf-8").splitlines()
     except UnicodeDecodeError:
@@ -98,8 +101,9 @@ def read_keys(file: Path) -> tuple[Key, ...]:
 
 
 class KeyRing:
-    """The keys of a server. A file of keys is read again when it has changed; while it makes no sense, the keys before it
-    stay. For one thread."""
+    """The keys of a server. The key file is reloaded when it has changed; while it is invalid, the previous keys stay
+    in force. Not thread-safe.
+    """
 
     def __init__(
         self,
@@ -107,7 +111,7 @@ class KeyRing:
         file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Raises ConfigurationError and OSError where the file cannot be used."""
+        """Raises ConfigurationError and OSError when the file cannot be used."""
         self._fixed = tuple(keys)
         self._file = file
         self._clock = clock
@@ -117,11 +121,11 @@ class KeyRing:
 
     @property
     def empty(self) -> bool:
-        """Whether anybody may ask."""
+        """Whether no key is required."""
         return not self._keys
 
     def find(self, given: str) -> Key | None:
-        """The key of that text. Every key is compared, each in constant time, so that the time tells nothing."""
+        """Return the key with this text. It is compared with every key in constant time, to prevent timing attacks."""
         self._follow_file()
         digest = _digest(given)
         found = [key for key in self._keys if hmac.compare_digest(digest, key.digest)]

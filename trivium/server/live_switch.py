@@ -1,4 +1,4 @@
-"""Whether this server asks live sources: never, where a question names them, or always."""
+"""The switch for live sources: never, on request, or always."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from trivium.live.registry import SourceState, source_states, usual_sources
 from trivium.settings import Settings, load_settings
 
 Mode = Literal["off", "allow", "force"]
-"""``off``: no live source is asked. ``allow``: those that a question names are. ``force``: those, and where it names none
-the usual ones (setting ``live_sources``)."""
+"""``off``: live sources are never asked. ``allow``: those that a question names are asked. ``force``: the same, and
+questions that name none use the default sources (setting ``live_sources``).
+"""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -20,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class LiveOffError(InputError):
-    """A question names live sources where they are switched off."""
+    """A question names live sources although they are switched off."""
 
 
 def as_mode(text: str) -> Mode:
-    """The mode of that name. Raises InputError for another one."""
+    """Return the mode with this name. Raises InputError for an unknown one."""
     for mode in MODES:
         if mode == text:
             return mode
@@ -32,7 +33,7 @@ def as_mode(text: str) -> Mode:
 
 
 class LiveSwitch:
-    """The mode of a server, which may be changed while it runs. Questions under way go on as they began."""
+    """The mode of a server, which may be changed while it runs. Questions in progress are not affected."""
 
     def __init__(
         self,
@@ -40,14 +41,14 @@ class LiveSwitch:
         settings: Callable[[], Settings] = load_settings,
         allow_by: str = "POST /live",
     ) -> None:
-        """``allow_by`` is how somebody may allow them, for messages."""
+        """``allow_by`` describes how live sources can be allowed, for error messages."""
         self._settings = settings
         self._mode: Mode = mode
         self._allow_by = allow_by
 
     @property
     def mode(self) -> Mode:
-        """The mode now."""
+        """The current mode."""
         return self._mode
 
     @mode.setter
@@ -57,16 +58,16 @@ class LiveSwitch:
 
     @property
     def states(self) -> list[SourceState]:
-        """Of every source whether it can be asked."""
+        """The sources, and whether each of them can be asked."""
         return source_states(self._settings())
 
     @property
     def usual(self) -> tuple[str, ...]:
-        """The sources of questions that name none, where the mode is ``force``."""
+        """The sources of questions that name none, in the mode ``force``."""
         return usual_sources(self._settings())
 
     def sources_of(self, named: Sequence[str] | None) -> list[str] | None:
-        """The sources of a question that names these. Raises LiveOffError where it may name none."""
+        """Return the sources to ask for a question that names these. Raises LiveOffError when live sources are off."""
         if self._mode == "off":
             if named:
                 raise LiveOffError(

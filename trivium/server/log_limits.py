@@ -1,4 +1,4 @@
-"""What repeats itself in the log is counted, so that nothing can flood it."""
+"""Limits repeated log records: further ones are only counted, so that the log cannot be flooded."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 FIELDS = "fields"
-"""The key of ``extra`` whose entries become fields of the line."""
+"""Key of ``extra`` whose entries become fields of the line."""
 UNLIMITED = "unlimited"
-"""The key of ``extra`` of what is always written, however often: ``{UNLIMITED: True}``."""
+"""Key of ``extra`` that exempts a record from the limit: ``{UNLIMITED: True}``."""
 
 WRITTEN = 10
-"""How many records of one kind are written in a period; the others are counted."""
+"""Number of records of one kind that are written per period. Further ones are counted."""
 PERIOD = 60.0
-"""Its length in seconds."""
+"""Length of a period in seconds."""
 _MAX_KINDS = 1000
 
 
@@ -28,18 +28,20 @@ class _Repeated:
 
 
 class RepetitionLimit:
-    """Lets the first records of a kind pass, period by period, and then says how many more there were.
+    """Passes the first records of a kind in each period, and then a summary of how many more there were.
 
-    Records are of a kind that come from the same line of code, with the same type of exception and the same HTTP
-    ``status`` among their fields. For one thread at a time.
+    Records are of the same kind when they come from the same line of code, with the same type of exception and the same
+    HTTP ``status`` among their fields. Not thread-safe.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kinds: OrderedDict[tuple[object, ...], _Repeated] = OrderedDict()  # by when their period began
+        self._kinds: OrderedDict[tuple[object, ...], _Repeated] = (
+            OrderedDict()
+        )  # ordered by the start of their period
 
     def admits(self, record: logging.LogRecord) -> bool:
-        """Whether it is to be written."""
+        """Return whether a record is to be written."""
         if getattr(record, UNLIMITED, False):
             return True
         exception = record.exc_info[0] if record.exc_info else None
@@ -51,7 +53,9 @@ class RepetitionLimit:
         return repeated.count <= WRITTEN
 
     def ended(self, *, everything: bool = False) -> Iterator[logging.LogRecord]:
-        """Summaries of the kinds whose period has ended (with ``everything``: of all) and that were not all written."""
+        """Yield summaries of the kinds whose period has ended (with ``everything``: of all) and that exceeded the
+        limit.
+        """
         ending = self._clock() - PERIOD
         while self._kinds:
             first = next(iter(self._kinds.values()))

@@ -1,7 +1,7 @@
-"""One line of JSON for everything that is logged, with the id of the request it belongs to.
+"""Logs one line of JSON per record, with the id of the request it belongs to.
 
-Whatever is repeated is counted instead of written (:mod:`trivium.server.log_limits`), long texts are cut, and lines are
-written by a thread of their own: a log that cannot be written holds up nobody.
+Repeated records are counted instead of written (:mod:`trivium.server.log_limits`), long texts are truncated, and lines
+are written by a separate thread, so that a blocked log never blocks the server.
 """
 
 from __future__ import annotations
@@ -20,29 +20,30 @@ from typing import TextIO
 from trivium.server.log_limits import FIELDS, RepetitionLimit
 
 MAX_TEXT = 4096
-"""Characters of a message, or of a field, in the log."""
+"""Maximum length of a message or field, in characters."""
 MAX_TRACEBACK = 16_384
-"""Characters of a traceback in the log; its end says what went wrong."""
+"""Maximum length of a traceback, in characters. Its end is kept because it contains the cause."""
 _MAX_ENTRIES = 20
 _MAX_WAITING = 10_000
-"""Lines that wait to be written; further ones are dropped and counted."""
+"""Maximum number of lines waiting to be written. Further ones are dropped and counted."""
 _FLUSH_SECONDS = 1.0
-"""How long the end of the process waits for them."""
+"""Seconds to wait at exit for pending lines."""
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request under way, in its threads too."""
+"""Id of the current request, also in its threads."""
 
 _log = logging.getLogger(__name__)
 
 
 class JsonFormatter(logging.Formatter):
-    """Records as JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``request_id`` where there is one, the fields
-    given by :data:`~trivium.server.log_limits.FIELDS`, and ``traceback`` of an exception."""
+    """Formats records as JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``request_id`` if there is one, the
+    fields given by :data:`~trivium.server.log_limits.FIELDS`, and the ``traceback`` of an exception.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         try:
             message = record.getMessage()
-        except Exception:  # a template and arguments that do not fit each other
+        except Exception:  # the arguments do not match the template
             message = f"{record.msg!r} with {record.args!r}"
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -52,7 +53,7 @@ class JsonFormatter(logging.Formatter):
         }
         fields = getattr(record, FIELDS, {})
         identifier = request_id.get()
-        if identifier is not None and "repeated" not in fields:  # what repeated itself is of many requests
+        if identifier is not None and "repeated" not in fields:  # a summary belongs to many requests
             line["request_id"] = identifier
         line |= {name: _bounded(value) for name, value in fields.items()}
         if record.exc_info:
@@ -61,10 +62,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class LogWriter(logging.Handler):
-    """Writes records as JSON to a stream, in a thread of its own.
+    """Writes records as JSON to a stream, in a separate thread.
 
-    Who logs never waits: where the stream is stuck (a pipe that nobody reads), broken or on a full disk, lines are
-    dropped once too many wait, and counted in the next line that can be written.
+    Logging never blocks: if the stream is stuck (a pipe that is not read), broken or on a full disk, lines are dropped
+    when too many are waiting, and counted in the next line that can be written.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -83,7 +84,7 @@ class LogWriter(logging.Handler):
             self._put(record)
 
     def flush(self) -> None:
-        """Say what repeated itself so far, and wait until all lines are written, for a second at most."""
+        """Write the pending summaries, and wait until all lines are written, at most one second."""
         for summary in self._limit.ended(everything=True):
             self._put(summary)
         lines = self._lines
@@ -99,7 +100,7 @@ class LogWriter(logging.Handler):
             self._lines.put_nowait(self.format(record))
         except Full:
             self._dropped += 1
-        except Exception:  # such as a field that cannot be shown: nobody is to fail by what they log
+        except Exception:  # for example a field that cannot be formatted: logging must not raise
             self._dropped += 1
 
     def _write_all(self) -> None:
@@ -128,8 +129,9 @@ class LogWriter(logging.Handler):
 
 
 def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn",)) -> None:
-    """Send what is logged to stderr, a line each: of this package and the ``libraries`` that serve it from that level on,
-    of everything else warnings and errors. So do Python's warnings, and exceptions that nobody caught."""
+    """Log to stderr, one line per record: records of this package and of ``libraries`` from ``level`` on, and warnings
+    and errors of everything else, including Python's warnings and uncaught exceptions.
+    """
     root = logging.getLogger()
     root.handlers = [LogWriter(sys.stderr)]
     root.setLevel(logging.WARNING)
@@ -138,7 +140,7 @@ def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn"
         logger.handlers = []
         logger.setLevel(level)
         logger.propagate = True
-    # Its lines repeat those of the access log.
+    # These lines repeat the access log.
     logging.getLogger("uvicorn.access").disabled = True
     logging.captureWarnings(True)
     sys.excepthook = _uncaught
@@ -147,7 +149,7 @@ def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn"
 
 
 def write_log() -> None:
-    """Wait a moment until what was logged is written: for the end of a process."""
+    """Wait briefly until pending log lines are written, at the end of a process."""
     for handler in logging.getLogger().handlers:
         handler.flush()
 
@@ -189,7 +191,7 @@ def _bounded(value: object) -> object:
 
 
 def _cut(text: str) -> str:
-    """A text of bounded length.
+    """Truncate a text to the maximum length.
 
     >>> _cut("short"), len(_cut("x" * 10_000)) <= MAX_TEXT
     ('short', True)

@@ -18,7 +18,7 @@ _STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.
 
 
 class Metrics:
-    """The metrics of one app, in a registry of their own."""
+    """The metrics of one application, in a separate registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -47,7 +47,7 @@ class Metrics:
             registry=self._registry,
         )
         for name in ("embed", *RETRIEVERS):
-            self._stages.labels(name)  # shown from the start
+            self._stages.labels(name)  # so that the series exist from the start
         self._places = Gauge(
             "trivium_pool_places_taken",
             "Questions running and waiting, by pool.",
@@ -71,41 +71,41 @@ class Metrics:
         )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request has ended."""
+        """Count a request that has ended."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
 
     def observe_stage(self, ended: StageEnded) -> None:
-        """A stage of a search has ended; those of embedding the question and of asking each retriever are shown."""
+        """Record a stage of a search: only embedding the question and asking each retriever."""
         if ended.stage in ("embed", "retrieve"):
             self._stages.labels(ended.retriever or ended.stage).observe(ended.seconds)
 
     def watch_pool(self, name: str, taken: Callable[[], int]) -> None:
-        """Show how full a pool is."""
+        """Export the occupancy of a pool."""
         self._places.labels(name).set_function(taken)
 
     def watch_connections(self, count: Callable[[], int]) -> None:
-        """Show how many connections are open."""
+        """Export the number of open connections."""
         Gauge("trivium_connections", "Connections that are open.", registry=self._registry).set_function(
             count
         )
 
     def watch_jobs(self, waiting: Callable[[], int], oldest_seconds: Callable[[], float]) -> None:
-        """Show how many changes wait, and how long."""
+        """Export the number of waiting changes and the longest wait."""
         self._jobs_waiting.set_function(waiting)
         self._jobs_oldest.set_function(oldest_seconds)
 
     def store_changed(self, info: StoreInfo) -> None:
-        """The store holds something else now."""
+        """Update the counts of the store."""
         for label, count in info.nodes.items():
             self._nodes.labels(label).set(count)
         for kind, count in info.relationships.items():
             self._relationships.labels(kind).set(count)
 
     def job_ended(self, kind: str, state: str) -> None:
-        """A job is done, has failed, or was cancelled."""
+        """Count a job that is done, has failed or was cancelled."""
         self._jobs.labels(kind, state).inc()
 
     def text(self) -> bytes:
-        """All of it in Prometheus's format."""
+        """Return all metrics in the Prometheus format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""Pages of the PDF files that documents were read from, as pictures: only where the file is still there, unchanged."""
+"""Renders pages of the PDF files that documents were read from, if the file is still there and unchanged."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from trivium.settings import load_settings
 from trivium.types import MetadataValue
 
 LONGEST = 1600
-"""Pixels of the longer side of a picture: small print of a letter page can be read."""
+"""Longer side of a picture in pixels, enough to read the small print of a letter page."""
 _KEPT_BYTES = 48 << 20
-"""Of the pictures that are kept in memory."""
+"""Maximum total size of cached pictures."""
 _KEPT_PLACES = 512
 _SAME = 0.5
-"""Share of the text of a page that stands on it at least: headers, hyphens and odd fonts change less."""
+"""Minimum share of a page's text that must be found on it. Headers, hyphens and unusual fonts affect less than that."""
 _MAX_TEXT = 20_000
-"""Characters of a page that are compared."""
+"""Maximum number of characters of a page that are compared."""
 
 KEPT_NOT = (
     "The pages cannot be shown: only the text of this file was kept, since it was sent to the server, or named without"
@@ -39,29 +39,30 @@ FROM_THE_WEB = "The pages cannot be shown here: the file was read from the web."
 
 
 class NoOriginalError(Exception):
-    """The pages of a document cannot be shown; says why, for people."""
+    """The page cannot be shown; the message is the reason, for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What the store says of a document, one of its pages (from 1), and of a passage on it."""
+    """What the store knows of a document, one of its pages (from 1), and a passage on it."""
 
     source: str
     modified: str | None
     metadata: Mapping[str, MetadataValue]
     page: int
     texts: tuple[str, ...]
-    """Of the passages that stand on no other page."""
+    """Texts of the passages that are on no other page."""
     passage: str = ""
 
 
 _Key = tuple[str, int, int, int]
-"""The file, when it was changed, its size, and the page."""
+"""File, modification time, size and page number."""
 
 
 def original_of(engine: Engine, uri: str, page: int, passage: str | None) -> Original | None:
-    """What there is to draw of the document ``uri``; None where it is no PDF or has no text on that page. A ``passage``
-    that is not of the document marks nothing."""
+    """Return what to draw for a document; None if it is not a PDF or has no text on that page. A ``passage`` of another
+    document is ignored.
+    """
     for graph in list(engine.store.page_graphs([uri])):
         return _of_graph(graph, page, passage)
     return None
@@ -84,7 +85,7 @@ def _of_graph(graph: PageGraph, page: int, passage: str | None) -> Original | No
 
 
 class Originals:
-    """Draws pages and keeps the latest. For several threads."""
+    """Draws pages and caches the most recent ones. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -93,14 +94,15 @@ class Originals:
         self._places: OrderedDict[tuple[_Key, str], DrawnPage] = OrderedDict()
 
     def draw(self, original: Original) -> DrawnPage:
-        """The page with its picture and the places of the passage. Raises NoOriginalError, and what
-        :func:`~trivium.parser.documents.pdf_pages.draw_page` raises."""
+        """Draw the page and locate the passage on it. Raises NoOriginalError, and the errors of
+        :func:`~trivium.parser.documents.pdf_pages.draw_page`.
+        """
         path = _path_of(original.source)
         try:
             found = path.stat()
             if not path.is_file():
                 raise NoOriginalError(GONE)
-        except (OSError, ValueError):  # a zero byte
+        except (OSError, ValueError):  # a null byte
             raise NoOriginalError(GONE if path.is_absolute() else GONE + _FROM_HERE) from None
         key: _Key = (original.source, found.st_mtime_ns, found.st_size, original.page)
         with self._lock:
@@ -138,8 +140,9 @@ class Originals:
 
 
 def _path_of(source: str) -> Path:
-    """The file of a document. What was uploaded is called by its name alone, and must not lead to a file of that name
-    where the server happens to run. Raises NoOriginalError."""
+    """Return the file of a document. Uploaded documents have a bare file name, which must not match a file in the
+    server's working directory. Raises NoOriginalError.
+    """
     if "://" in source:
         raise NoOriginalError(FROM_THE_WEB)
     if not source or Path(source).name == source:
@@ -148,8 +151,9 @@ def _path_of(source: str) -> Path:
 
 
 def _check_unchanged(original: Original, drawn: DrawnPage, changed: float) -> None:
-    """The file says that it is the one that was read, and what was read of the page stands on it. Raises
-    NoOriginalError."""
+    """Check that the file is the one that was read: same date and page count, and the text of the page is found on it.
+    Raises NoOriginalError.
+    """
     at = datetime.fromtimestamp(int(changed), UTC).isoformat().replace("+00:00", "Z")
     same = (
         original.modified == (drawn.modified or at)

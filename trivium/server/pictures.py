@@ -1,4 +1,4 @@
-"""Pictures that passages stand for: where their thumbnails are, and passages as the server gives them, with that."""
+"""Thumbnails of picture passages, and the JSON of hits and citations that links to them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from trivium.types import ChunkKind, Citation, Hit
 PATH = "/thumbnails"
 MEDIA_TYPE = "image/webp"
 CACHE = "private, no-cache"
-"""Browsers keep it and ask whether it is still the same: another picture may come to stand under the same uri, and
-documents may need a key to be read."""
+"""Browsers must revalidate the picture: another one may come to have the same uri, and documents may require a key."""
 
 Addresses = Mapping[str, str]
-"""uri of a passage -> address of its thumbnail, of those that have one."""
+"""Maps uris of passages to addresses of their thumbnails, for those that have one."""
 
 
 class ServedHit(HitFields):
-    """A passage with the address of its thumbnail, where it stands for a picture that has one."""
+    """A passage, with the address of its thumbnail if it is a picture that has one."""
 
     thumbnail: NotRequired[str]
 
 
 class ServedCitation(TypedDict):
-    """A passage that an answer rests on, with the address of its thumbnail, where it has one."""
+    """A passage cited by an answer, with the address of its thumbnail if it has one."""
 
     number: int
     uri: str
@@ -44,7 +43,7 @@ class ServedCitation(TypedDict):
 
 
 def address_of(uri: str) -> str:
-    """Where the thumbnail of a passage is.
+    """Return the address of a passage's thumbnail.
 
     >>> address_of("AC/DC#chunk-1")
     '/thumbnails/AC%2FDC%23chunk-1'
@@ -53,13 +52,13 @@ def address_of(uri: str) -> str:
 
 
 def addresses(store: SearchStore, hits: Iterable[Hit]) -> Addresses:
-    """Those of hits. Reads nothing where none of them is a picture."""
+    """Return the thumbnail addresses of hits. Does not access the store if no hit is a picture."""
     pictures = [hit.uri for hit in hits if hit.kind == ChunkKind.IMAGE]
     return {uri: address_of(uri) for uri in store.thumbnails(pictures)} if pictures else {}
 
 
 def served_hit(hit: Hit, thumbnails: Addresses) -> ServedHit:
-    """A hit as JSON."""
+    """Convert a hit to JSON."""
     served = cast(ServedHit, hit_json(hit))
     if hit.uri in thumbnails:
         served["thumbnail"] = thumbnails[hit.uri]
@@ -67,7 +66,7 @@ def served_hit(hit: Hit, thumbnails: Addresses) -> ServedHit:
 
 
 def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation:
-    """A citation as JSON. The passages cited are among the hits of their answer."""
+    """Convert a citation to JSON. Cited passages are among the hits of their answer."""
     served: ServedCitation = {
         "number": citation.number,
         "uri": citation.uri,
@@ -85,7 +84,7 @@ def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation
 
 
 def names_tag(if_none_match: str, tag: str) -> bool:
-    """Whether the header names the tag; as proxies weaken tags, the mark of a weak one does not count.
+    """Whether an ``If-None-Match`` header matches a tag. Weak comparison is used because proxies weaken tags.
 
     >>> names_tag('"a", W/"b"', '"b"'), names_tag("*", '"b"'), names_tag('"a"', '"b"')
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Threads for work that keeps a processor busy, with a queue of limited length."""
+"""A thread pool for CPU-bound work with a bounded queue."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ T = TypeVar("T")
 
 
 class PoolFullError(Exception):
-    """All threads are busy and the queue is full: nothing was begun."""
+    """All threads are busy and the queue is full. Nothing was started."""
 
 
 class Pool:
-    """``workers`` threads with a queue of ``queue`` places. Belongs to one event loop, and is asked from there only."""
+    """``workers`` threads with a queue of ``queue`` places. It belongs to one event loop and must only be used from
+    there.
+    """
 
     def __init__(self, name: str, workers: int, queue: int) -> None:
         self.name = name
@@ -30,12 +32,14 @@ class Pool:
 
     @property
     def taken(self) -> int:
-        """Places taken, running and waiting."""
+        """Number of places taken by running and waiting work."""
         return self._taken
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns, done in a thread. Cancelled before a thread took it up, it is never done; afterwards it
-        is asked to stop (:mod:`trivium.common.stopping`), and keeps its place till it does. Raises PoolFullError."""
+        """Run ``work`` in a thread and return its result. If cancelled before a thread has started it, it never runs;
+        later it is asked to stop (:mod:`trivium.common.stopping`) and keeps its place until it does. Raises
+        PoolFullError.
+        """
         self.check()
         loop = asyncio.get_running_loop()
         self._taken += 1
@@ -60,12 +64,12 @@ class Pool:
             raise
 
     def check(self) -> None:
-        """Raises PoolFullError where there is no place left."""
+        """Raise PoolFullError if no place is free."""
         if self._taken >= self._places:
             raise PoolFullError(self.name)
 
     def close(self) -> None:
-        """Drop what waits, stop what runs, and wait for its end."""
+        """Drop waiting work, stop running work, and wait for its end."""
         for stop in tuple(self._stops):
             stop.ask()
         self._threads.shutdown(wait=True, cancel_futures=True)

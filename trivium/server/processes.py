@@ -1,7 +1,7 @@
-"""Processes that answer questions: Python computes in one thread at a time, so one process is worth one core.
+"""Processes that answer questions. Python code runs in one thread at a time, so each process can use one more core.
 
-Each holds the store as the server does, at the state that the server shows. A question and its answer are JSON, each
-one message of a pipe; nothing is pickled.
+Each process opens the store at the state that the server shows. A question and its answer are JSON, each one message of
+a pipe; nothing is pickled.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ from trivium.server.questions import Reply
 from trivium.server.search_process import answer_all
 
 _TAKEN_SECONDS = 0.5
-"""How long a process may take to take up a question; then another one is asked."""
+"""Seconds a process may take to accept a question before another process is asked."""
 _END_SECONDS = 3.0
-"""How long processes that are told to end may take; then they are killed."""
+"""Seconds processes may take to end when asked to, before they are killed."""
 _OPEN_SECONDS = 300.0
-"""How long a process may take to open the store; then it is killed and replaced."""
+"""Seconds a process may take to open the store before it is killed and replaced."""
 _CHECK_SECONDS = 0.25
-"""How soon a process that ended or is stuck is noticed."""
+"""Interval at which ended or stuck processes are detected, in seconds."""
 _MAX_PAUSE_SECONDS = 60.0
-"""The longest pause before the next start where processes end again and again before the store is open."""
+"""Maximum delay before the next start when processes repeatedly end before the store is open."""
 
 _log = logging.getLogger(__name__)
 
 
 class Processes:
-    """``count`` processes on one store. Thread-safe; each answers one question at a time. A process that ends is
-    replaced, and so is one that takes too long over a question. One that does not even take a question up is given no
-    other, and the question goes to another process."""
+    """``count`` processes on one store. Thread-safe; each process answers one question at a time. A process that ends,
+    or takes too long for a question, is replaced. If a process does not accept a question, the question goes to another
+    process, and this one gets no further questions until it responds.
+    """
 
     def __init__(
         self,
@@ -56,52 +57,56 @@ class Processes:
         on_stage: StageObserver,
         engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        """``on_stage`` is told of the stages of their searches; ``engine_options`` are further arguments of their engines
-        (the selector by name, settings). Call :meth:`start` before anything else."""
+        """``on_stage`` is notified of the stages of their searches. ``engine_options`` are further arguments of their
+        engines (the selector by name, settings). Call :meth:`start` before anything else.
+        """
         self._on_stage = on_stage
         self._workers = [_Worker(str(store), dict(engine_options or {})) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
         self._absent: Queue[_Worker] = Queue()
-        """Those that cannot be asked now: they are opening the store, or have not been heard of."""
+        """Processes that cannot be asked now because they are opening the store or do not respond."""
         self._closing = threading.Event()
         self._checking = Thread(target=self._check, name="processes", daemon=True)
 
     def start(self) -> None:
-        """Start them and wait until each has opened the store, whose indexes must be up to date, or has failed to; who
-        asks meanwhile waits too."""
+        """Start the processes and wait until each has opened the store, whose indexes must be up to date, or has
+        failed. Callers of :meth:`ask` wait meanwhile.
+        """
         for worker in self._workers:
             worker.start()
         for worker in self._workers:
-            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the checks find out
+            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the checks detect failures
                 worker.wait_open(time.monotonic() + _OPEN_SECONDS)
             (self._idle if worker.ready else self._absent).put(worker)
         self._checking.start()
 
     @property
     def count(self) -> int:
-        """How many there are to be."""
+        """The configured number of processes."""
         return len(self._workers)
 
     @property
     def answering(self) -> int:
-        """How many can be asked, or are being asked."""
+        """Number of processes that are ready or answering."""
         return sum(worker.ready for worker in self._workers)
 
     @property
     def ready(self) -> bool:
-        """Whether one of them, at least, is running and has opened the store."""
+        """Whether at least one process is running and has opened the store."""
         return self.answering > 0
 
     @property
     def died(self) -> bool:
-        """Whether nobody replaces processes any more, though they are not being closed."""
+        """Whether the thread that replaces processes has died although they are not being closed."""
         return self._checking.ended and not self._closing.is_set()
 
     def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
-        """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
+        """Return the answer of an idle process, waiting for one if needed. The store must be at ``state`` or newer.
 
-        A process that has not answered by the ``deadline`` (of :func:`time.monotonic`) is killed and replaced. Raises
-        ApiError where the question cannot be answered or takes too long, StoreError where a process ended over it."""
+        A process that has not answered by ``deadline`` (in terms of :func:`time.monotonic`) is killed and replaced.
+        Raises ApiError when the question cannot be answered or takes too long, and StoreError when the process ended
+        while answering.
+        """
         asked = {"kind": kind, "given": given.model_dump(), "state": state, "request": request_id.get()}
         try:
             head, body = self._ask_one(asked, deadline)
@@ -130,7 +135,7 @@ class Processes:
                 came_back.put(worker)
 
     def _next_idle(self, deadline: float) -> _Worker:
-        """Raises Empty where none is idle in time, EOFError where none can open the store."""
+        """Raise Empty if no process becomes idle in time, and EOFError if none can open the store."""
         while True:
             left = deadline - time.monotonic()
             try:
@@ -142,7 +147,7 @@ class Processes:
                     raise EOFError from None
 
     def close(self) -> None:
-        """End them all. Questions under way are given up: their askers get a StoreError."""
+        """End all processes. Questions in progress are abandoned with a StoreError."""
         self._closing.set()
         if self._checking.is_alive():
             self._checking.join()
@@ -153,7 +158,7 @@ class Processes:
             worker.end(deadline)
 
     def _check(self) -> None:
-        """Kill what is stuck, and replace what ended, also between questions."""
+        """Kill stuck processes and replace ended ones, also between questions."""
         while not self._closing.wait(_CHECK_SECONDS):
             for worker in self._workers:
                 worker.kill_if_overdue()
@@ -165,45 +170,46 @@ class Processes:
                         break
                     try:
                         worker.check()
-                    except Exception:  # such as no descriptor, or no memory, for another process
+                    except Exception:  # for example no file descriptor or memory for another process
                         _log.exception("a process that answers questions could not be replaced yet")
                     (self._idle if worker.ready else self._absent).put(worker)
 
 
 class _NotTakenError(Exception):
-    """The process does not take up the question."""
+    """The process does not accept the question."""
 
 
 class _Worker:
-    """A process, and after its end the one in its place. One thread at a time may use it; any may look whether it is
-    :attr:`ready`, end it, or kill it when it is overdue."""
+    """A process, and its successors after it has ended. Only one thread at a time may use it, but any may check whether
+    it is :attr:`ready`, end it, or kill it when it is overdue.
+    """
 
     def __init__(self, store: str, engine_options: dict[str, Any]) -> None:
         self._arguments = (store, engine_options)
-        self._lock = threading.Lock()  # guards the process: a late kill must not hit its successor
+        self._lock = threading.Lock()  # guards the process, so that a late kill cannot hit its successor
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._opened = False
         self._started = 0.0
-        self._failures = 0  # processes in a row that ended before the store was open
+        self._failures = 0  # number of consecutive processes that ended before the store was open
         self._deadline: float | None = None
         self._question = 0
-        self._silent = False  # it has not taken up the last question yet
+        self._silent = False  # it has not accepted the last question yet
         self._closed = False
 
     @property
     def ready(self) -> bool:
-        """Whether the process is running, has opened the store, and took up what it was asked last. Never waits."""
+        """Whether the process is running, has opened the store, and accepted the last question. Never blocks."""
         process = self._process
         return self._opened and not self._silent and process is not None and process.is_alive()
 
     @property
     def failing(self) -> bool:
-        """Whether a process has ended before it had opened the store, and none has opened it since."""
+        """Whether a process ended before it opened the store, and none has opened it since."""
         return self._failures > 0
 
     def start(self) -> None:
-        """Start a process, unless the server is being closed."""
+        """Start a process unless the server is being closed."""
         with self._lock:
             if self._closed:
                 return
@@ -213,10 +219,12 @@ class _Worker:
             self._silent = False
             self._process = context.Process(target=answer_all, args=(theirs, *self._arguments), daemon=True)
             self._process.start()
-            theirs.close()  # else the end of the process would not close the pipe
+            theirs.close()  # otherwise the end of the process would not close the pipe
 
     def wait_open(self, deadline: float) -> None:
-        """Until it has opened the store. Raises TimeoutError, EOFError or OSError where it ends instead."""
+        """Wait until the process has opened the store. Raises TimeoutError, and EOFError or OSError if the process
+        ends.
+        """
         if self._opened:
             return
         pipe = self._connection()
@@ -226,8 +234,9 @@ class _Worker:
         self._opened, self._failures = True, 0
 
     def ask(self, asked: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Head and body of the answer. Raises _NotTakenError where the process does not begin, TimeoutError where the
-        answer is not there in time, EOFError or OSError where the process ends; it is replaced then."""
+        """Return head and body of the answer. Raises _NotTakenError when the process does not accept the question,
+        TimeoutError when the deadline passes, and EOFError or OSError when the process ends and has to be replaced.
+        """
         self.check()
         if not self._opened:
             raise _NotTakenError
@@ -251,12 +260,12 @@ class _Worker:
                     self._deadline = None
 
     def _stop(self, pipe: Connection) -> None:
-        """Tell the process that nobody waits for the answer it is working on. It answers all the same, soon."""
+        """Tell the process that its current answer is no longer needed. It still answers, but soon."""
         with suppress(OSError):
             pipe.send_bytes(json.dumps({"stop": self._question}).encode())
 
     def _wait_taken(self, pipe: Connection, deadline: float) -> None:
-        """Until the process says that it has begun; answers to questions that were given up are thrown away."""
+        """Wait until the process has accepted the question, discarding answers to abandoned ones."""
         until = min(deadline, time.monotonic() + _TAKEN_SECONDS)
         while True:
             if not pipe.poll(max(0.0, until - time.monotonic())):
@@ -269,8 +278,9 @@ class _Worker:
                 pipe.recv_bytes()
 
     def check(self) -> None:
-        """Look whether it has opened the store, or is heard of again; replace it where it has ended or takes too long for
-        that."""
+        """Check whether the process has opened the store or responds again. Replace it if it has ended or takes too
+        long to open the store.
+        """
         with suppress(EOFError, OSError):
             self.wait_open(time.monotonic())
             self._listen()
@@ -286,20 +296,20 @@ class _Worker:
             self._replace()
 
     def _listen(self) -> None:
-        """Look whether it is heard of again. What it says is read with the next question."""
+        """Check whether the process responds again. Its message is read with the next question."""
         if self._silent and self._connection().poll(0):
             with self._lock:
                 self._silent, self._deadline = False, None
 
     def kill_if_overdue(self) -> None:
-        """End a process that is not done with its question by the deadline: its asker then gets a TimeoutError."""
+        """Kill a process that has exceeded the deadline of its question. The caller then gets a TimeoutError."""
         with self._lock:
             if self._deadline is None or time.monotonic() < self._deadline or self._process is None:
                 return
             self._process.kill()
 
     def hang_up(self) -> None:
-        """Tell the process to end: by the end of its pipe, or where it is at work, at once. None takes its place."""
+        """End the process for good: by closing its pipe, or by killing it if it is working."""
         with self._lock:
             self._closed = True
             if self._process is None:
@@ -310,7 +320,7 @@ class _Worker:
                 self._pipe.close()
 
     def end(self, deadline: float) -> None:
-        """Wait until the process has ended; it is killed at the ``deadline``."""
+        """Wait until the process has ended, and kill it at ``deadline``."""
         if self._process is None:
             return
         self._process.join(max(0.0, deadline - time.monotonic()))
@@ -319,8 +329,9 @@ class _Worker:
             self._process.join()
 
     def _replace(self) -> None:
-        """Start another process in the place of one that has ended, or has closed its pipe; not at once where one after
-        the other ended before the store was open."""
+        """Replace a process that has ended or closed its pipe, after a delay if processes repeatedly ended before the
+        store was open.
+        """
         with self._lock:
             process = self._process
             if self._closed or process is None:
@@ -345,7 +356,7 @@ class _Worker:
 
 
 def pause(failures: int) -> float:
-    """Seconds from one start to the next, after so many processes in a row that ended before the store was open.
+    """Return the seconds between two starts after that many consecutive processes that ended before the store was open.
 
     >>> [pause(failures) for failures in (0, 1, 2, 5, 6, 100)]
     [0.0, 2.0, 4.0, 32.0, 60.0, 60.0]

@@ -1,4 +1,4 @@
-"""What can be asked of an engine, as the bytes of an answer: in a thread of the server, or in a process beside it."""
+"""The kinds of questions to an engine, answered as bytes in a thread of the server or in a separate process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, Search
 from trivium.types import SourceOutcome
 
 SCORES = "X-Trivium-Scores"
-"""Header of an answer to a search: what its scores are, ``log-odds`` or ``own``."""
+"""Header of a search response that states the scale of the scores, ``log-odds`` or ``own``."""
 
 _EXPLANATION = TypeAdapter(Explanation)
 
@@ -34,7 +34,7 @@ class Reply:
 
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
-    """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
+    """Search for passages. Raises the errors of :meth:`~trivium.engine.Engine.search`."""
     check_options(engine.searcher, given.views, given.fusion, given.settings, given.sources, given.rerank)
     outcomes: list[SourceOutcome] = []
     warnings: list[str] = []
@@ -60,7 +60,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
 
 
 def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
-    """Why a passage has its rank. Raises ApiError for an unknown passage."""
+    """Explain the rank of a passage. Raises ApiError for an unknown passage."""
     check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
     try:
         engine.store.fetch([given.uri])
@@ -81,7 +81,7 @@ def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
 
 
 def quote(engine: Engine, given: AskRequest) -> Reply:
-    """An answer in sentences of the passages, without a language model."""
+    """Answer with sentences of the passages, without a language model."""
     check_options(
         engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
     )
@@ -105,7 +105,7 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of question: what is given, and what is done with it."""
+    """A kind of question: its request model, and the function that answers it."""
 
     given: type[BaseModel]
     work: Callable[[Engine, Any], Reply]

@@ -1,4 +1,4 @@
-"""Checks of every request before it reaches a route: form, host, origin, key, scope, rate, space, size."""
+"""Checks of every request before it reaches a route: HTTP syntax, host, origin, key, scope, rate, disk space and size."""
 
 from __future__ import annotations
 
@@ -24,34 +24,35 @@ OPEN_PATHS = ("/", "/docs", "/health", "/ready", "/favicon.ico")
 """Paths that need no key: the page (which asks for one) and the health checks."""
 OPEN_FOLDER = "/page/"
 UPLOADS = "/documents"
-"""Requests to and below this path may be as large as documents are."""
+"""Requests to this path and below may be as large as documents."""
 _UPLOAD_TIMES = 10
-"""How many times as long an upload may take to arrive."""
+"""Factor by which the time limit is extended for an upload."""
 _READING = ("GET", "HEAD", "OPTIONS")
 AUDIO = "/transcribe"
-"""Requests to this path may be as large as spoken questions are."""
+"""Requests to this path may be as large as spoken questions."""
 _QUESTIONS = ("/search", "/ask", "/explain", AUDIO, "/speak")
-"""What is asked with POST and changes nothing. Whatever else is not read is a change, so that a new route needs a key
-that may write unless it is named here."""
+"""POST requests that change nothing. All other requests that are not reads count as changes, so a new route needs a
+write key unless it is listed here.
+"""
 _MAX_HEADERS = 100
 _MAX_HEADER_BYTES = 16 << 10
 _CALLER = "trivium_caller"
 _MAX_CLIENTS = 10_000
-"""Clients whose requests are counted; the one that has not asked for longest is forgotten."""
+"""Maximum number of clients whose requests are counted. The one inactive for longest is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: the name of their key (None where none is needed), and their address."""
+    """Who sent a request: the name of the key (None if none is required) and the address."""
 
     key: str | None
     address: str
 
 
 class Guard:
-    """Middleware that refuses, in this order: what is ambiguous HTTP, a host name that is not the server's, a page of
-    another origin, a missing or wrong key, a change with a key that may only read, too many requests, a change there is
-    no space for, too large a body."""
+    """Middleware that rejects, in this order: ambiguous HTTP, a foreign host name, a foreign origin, a missing or wrong
+    key, a change with a read-only key, too many requests, a change without disk space, too large a body.
+    """
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Guard:
         keys: KeyRing,
         check_space: Callable[[], None] = lambda: None,
     ) -> None:
-        """``check_space`` raises ApiError where documents cannot be added for want of space."""
+        """``check_space`` raises ApiError when there is too little disk space to add documents."""
         self._app = app
         self._settings = settings
         self._keys = keys
@@ -95,7 +96,7 @@ class Guard:
         async def receive_some() -> Message:
             nonlocal read, complete
             if complete:
-                return await receive()  # only the end of the connection is still to come
+                return await receive()  # only the disconnect message is still to come
             try:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
@@ -118,7 +119,7 @@ class Guard:
         return self._settings.upload_bytes if _uploads(path) else self._settings.request_bytes
 
     def _check_host(self, headers: Headers) -> None:
-        """On loopback only the loopback names are accepted: a website may let its name point here (DNS rebinding)."""
+        """Accept only the loopback names on loopback: a website may point its name here (DNS rebinding)."""
         if self._hosts is None:
             return
         host = _host_name(headers.get("host", ""))
@@ -128,13 +129,13 @@ class Guard:
             )
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
-        """Browsers send some requests with side effects from any page, with its origin."""
+        """Reject foreign origins. Browsers send some requests with side effects from any page, with an Origin header."""
         origin = headers.get("origin")
         if origin is None or scope["method"] in _READING or origin in self._settings.cors_origins:
             return
         try:
             page = urlsplit(origin).netloc
-        except ValueError:  # no address at all, such as http://[
+        except ValueError:  # not a URL at all, such as http://[
             page = ""
         if not page or page != headers.get("host"):
             raise ApiError(
@@ -142,9 +143,11 @@ class Guard:
             )
 
     def _check_key(self, scope: Scope, headers: Headers) -> str:
-        """The client for the rate limit: the name of its key, or its address. Raises ApiError for a missing or unknown
-        key, for one that may not do this, and for any key from an address that has tried too many: otherwise the answers
-        would tell the right one."""
+        """Return the client for the rate limit: the name of its key, or its address.
+
+        Raises ApiError for a missing or unknown key, for a key without the required scope, and for any key from an
+        address that has tried too many wrong ones; otherwise the answers would reveal the right key.
+        """
         found = scope.get("client")
         address = "" if found is None else str(found[0])
         client = f"address {client_of(address)}"
@@ -183,8 +186,9 @@ class Guard:
 
 
 class RateLimit:
-    """How often one client may ask, by a token bucket each: ``per_minute`` tokens flow in evenly, and as many can be
-    saved up. For one thread."""
+    """Rate limit per client, as a token bucket that holds at most ``per_minute`` tokens and is refilled at that rate.
+    Not thread-safe.
+    """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = float(per_minute)
@@ -193,7 +197,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, client: str, *, take: bool = True) -> float:
-        """0 where there is a token, which is taken unless ``take`` is off; else the seconds until there is one."""
+        """Return 0 if a token is available (and take it if ``take``), else the seconds until one is."""
         now = self._clock()
         tokens, since = self._buckets.pop(client, (self._capacity, now))
         tokens = min(self._capacity, tokens + (now - since) * self._per_second)
@@ -205,12 +209,12 @@ class RateLimit:
 
 
 def changes_documents(scope: Scope) -> bool:
-    """Whether a request is for a change rather than a question."""
+    """Whether a request is a change rather than a question."""
     return scope["method"] not in _READING and scope["path"] not in _QUESTIONS
 
 
 def caller_of(scope: Scope) -> Caller | None:
-    """Who sent a request; None where that is not known, since it was refused."""
+    """Return who sent a request; None if that is unknown because the request was rejected."""
     caller = scope.get("state", {}).get(_CALLER)
     return caller if isinstance(caller, Caller) else None
 
@@ -229,7 +233,7 @@ def _check_scope(scope: Scope, key: Key) -> None:
 
 
 def _check_form(scope: Scope, headers: Headers) -> None:
-    """Refuse what another server on the way here may have understood in another way, or a proxy should have got."""
+    """Reject requests that another server on the way may have interpreted differently, or that are meant for a proxy."""
     close = {"Connection": "close"}
     if "content-length" in headers and "transfer-encoding" in headers:
         raise ApiError(
@@ -250,7 +254,7 @@ def _check_form(scope: Scope, headers: Headers) -> None:
 
 
 def _refusal(error: ApiError, headers: Headers) -> JSONResponse:
-    """An answer that is given before the body has come. That is not waited for."""
+    """Respond before the body has arrived, without waiting for it."""
     if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
         error.headers = {**(error.headers or {}), "Connection": "close"}
     return error.response()
@@ -277,7 +281,7 @@ def _too_large(limit: int) -> ApiError:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port.
+    """Return the name in a Host header, without its port.
 
     >>> _host_name("localhost:8000"), _host_name("[::1]:8000")
     ('localhost', '::1')

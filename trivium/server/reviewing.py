@@ -1,6 +1,7 @@
-"""Candidate questions that people accept or reject in the page: what the server asks for, and how it is described.
+"""The review of candidate questions in the web page: the interface that the server needs, and its schemas.
 
-Whoever starts the server hands it something that keeps the decisions; without that there is nothing to review."""
+The caller that starts the server provides an object that stores the decisions. Without one there is no review.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Decided = Literal["accept", "reject"]
 
 
 class ReviewPassage(BaseModel):
-    """A passage that a question was made from."""
+    """A passage that a question was generated from."""
 
     uri: str
     headings: str
@@ -23,9 +24,10 @@ class ReviewPassage(BaseModel):
 
 
 class ReviewQuestion(BaseModel):
-    """A question to decide on. `about` is what a question of several hops is made around, and `names` are how it may be
-    called in the passages; `quote` is the sentence that the answer of a plain question rests on. `cautions` say what is
-    wrong with the wording as it is now."""
+    """A question to decide on. `about` is the entity that a multi-hop question is built around, and `names` are its
+    names in the passages; `quote` is the sentence that supports the answer of a plain question. `cautions` lists
+    problems of the current wording.
+    """
 
     id: str
     question: str
@@ -40,7 +42,7 @@ class ReviewQuestion(BaseModel):
 
 
 class ReviewCounts(BaseModel):
-    """How far a review is: `kept` are accepted, of `keep` that are wanted, and `waiting` are not decided on."""
+    """Progress of a review: `kept` questions are accepted of the `keep` wanted, and `waiting` are undecided."""
 
     keep: int
     kept: int
@@ -48,19 +50,19 @@ class ReviewCounts(BaseModel):
 
 
 class ReviewState(ReviewCounts):
-    """All questions, the best first, and how far the review is."""
+    """All questions, best first, and the progress of the review."""
 
     questions: list[ReviewQuestion]
 
 
 class ReviewOutcome(ReviewCounts):
-    """A question after a decision on it, and how far the review is."""
+    """A question after a decision, and the progress of the review."""
 
     question: ReviewQuestion
 
 
 class ReviewDecision(Given):
-    """What is decided: `undo` takes back an earlier decision, `edit` does so too and changes the wording."""
+    """A decision. `undo` reverts an earlier decision; `edit` does so as well and changes the wording."""
 
     id: str = Field(min_length=1, max_length=100, examples=["bridge-943077f0507d"])
     decision: Literal["accept", "reject", "undo", "edit"]
@@ -69,12 +71,12 @@ class ReviewDecision(Given):
 
 
 class Reviewing(Protocol):
-    """Keeps a review. Threads may share it."""
+    """Stores a review. Thread-safe."""
 
     def state(self) -> ReviewState:
-        """All questions. Raises InputError where they cannot be read."""
+        """Return all questions. Raises InputError when they cannot be read."""
         ...
 
     def decide(self, given: ReviewDecision) -> ReviewOutcome | None:
-        """Keep a decision; None where there is no such question. Raises InputError where another program is deciding."""
+        """Store a decision. Returns None for an unknown question. Raises InputError when another program is reviewing."""
         ...

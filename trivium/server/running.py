@@ -1,4 +1,4 @@
-"""A process that serves until it is told to stop."""
+"""Runs the server until it is told to stop."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from trivium.server.logs import write_log
 from trivium.server.settings import ServerSettings
 
 CLOSE_SECONDS = 5.0
-"""How long a server may take to close its store and its processes, once no request is under way."""
+"""Seconds a server may take to close its store and processes after the last request."""
 _BACKLOG = 1024
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's, for which :func:`run` handles the signals: uvicorn would raise the one that stopped it once more at the
-    end, and answer a second SIGTERM by waiting as before."""
+    """Uvicorn's server without its signal handling, which :func:`run` does: uvicorn would raise the received signal
+    again at the end, and would keep waiting on a second SIGTERM.
+    """
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -35,13 +36,14 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listener in sockets or ():
-            # The configured length is also how many connections are accepted at once.
+            # The configured backlog is also how many connections are accepted at once.
             listener.listen(_BACKLOG)
 
 
 def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
-    """How :class:`Server` serves an app of :func:`~trivium.server.app.create_app`. Raises ConfigurationError where the
-    process may open too few files."""
+    """Return the configuration with which :class:`Server` serves an application of
+    :func:`~trivium.server.app.create_app`. Raises ConfigurationError when the process may open too few files.
+    """
     connections = connections_for(settings)
     app.state.wellbeing.watch_connections(connections)
     app.state.service.metrics.watch_connections(lambda: len(connections))
@@ -62,14 +64,15 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
 
 
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say (changes that
-    were accepted are on the disk, and are made after a restart).
-    ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
-    address cannot be used.
+    """Serve until SIGINT or SIGTERM.
 
-    For a process that does nothing else: it is ended :data:`CLOSE_SECONDS` after the time for requests, if it has not
-    ended by itself, and at once by a second signal. The libraries of linear algebra get one thread: questions run side by
-    side, and theirs would wait for each other.
+    Running requests are completed first, within the time of the settings; accepted changes are on disk and continue
+    after a restart. ``listening`` is called with the address of the page once connections are accepted. Raises
+    ConfigurationError when the address cannot be used.
+
+    For a dedicated process: it is terminated :data:`CLOSE_SECONDS` after the time for requests if it has not ended by
+    itself, and immediately by a second signal. Linear algebra libraries are limited to one thread, because questions
+    already run in parallel.
     """
     server = Server(configured(app, settings))
 
@@ -80,7 +83,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
         end_by_signals(stop, settings.shutdown_timeout + CLOSE_SECONDS)
         listening(
             _address(listener)
-        )  # who connects from now on is answered as soon as the server has started
+        )  # clients that connect from now on are answered as soon as the server has started
         server.run(sockets=[listener])
     write_log()
 
@@ -91,7 +94,7 @@ def _bound(settings: ServerSettings) -> Iterator[socket.socket]:
         family, kind, protocol, *_ = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM
         )[0]
-        # With the protocol: asyncio sends without delay (TCP_NODELAY) only on sockets that name it.
+        # With the protocol, because asyncio sets TCP_NODELAY only on sockets that name it.
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise _unusable(settings, error) from error

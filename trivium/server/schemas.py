@@ -1,4 +1,4 @@
-"""Requests and answers, as OpenAPI describes them."""
+"""Request and response models, as described by OpenAPI."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _MAX_ANSWER_CHARACTERS = 20_000
 
 
 class Given(BaseModel):
-    """The body of a request: unknown keys and numbers in quotes are refused."""
+    """The body of a request. Unknown keys and numbers in quotes are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class SearchRequest(Given):
-    """A question and how to search for it. A picture needs no words beside it."""
+    """A question and how to search for it. With a picture, no text is needed."""
 
     question: AnyText = ""
     image: PictureText = None
     recall_query: RecallText = None
-    k: int = Field(10, ge=1, le=MAX_HITS, description="How many passages.")
+    k: int = Field(10, ge=1, le=MAX_HITS, description="Number of passages.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
@@ -62,7 +62,7 @@ class SearchRequest(Given):
     sources: Sources = None
     rerank: RerankOption = None
     cut: CutOption = None
-    explain: bool = Field(False, description="Say what each retriever contributed.")
+    explain: bool = Field(False, description="Include the contribution of each retriever.")
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -84,19 +84,20 @@ class SearchRequest(Given):
         return views_for(self.image, self.retrievers)
 
     def picture(self) -> bytes | None:
-        """The content of the picture's file."""
+        """Decode the content of the picture's file."""
         return None if self.image is None else b64decode(self.image)
 
 
 class SearchAnswer(BaseModel):
-    """The passages found, best first. Pictures have the address of a `thumbnail`; `live` says of a passage that is not of
-    the collection where it is from. `sources` are the live sources that were asked."""
+    """The passages found, best first. Pictures have the address of a `thumbnail`; `live` is the origin of a passage
+    from outside the collection. `sources` are the live sources that were asked.
+    """
 
     hits: list[ServedHit]
     warnings: list[str] = Field(
         default=[],
-        description="What did not work and was done without, such as a reranker; why no passage fulfils `where`: names"
-        " that no document knows, and names like them.",
+        description="Parts that failed and were skipped, such as a reranker; and why no passage matches `where`: names"
+        " that no document has, with similar names.",
     )
     sources: tuple[SourceOutcome, ...] = ()
 
@@ -108,7 +109,7 @@ class SearchAnswer(BaseModel):
         warnings: Sequence[str] = (),
         sources: Sequence[SourceOutcome] = (),
     ) -> Self:
-        """Hits that were found in a store and by live sources."""
+        """Create the answer from hits of a store and of live sources."""
         thumbnails = addresses(store, hits)
         return cls(
             hits=[served_hit(hit, thumbnails) for hit in hits],
@@ -118,24 +119,23 @@ class SearchAnswer(BaseModel):
 
 
 class PastTurn(Given):
-    """A question asked before, and its answer."""
+    """An earlier question and its answer."""
 
     question: QuestionText
     answer: Whole = Field(max_length=_MAX_ANSWER_CHARACTERS)
 
     def turn(self) -> Turn:
-        """The same as the engine knows it."""
+        """Convert to the engine's type."""
         return Turn(self.question, self.answer)
 
 
 History = Annotated[
     list[PastTurn], Field(max_length=_MAX_TURNS, description="The conversation so far, oldest first.")
 ]
-IntentOption = Annotated[
-    Intent | None, Field(description="What the question is meant for, where it is not to be guessed.")
-]
+IntentOption = Annotated[Intent | None, Field(description="Intent of the question, instead of detecting it.")]
 RewriteOption = Annotated[
-    bool, Field(description="Whether a follow-up is made to stand by itself before it is searched for.")
+    bool,
+    Field(description="Whether to rewrite a follow-up question as a standalone question before the search."),
 ]
 
 
@@ -144,8 +144,8 @@ class AskRequest(Given):
 
     question: QuestionText
     history: History = Field(default=[])
-    stream: bool = Field(False, description="Answer with server-sent events while it is written.")
-    k: int = Field(6, ge=1, le=30, description="How many passages to answer from.")
+    stream: bool = Field(False, description="Stream the answer as server-sent events.")
+    k: int = Field(6, ge=1, le=30, description="Number of passages to answer from.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
@@ -158,8 +158,8 @@ class AskRequest(Given):
     prompt: PromptOption = None
     model: Name | None = Field(
         None,
-        description="The language model that writes: one of `models` in `GET /stats`, `none` to quote the passages; the"
-        " usual one where none is named.",
+        description="The language model that writes the answer: one of `models` in `GET /stats`, or `none` to quote"
+        " passages; by default the first of them.",
     )
 
     model_config = ConfigDict(
@@ -177,38 +177,38 @@ class AskRequest(Given):
 
 
 class AskAnswer(BaseModel):
-    """An answer and what it rests on. Citation marks like `[1]` in `answer` are the numbers of `citations`; offsets of
-    `statements` count characters of `answer`, those of `citations` characters of the page's text."""
+    """An answer and its citations. Citation marks like `[1]` in `answer` are the numbers of `citations`; offsets of
+    `statements` count characters of `answer`, those of `citations` characters of the page's text.
+    """
 
     answer: str
     outcome: Outcome = Field(
-        description="`closest` where no sentence states it, and the passages nearest to it are quoted; `absent` where"
-        " nothing in the collection is near."
+        description="`closest` if no sentence states the answer, and the closest passages are quoted; `absent` if"
+        " nothing in the collection is close."
     )
-    intent: Intent = Field(description="What the question was taken for.")
+    intent: Intent = Field(description="The detected intent of the question.")
     searched_for: str | None = Field(
-        description="The question that was searched for: a follow-up is made to stand by itself. Null where nothing was."
+        description="The question that was searched for; differs if a follow-up was rewritten. Null if there was no"
+        " search."
     )
     recall_query: str | None = Field(
         None,
-        description="What candidates were gathered for beside it, where a language model wrote such a query; all are"
+        description="An alternative query written by a language model that contributed candidates; all candidates are"
         " ranked by `searched_for`.",
     )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
     passages: list[ServedHit]
-    model: str | None = Field(
-        description="The language model; null where sentences were taken from the passages."
-    )
+    model: str | None = Field(description="The language model; null if the answer quotes the passages.")
     usage: Usage
     sources: tuple[SourceOutcome, ...] = Field(description="The live sources that were asked.")
     warnings: tuple[str, ...] = Field(
-        (), description="What did not work and was done without, such as a reranker."
+        (), description="Parts that failed and were skipped, such as a reranker."
     )
 
     @classmethod
     def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
-        """The same as the engine gives it, with the thumbnails of its hits."""
+        """Create the model from the engine's answer, with the thumbnails of its hits."""
         return cls(
             answer=answer.text,
             outcome=answer.outcome,
@@ -245,14 +245,14 @@ class ExplainRequest(Given):
 
 
 class Record(Given):
-    """A passage of a document without markup; records of one title make one document."""
+    """A passage of a document without markup. Records with the same title form one document."""
 
     title: str = Field(min_length=1, max_length=500)
     text: str = Field(min_length=1)
 
 
 class Records(Given):
-    """Documents without markup. Where they mention titles of the collection, they are linked to them."""
+    """Documents without markup. Titles of the collection that they mention become links."""
 
     records: list[Record] = Field(min_length=1, max_length=10_000)
 
@@ -264,18 +264,18 @@ class Records(Given):
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong."""
+    """The details of an error."""
 
-    code: str = Field(description="For programs.", examples=["not_found"])
-    message: str = Field(description="For people.", examples=["there is no document 'Vulcan'"])
+    code: str = Field(description="Machine-readable code.", examples=["not_found"])
+    message: str = Field(description="Human-readable message.", examples=["there is no document 'Vulcan'"])
 
 
 class ErrorAnswer(BaseModel):
-    """Every error is one of these."""
+    """The format of every error."""
 
     error: ErrorDetail
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's ``responses``: the errors it may answer with, besides those that any route may."""
+    """Return the ``responses`` of a route: the errors it may return in addition to those of every route."""
     return {status: {"model": ErrorAnswer} for status in statuses}

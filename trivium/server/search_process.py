@@ -1,4 +1,4 @@
-"""What runs in a process that answers questions (:mod:`trivium.server.processes`)."""
+"""The main function of a process that answers questions (:mod:`trivium.server.processes`)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ _log = logging.getLogger(__name__)
 
 
 def answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
-    """Open the store, say so, and answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server
-    says when to end."""
+    """Open the store, report that, and answer questions until the pipe is closed. SIGINT is ignored because Ctrl-C
+    reaches every process of a terminal; the server decides when to end.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_as_json(logging.WARNING)
     try:
         _open_and_answer(pipe, store, engine_options)
-    except Exception:  # multiprocessing would write it to stderr as it is
+    except Exception:  # otherwise multiprocessing would write it to stderr unformatted
         _log.exception("a process that answers questions has failed")
         write_log()
         sys.exit(1)
@@ -61,7 +62,7 @@ def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any
 
 
 class _Inbox:
-    """What comes through the pipe, read while a question is being answered: it may be that nobody waits any more."""
+    """Messages of the pipe, read also while a question is being answered, because its caller may give up."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -71,12 +72,12 @@ class _Inbox:
         threading.Thread(target=self._read, name="inbox", daemon=True).start()
 
     def next(self) -> dict[str, Any] | None:
-        """The next question; None when there will be none."""
+        """Return the next question; None after the last."""
         return self._questions.get()
 
     @contextmanager
     def stoppable(self, number: int) -> Iterator[None]:
-        """The work on the question of that number."""
+        """Make the work on the question with this number stoppable."""
         with self._lock:
             self._number, self._stop = number, Stop()
         with self._stop.in_force():

@@ -1,4 +1,4 @@
-"""What the routes share: the collection, the threads that search it, time limits."""
+"""The parts shared by the routes: the collection, the threads that search it, and time limits."""
 
 from __future__ import annotations
 
@@ -34,27 +34,34 @@ T = TypeVar("T")
 
 
 class Answerer(Protocol):
-    """Answers from a collection; :class:`~trivium.engine.Engine` is one."""
+    """Answers questions from a collection; :class:`~trivium.engine.Engine` implements it."""
 
     def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[AnswerEvent]:
-        """The answer as it comes about: Found once, Pieces, Done once. Closed early, it stops writing. Raises
-        InputError, StoreError and ChatModelError as it goes."""
+        """Stream the answer: Found once, Pieces, Done once. Closing the iterator stops it. Raises InputError,
+        StoreError and ChatModelError during iteration.
+        """
         ...
 
 
 def default_answerer(engine: Engine) -> Answerer:
-    """The engine itself."""
+    """Return the engine itself."""
     return engine
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``name`` tells its store from others. ``answerer`` returns what answers questions,
-    given the current engine; ``models`` are what a question may choose from, by name, the usual one first: language
-    models, asked as ``writing`` says, and ``none``, with which passages are quoted. ``processes`` answer what they can,
-    where there are any. ``speech`` hears and speaks, in the threads of ``speaking``; ``originals`` draws pages of PDF
-    files, in those of ``drawing``. ``live`` says whether live sources are asked, ``reviews`` whether
-    there are candidate questions to review."""
+    """The parts of a running server.
+
+    - ``name``: identifies its store.
+    - ``answerer``: returns the object that answers questions, given the current engine.
+    - ``models``: the models that a question may choose, by name, the default first: language models, prompted as
+      ``writing`` says, and ``none``, which quotes passages.
+    - ``processes``: answer questions in separate processes, if there are any.
+    - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``.
+    - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
+    - ``live``: whether live sources are asked.
+    - ``reviews``: whether there are candidate questions to review.
+    """
 
     name: str
     settings: ServerSettings
@@ -78,11 +85,13 @@ class Service:
 
     @property
     def model(self) -> ChatModel | None:
-        """The language model that writes where a question names none; None where passages are quoted."""
+        """The default language model; None if passages are quoted."""
         return next(iter(self.models.values()))
 
     def model_named(self, name: str | None) -> ChatModel | None:
-        """The language model that a question names, by default the usual one; None for ``none``. Raises ApiError."""
+        """Return the language model that a question names, by default the default one; None for ``none``. Raises
+        ApiError.
+        """
         if name is None:
             return self.model
         if name not in self.models:
@@ -92,23 +101,24 @@ class Service:
         return self.models[name]
 
     def quotes(self, model: ChatModel | None) -> bool:
-        """Whether, with that model, it is the engine itself that answers, in sentences of the passages."""
+        """Return whether, with that model, the engine itself answers with sentences of the passages."""
         return model is None and self.answerer is default_answerer
 
     def check_ready(self) -> None:
-        """Raises ApiError while there is nothing to read from."""
+        """Raise ApiError while there is no store to read from."""
         if not self.collection.ready:
             raise busy("the server is starting: try again in a moment", "starting")
 
     def check_searchable(self, retrievers: Sequence[str] | None = None) -> None:
-        """Raises ApiError while there is nothing to search; words can be searched before anything is embedded."""
+        """Raise ApiError while there is nothing to search. Keyword search works before anything is embedded."""
         self.check_ready()
         if not self.collection.embedded and list(retrievers or ()) != ["lexical"]:
             raise empty()
 
     async def read(self, request: Request, work: Callable[[Engine], T]) -> T:
-        """What ``work`` finds, in a thread, unless the client closes the connection first. Raises ApiError
-        where it takes too long, PoolFullError where too many wait."""
+        """Run ``work`` in a thread and return its result, unless the client disconnects first. Raises ApiError on a
+        timeout and PoolFullError when too many are waiting.
+        """
         self.check_ready()
         return await unless_gone(
             request, self.searching.run(lambda: self.collection.read(work)), self.settings.timeout
@@ -117,8 +127,9 @@ class Service:
     async def answer(
         self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
     ) -> Response:
-        """A question of a kind (:data:`~trivium.server.questions.KINDS`) answered, in a process where there are any,
-        within ``seconds`` (default: the time of a request). Raises as :meth:`read` does."""
+        """Answer a question of a kind (:data:`~trivium.server.questions.KINDS`) within ``seconds`` (default: the time
+        limit of a request), in a separate process if there are any. Raises the errors of :meth:`read`.
+        """
         self.check_ready()
         collection, processes, work = self.collection, self.processes, KINDS[kind].work
 
@@ -135,8 +146,9 @@ class Service:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """What ``work`` returns; it is cancelled where the client closes the connection (raises ClientGoneError) and
-    after so many seconds (raises ApiError)."""
+    """Return the result of ``work``. It is cancelled when the client disconnects (raises ClientGoneError) and after
+    ``seconds`` (raises ApiError).
+    """
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(disconnected(request))
     try:
@@ -152,7 +164,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: f
 
 
 async def disconnected(request: Request) -> None:
-    """Returns when the client has closed its connection; its request must have been read."""
+    """Wait until the client has disconnected. Its request must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -162,4 +174,4 @@ def _service(request: Request) -> Service:
 
 
 Serving = Annotated[Service, Depends(_service)]
-"""A parameter of a route that is the running server's parts."""
+"""Dependency of routes that need the service."""

@@ -1,4 +1,4 @@
-"""How to serve."""
+"""Settings of the server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _as_key(given: Any) -> Key:
     try:
         return parse_key(given)
     except ConfigurationError as error:
-        # The message never holds the key itself.
+        # The message never contains the key itself.
         raise PydanticCustomError("api_key", "{fault}", {"fault": str(error)}) from None
 
 
@@ -67,37 +67,54 @@ Proxy = Annotated[str, AfterValidator(_check_proxy)]
 
 
 class ServerSettings(BaseModel):
-    """How to serve. Sizes are in bytes, times in seconds; raises ConfigurationError that names the value at fault.
+    """Settings of the server. Sizes are in bytes and times in seconds. Raises ConfigurationError that names the invalid
+    value.
 
-    ``api_keys``: any of them opens the API, none leaves it open; each a key, or a line as in ``api_key_file``, a file of
-    keys that is read again when it changes (:mod:`trivium.server.keys`). ``audit_log``: a file to which each change of
-    the documents is appended, beside the log. ``cors_origins``: pages of which other origins may use
-    it (``https://host[:port]``). ``hosts``: names under which the server may be addressed, besides the loopback ones;
-    only looked at where it listens on loopback: there a foreign name means that a page of the web rebound its own.
-    ``request_bytes``: of a request's JSON; ``upload_bytes``: of one with documents, ``audio_bytes``
-    of one with a spoken question. ``timeout``: until a request is
-    given up, ``answer_timeout`` one that waits for a language model. ``workers``: questions answered at once (default:
-    one a core), and ``queue`` how many may wait for them before more are refused; ``answer_workers`` and ``answer_queue``
-    the same for answers of a language model, ``speech_workers`` and ``speech_queue`` for what is heard and
-    spoken. ``processes``: how many processes search beside the one that serves (0: it
-    searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
-    (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
-    ``{"walk.damping": 0.4}``. ``rerankers``: names of those that a request may name, beside those that load nothing.
-    ``device``: where questions and documents are embedded, ``cpu``, ``cuda`` or ``cuda:N``
-    (None: as the settings of the package say). ``rate_limit``: requests a client may make in a minute, None for any
-    number. A client is its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as
-    ``10.0.0.0/8``) are believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address
-    may try in a minute before it has to wait, whatever key it sends then.
-    ``connections``: how many are open at once, or fewer where the process may open fewer files; where all are taken, the
-    one that has been idle longest is closed for a new one. ``connections_per_client``: the same of one address (trusted
-    proxies aside; IPv6 addresses of one /64 network count as one). ``min_free_bytes``: of the file system of a store in a
-    folder; with less free, nothing is added or replaced. ``shutdown_timeout``: how long requests under way, and then the
-    step of a change under way, may take to end; the process ends :data:`~trivium.server.running.CLOSE_SECONDS` after that
-    at the latest. ``queue_jobs``: changes of the documents that may wait; ``spool_bytes``: of the documents of all
-    changes that are being received, wait or are made. ``spool``: the folder to keep changes in until they are made
-    (default: ``jobs`` in the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME). ``live``: whether
-    live sources are asked when the server starts, ``off``, ``allow`` or ``force``
-    (:mod:`trivium.server.live_switch`).
+    Access:
+
+    - ``api_keys``: keys, or lines as in ``api_key_file``. Any of them gives access; without keys the API is open.
+    - ``api_key_file``: file of keys, reloaded when it changes (:mod:`trivium.server.keys`).
+    - ``audit_log``: file to which each change of the documents is appended, in addition to the log.
+    - ``cors_origins``: other origins whose pages may use the API (``https://host[:port]``).
+    - ``hosts``: host names of the server in addition to the loopback ones. Checked only when it listens on loopback,
+      where a foreign name indicates DNS rebinding.
+    - ``rate_limit``: requests per minute and client, None for unlimited. A client is its key, else its address.
+    - ``trusted_proxies``: addresses or networks (such as ``10.0.0.0/8``) whose ``X-Forwarded-For`` header is trusted.
+    - ``wrong_keys``: wrong keys an address may try per minute before all its keys are rejected for a while.
+
+    Sizes and times:
+
+    - ``request_bytes``, ``upload_bytes``, ``audio_bytes``: maximum size of a JSON request, of one with documents, and
+      of one with a spoken question.
+    - ``timeout``, ``answer_timeout``: time limit of a request, and of one that waits for a language model.
+    - ``shutdown_timeout``: how long running requests, and then the current step of a change, may take at the end. The
+      process ends at most :data:`~trivium.server.running.CLOSE_SECONDS` later.
+    - ``connections``: maximum number of open connections; fewer if the process may open fewer files. When all are in
+      use, the longest idle one is closed for a new one.
+    - ``connections_per_client``: maximum per address, except for trusted proxies. IPv6 addresses of one /64 network
+      count as one.
+    - ``min_free_bytes``: free space on the file system of a folder store below which nothing is added or replaced.
+
+    Work:
+
+    - ``workers``, ``queue``: questions answered at once (default: one per core), and how many more may wait.
+    - ``answer_workers``, ``answer_queue``: the same for answers of a language model.
+    - ``speech_workers``, ``speech_queue``: the same for speech recognition and synthesis.
+    - ``processes``: number of additional processes that search (0: the server's process searches itself).
+    - ``path_selector``: selector of the path retriever, ``match``, ``llm`` or a declared one (None: from the package's
+      settings).
+    - ``retriever_settings``: values by dotted name, such as ``{"walk.damping": 0.4}``.
+    - ``rerankers``: names that a request may use, in addition to those that load no model.
+    - ``device``: where texts are embedded, ``cpu``, ``cuda`` or ``cuda:N`` (None: from the package's settings).
+    - ``live``: whether live sources are asked when the server starts, ``off``, ``allow`` or ``force``
+      (:mod:`trivium.server.live_switch`).
+
+    Changes:
+
+    - ``queue_jobs``: maximum number of waiting changes.
+    - ``spool_bytes``: maximum size of the documents of all changes being received, waiting or running.
+    - ``spool``: folder for changes until they are made (default: ``jobs`` in the folder of a store, ``trivium/jobs`` in
+      XDG_STATE_HOME for a database).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -143,14 +160,14 @@ class ServerSettings(BaseModel):
         try:
             return validate(values)
         except ValidationError as error:
-            # Never with the input: it may be a key.
+            # Never include the input, which may be a key.
             faults = error.errors(include_input=False, include_url=False)
             told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
             raise ConfigurationError(f"the server cannot be set up like this: {told}") from None
 
     @property
     def on_loopback(self) -> bool:
-        """Whether only programs of this machine can reach the server."""
+        """Whether only programs on this machine can reach the server."""
         if self.host == "localhost":
             return True
         try:

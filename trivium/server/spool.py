@@ -1,4 +1,4 @@
-"""The folder of a server's jobs: their table, the documents that were uploaded for them, and who works on them."""
+"""The folder of a server's jobs: their table, their uploaded documents, and the locks of the servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.graph.factory import is_address
 from trivium.server.job_table import JobTable
 
 FOLDER = "jobs"
-"""The folder's name beside the files of a store."""
+"""Name of the folder next to the files of a store."""
 _TABLE = "jobs.db"
 _UPLOADS = "uploads"
 
@@ -23,9 +23,10 @@ class ReadOnlyError(Exception):
 
 
 def spool_folder(store: str | Path, given: Path | None) -> Path:
-    """Where the jobs of a store lie: in its folder, so that they are on its file system and move with it. Those of a
-    server's database, and all where a folder is ``given``, lie in a folder named by a hash of the store: two stores never
-    share their jobs."""
+    """Return the folder for the jobs of a store. It is in the store's folder, so that it is on the same file system and
+    moves with it. For databases, and if a folder is ``given``, it is named by a hash of the store, so that stores never
+    share their jobs.
+    """
     if given is None and not is_address(store):
         return Path(store) / FOLDER
     base = _state_home() / "trivium" / FOLDER if given is None else given
@@ -33,7 +34,7 @@ def spool_folder(store: str | Path, given: Path | None) -> Path:
 
 
 def store_name(store: str | Path) -> str:
-    """A name that tells a store from others and says nothing of where it is."""
+    """Return a name that identifies a store without revealing its location."""
     if is_address(store):
         from trivium.graph.neo4j.address import parse_address
 
@@ -44,7 +45,7 @@ def store_name(store: str | Path) -> str:
 
 
 def _state_home() -> Path:
-    # The XDG specification has relative and empty values ignored.
+    # According to the XDG specification, relative and empty values are ignored.
     state = Path(os.environ.get("XDG_STATE_HOME", ""))
     return state if state.is_absolute() else Path.home() / ".local" / "state"
 
@@ -52,8 +53,8 @@ def _state_home() -> Path:
 class Spool:
     """The folder of the jobs of one store.
 
-    Every server of the store holds one lock shared: who holds it alone knows that nobody else is receiving an upload, and
-    removes those that belong to no job. Another lock is held by the one that works on the jobs.
+    Every server of the store holds a shared lock. A server that can take it exclusively knows that no other server is
+    receiving an upload, and removes uploads without a job. A second lock is held by the server that works on the jobs.
     """
 
     def __init__(self, store: str | Path, folder: Path) -> None:
@@ -64,11 +65,12 @@ class Spool:
         self._work = LockFile(folder / "work.lock")
 
     def open(self) -> JobTable:
-        """Make what is missing, remove what is left over, and open the table. Raises ReadOnlyError, OSError and
-        sqlite3.Error."""
+        """Create what is missing, remove leftovers, and open the table. Raises ReadOnlyError, OSError and
+        sqlite3.Error.
+        """
         if not is_address(self._store) and cannot_change(Path(self._store)):
             raise ReadOnlyError("the store is on a read-only file system")
-        # The documents are nobody else's business, wherever the folder is.
+        # Documents must not be readable by others, wherever the folder is.
         self.uploads.mkdir(mode=0o700, parents=True, exist_ok=True)
         for made in (self.folder, self.folder.parent):
             folder_to_disk(made)
@@ -86,11 +88,11 @@ class Spool:
         return table
 
     def try_to_work(self) -> bool:
-        """Whether this server is the one that works on the jobs, from now until it closes. Raises OSError."""
+        """Try to become the server that works on the jobs, until it is closed. Raises OSError."""
         return self._work.take()
 
     def upload(self, identifier: str) -> Path:
-        """The folder of the documents of a job."""
+        """Return the folder of the documents of a job."""
         return self.uploads / identifier
 
     def discard(self, identifier: str) -> None:
@@ -98,7 +100,7 @@ class Spool:
         shutil.rmtree(self.upload(identifier), ignore_errors=True)
 
     def close(self) -> None:
-        """Let go of the locks."""
+        """Release the locks."""
         self._work.release()
         self._alive.release()
 

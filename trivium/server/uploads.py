@@ -1,4 +1,4 @@
-"""Documents of a request, written beside the jobs as they come, with limits to how many, how much and how slowly."""
+"""Streams the documents of requests to disk, limiting their number, size and minimum speed."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 
 MAX_AT_ONCE = 8
-"""Uploads received at once."""
+"""Maximum number of uploads received at once."""
 MAX_JSON_BYTES = 8 << 20
-"""Parsed, it may take fifty times as much memory. The files of a form are not parsed here."""
+"""Maximum size of a JSON upload; parsed, it may take fifty times as much memory. The files of a form are not parsed
+here.
+"""
 GRACE_SECONDS = 10.0
-"""How long an upload may be slower than the lowest rate."""
+"""Seconds during which an upload may be slower than the minimum rate."""
 LOWEST_RATE = 1000
-"""Bytes a second, on average."""
+"""Minimum average rate in bytes per second."""
 STALL_SECONDS = 20.0
-"""How long nothing may come."""
+"""Seconds without any data after which an upload is rejected."""
 _MAX_NAME_CHARACTERS = 200
 _PIECE = 1 << 18
 METADATA = "metadata.json"
-"""In the folder of an upload: what its user says of the documents."""
+"""File in the folder of an upload that contains the metadata given for the documents."""
 LANGUAGE = "language"
-"""The same: the code of the language that they are in."""
+"""File in the folder of an upload that contains the language code of the documents."""
 _FORM = {
     "multipart/form-data": "multipart/form-data with files",
     "application/json": "application/json with records",
@@ -53,17 +55,19 @@ _PAGE = {"text/html": "text/html", "application/json": "application/json with te
 
 
 class Upload:
-    """Files in the folder of the job that will load them, named by numbers: names that were sent never become paths."""
+    """Files in the folder of the job that will load them. They are numbered, so names sent by clients never become
+    paths.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.names: list[str] = []
-        """What the files were called, in the order they came."""
+        """The names of the files, in the order received."""
         self.size = 0
-        """Bytes."""
+        """Total size in bytes."""
         self._digest = hashlib.sha256()
         self.taken = False
-        """Whether a job has it."""
+        """Whether a job has taken over the files."""
         self._file: BinaryIO | None = None
         self._content = hashlib.sha256()
         folder.mkdir(mode=0o700)
@@ -75,52 +79,52 @@ class Upload:
 
     @property
     def digest(self) -> str:
-        """The same for the same names and contents, whatever form they came in."""
+        """Digest of the names and contents, independent of the form in which they were sent."""
         return self._digest.hexdigest()
 
     @property
     def body(self) -> Path:
-        """Where a body waits that is no form."""
+        """Path of a body that is not a form."""
         return self._folder / "body"
 
     def begin_file(self, name: str) -> None:
-        """What is written next is in a new file."""
+        """Begin a new file."""
         self._file = (self._folder / str(len(self.names))).open("xb")
         self._content = hashlib.sha256()
         self.names.append(_file_name(name, len(self.names) + 1))
 
     def write(self, piece: bytes) -> None:
-        """Add to the file."""
+        """Append to the current file."""
         assert self._file is not None
         self._file.write(piece)
         self._content.update(piece)
         self.size += len(piece)
 
     def end_file(self) -> None:
-        """The file is complete, and on the disk when this returns."""
+        """Finish the current file. It is durable when this returns."""
         assert self._file is not None
         to_disk(self._file)
         self.close()
         self._digest.update(json.dumps([self.names[-1], self._content.hexdigest()]).encode())
 
     def close(self) -> None:
-        """Let go of a file that was begun."""
+        """Close a file that was begun."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def add_file(self, name: str, content: bytes) -> None:
-        """Add a whole file."""
+        """Add a complete file."""
         self.begin_file(name)
         self.write(content)
         self.end_file()
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
-        """Say something of all the files."""
+        """Set metadata for all files."""
         self._say(METADATA, json.dumps(dict(metadata), sort_keys=True).encode("ascii"))
 
     def set_language(self, language: str) -> None:
-        """Say in which language all of them are. Raises InputError for one that is not known."""
+        """Set the language of all files. Raises InputError for an unknown one."""
         self._say(LANGUAGE, check_language(language).encode("ascii"))
 
     def _say(self, name: str, content: bytes) -> None:
@@ -130,7 +134,7 @@ class Upload:
         self._digest.update(content)
 
     def add_records(self, records: list[Record]) -> None:
-        """Add records as a file."""
+        """Add records as one file."""
         lines = [json.dumps({"title": record.title, "text": record.text}) for record in records]
         self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
 
@@ -144,12 +148,12 @@ class Upload:
         self.body.unlink()
 
     def keep(self) -> None:
-        """The folder and its entries are on the disk when this returns."""
+        """Make the folder and its entries durable."""
         folder_to_disk(self._folder)
         folder_to_disk(self._folder.parent)
 
     def change(self, kind: Kind, uri: str | None = None) -> Change:
-        """The change that loads it."""
+        """Create the change that loads the files."""
         return Change(self.identifier, kind, uri, tuple(self.names), self.size)
 
 
@@ -161,21 +165,24 @@ class Uploads:
     """Receives the documents of requests. Belongs to one event loop."""
 
     def __init__(self, spool: Spool, jobs: Jobs, limit: int) -> None:
-        """``limit``: bytes of all uploads that are being received, wait or are worked on."""
+        """``limit`` is the maximum number of bytes of all uploads being received, waiting or processed."""
         self._spool = spool
         self._jobs = jobs
         self._limit = limit
         self._receiving = 0
         self._reserved = 0
-        self._parsing = asyncio.Semaphore(1)  # parsed JSON is a multiple of its size
+        self._parsing = asyncio.Semaphore(1)  # parsed JSON takes a multiple of its size
 
     @asynccontextmanager
     async def receive(
         self, request: Request, title: Callable[[], Awaitable[str]] | None = None
     ) -> AsyncIterator[Upload]:
-        """The documents of a request: the files of a form or records, or, where the ``title`` of the one document is
-        asked for when it has come, its HTML or text. They are on the disk, and removed when the block ends unless a
-        job has ``taken`` them. Raises ApiError where there are none, something else or too much came, or too slowly."""
+        """Receive the documents of a request: the files of a form or records, or HTML or text of a single document,
+        whose ``title`` is requested after it has been received.
+
+        The files are durable, and are removed when the block ends unless a job has ``taken`` them. Raises ApiError when
+        there are none, for unexpected or too much content, or when they arrive too slowly.
+        """
         kind = content_type_of(request)
         expected = _FORM if title is None else _PAGE
         if kind not in expected:
@@ -210,7 +217,9 @@ class Uploads:
             self._receiving -= 1
 
     def _queued(self) -> int:
-        """Bytes of the jobs. Raises ApiError where no further one would be accepted: before its documents are sent."""
+        """Return the bytes of the queued jobs. Raises ApiError if no further job would be accepted, before its
+        documents are sent.
+        """
         if not self._jobs.open():
             raise NoJobsError
         if self._jobs.full:
@@ -219,8 +228,9 @@ class Uploads:
 
     @contextmanager
     def _reserving(self, queued: int) -> Iterator[Callable[[int], None]]:
-        """Counts what one upload takes of the room that there is for all, beside the bytes that are ``queued``; the
-        function is told how much it is by now."""
+        """Reserve space for one upload beside the bytes already ``queued``. The yielded function is called with the
+        size received so far.
+        """
         taken = 0
 
         def reserve(size: int) -> None:
@@ -274,7 +284,7 @@ class Uploads:
 
 
 async def settled(work: Callable[[], R]) -> R:
-    """What ``work`` returns, done in a thread; it is waited for also where the request is given up meanwhile."""
+    """Run ``work`` in a thread and return its result. It is awaited even if the request is cancelled meanwhile."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
@@ -284,7 +294,7 @@ async def settled(work: Callable[[], R]) -> R:
 
 
 async def pieces_of(request: Request) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises ApiError where that is too slow, ClientGoneError."""
+    """Yield the body as it arrives. Raises ApiError when it is too slow, and ClientGoneError."""
     now = asyncio.get_running_loop().time
     began, read = now(), 0
     stream = request.stream()
@@ -320,7 +330,7 @@ def _full_disk_is_told() -> Iterator[None]:
 
 
 def _save_json(upload: Upload, title: str | None) -> None:
-    """The records of a body, or its text as the record of that title."""
+    """Save the records of a body, or its text as a record with that title."""
     content = upload.body.read_bytes()
     upload.body.unlink()
     if title is None:
@@ -349,8 +359,10 @@ def content_type_of(request: Request) -> str:
 
 
 def _file_name(given: str, number: int) -> str:
-    """The last part of a name as some browser's system writes it, printable and in one direction, since what is shown as
-    ``evilexe.html`` may end otherwise. Of dots alone it would be a folder."""
+    """Return the last component of a file name of any operating system, printable and without direction marks, because
+    a name displayed as ``evilexe.html`` could end differently. A name of only dots, which would be a folder, is
+    replaced.
+    """
     name = plain(clean_text(PureWindowsPath(PurePosixPath(given).name).name))
     name = name.replace("\n", " ").strip()[:_MAX_NAME_CHARACTERS]
     return name if name.strip(". ") else f"document {number}"

@@ -1,4 +1,4 @@
-"""Whether the server is well, and what is wrong where it is not."""
+"""Health checks of the server."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from trivium.server.processes import Processes
 from trivium.server.settings import ServerSettings
 
 _LOOK_SECONDS = 1.0
-"""How often what may take long to find out is looked at, in a thread of its own."""
+"""Interval of slow checks in seconds. They run in a separate thread."""
 _SILENT_SECONDS = 60.0
-"""After how long without a look that thread counts as stuck."""
+"""Seconds without a check after which that thread counts as stuck."""
 _LONG_WAIT_SECONDS = 600.0
-"""How long a change may wait before that is said."""
+"""Seconds a change may wait before this is reported."""
 _NO_FILES_SECONDS = 60.0
-"""For how long no file can be opened before only a restart helps."""
+"""Seconds without being able to open a file after which a restart is needed."""
 _STUCK_TIMES = 10
-"""How many times as long as a question may take all searching threads are at work before they count as stuck."""
+"""All searching threads count as stuck when they have been busy for this multiple of the time limit of a question."""
 _RECENTLY = 60.0
 
 _log = logging.getLogger(__name__)
@@ -37,21 +37,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, for programs and for people. Anybody may ask, so that it names no files."""
+    """A problem, for programs and people. Public, so it contains no file names."""
 
     code: str
     message: str
 
 
 class _Watched(Protocol):
-    """What does its work in a thread of its own."""
+    """A part that works in a separate thread."""
 
     @property
     def died(self) -> bool: ...
 
 
 class Wellbeing:
-    """Watches the parts of a server. Any thread may ask."""
+    """Watches the parts of a server. Thread-safe."""
 
     def __init__(
         self,
@@ -62,7 +62,9 @@ class Wellbeing:
         processes: Processes | None,
         searchers: int,
     ) -> None:
-        """``folder``: that of the store, None where it is no folder's. ``searchers``: how many threads search."""
+        """``folder`` is the folder of the store, None for other stores. ``searchers`` is the number of threads that
+        search.
+        """
         self._settings = settings
         self._folder = folder
         self._collection = collection
@@ -90,30 +92,30 @@ class Wellbeing:
         )
 
     def watch_connections(self, connections: Connections) -> None:
-        """The connections of the server that runs the app."""
+        """Watch the connections of the server that runs the application."""
         self._connections = connections
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start watching."""
         self._look()
         self._watch.start()
 
     def stop(self) -> None:
-        """Watch no more. What is being looked at now may be closed afterwards."""
+        """Stop watching. The watched parts may be closed afterwards."""
         self._closing.set()
         if self._watch.is_alive():
             self._watch.join()
 
     def problems(self) -> list[Problem]:
-        """What is wrong now, also what only a restart mends. The server may answer questions nevertheless."""
+        """Return all current problems, including fatal ones. The server may still answer questions."""
         return [problem for check in (*self._checks, *self._fatal_checks) for problem in check()]
 
     def fatal(self) -> list[Problem]:
-        """What only a restart mends."""
+        """Return the problems that need a restart."""
         return [problem for check in self._fatal_checks for problem in check()]
 
     def check_space(self) -> None:
-        """Raises ApiError where documents cannot be added, since the disk is nearly full."""
+        """Raise ApiError if the disk is nearly full, so that documents cannot be added."""
         if any(self._check_space()):
             raise ApiError(
                 507,
@@ -121,7 +123,7 @@ class Wellbeing:
                 "the disk of the documents is nearly full: nothing can be added until space was made there",
             )
 
-    # -- what can be mended, or mends itself --------------------------------------------------------------------
+    # -- problems that can be fixed, or resolve themselves ------------------------------------------------------------
 
     def _check_store(self) -> Iterator[Problem]:
         collection = self._collection
@@ -163,7 +165,7 @@ class Wellbeing:
         if self._no_files_since is not None:
             yield Problem("files", "the server can open no more files")
 
-    # -- what only a restart mends ------------------------------------------------------------------------------
+    # -- problems that need a restart ---------------------------------------------------------------------------------
 
     def _check_threads(self) -> Iterator[Problem]:
         watched: dict[str, _Watched | None] = {
@@ -188,7 +190,7 @@ class Wellbeing:
         if since is not None and time.monotonic() - since > _NO_FILES_SECONDS:
             yield Problem("files", f"the server has been able to open no file for {_NO_FILES_SECONDS:g} s")
 
-    # -- in its thread ------------------------------------------------------------------------------------------
+    # -- the watching thread ------------------------------------------------------------------------------------------
 
     def _look_again(self) -> None:
         known: set[str] = set()
@@ -209,13 +211,13 @@ class Wellbeing:
             try:
                 self._free_bytes = shutil.disk_usage(self._folder).free
             except OSError:
-                self._free_bytes = None  # the store itself will say what is wrong there
+                self._free_bytes = None  # the store itself will report the problem
         self._no_files_since = _no_files_since(self._no_files_since)
         self._looked = time.monotonic()
 
 
 def _no_files_since(before: float | None) -> float | None:
-    """When it was first seen, without a break, that no file can be opened; None where one can."""
+    """Return since when no file could be opened, without interruption; None if one can."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:

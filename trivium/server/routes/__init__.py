@@ -1,1 +1,1 @@
-"""The routes, one subject a file."""
+"""The routes, one subject per module."""

@@ -1,4 +1,4 @@
-"""Answers with citations, whole or streamed."""
+"""Answers with citations, complete or streamed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ router = APIRouter(tags=["ask"])
 KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
-_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, recall_query,
-intent, sources, warnings} once, `piece` {text} as the answer is written, then `done` with the whole answer (whose text
-may differ: citations of passages that were not offered are gone), or `error` {error: {code, message}}."""
+_EVENTS = """Server-sent events with JSON data: `found` {passages, searched_for, recall_query,
+intent, sources, warnings} once, `piece` {text} as the answer is written, then `done` with the complete answer (whose
+text may differ: citations of passages that were not offered are removed), or `error` {error: {code, message}}."""
 _STREAM = {
     "type": "object",
     "description": _EVENTS,
@@ -52,7 +52,8 @@ _STREAM = {
 )
 async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
-    best-matching sentences."""
+    best-matching sentences.
+    """
     serving.check_searchable()
     check_prompt(given.prompt)
     given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
@@ -67,26 +68,26 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     )
     answering = Answering(serving, given, model)
     if given.stream:
-        answering.check_place()  # once the stream has begun it is too late for a status
+        answering.check_place()  # once the stream has begun the status can no longer be changed
         return _stream(request, answering)
     answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
     return AskAnswer.of(answer, answering.thumbnails)
 
 
 class Answering:
-    """One question being answered in a thread, which stops when the client is gone."""
+    """One question being answered in a thread, which stops when the client disconnects."""
 
     def __init__(self, serving: Service, given: AskRequest, model: ChatModel | None) -> None:
         self.serving = serving
         self._given = given
         self._model = model
-        # Threads that wait for a language model must not hold up searches, nor searches answers.
+        # Separate pools, so that threads waiting for a language model do not hold up searches, and vice versa.
         self._pool = serving.searching if model is None else serving.answering
         self.thumbnails: Addresses = {}
-        """Of the passages found; known when they are handed on."""
+        """Thumbnails of the passages found, set before the passages are passed on."""
 
     async def whole(self) -> Answer:
-        """The answer."""
+        """Return the complete answer."""
         answers: list[Answer] = []
 
         def take(event: AnswerEvent) -> None:
@@ -97,16 +98,16 @@ class Answering:
         return answers[0]
 
     async def run(self, take: Callable[[AnswerEvent], None]) -> None:
-        """Hand every event to ``take``, in the thread; cancelled, it stops."""
+        """Pass every event to ``take``, in the thread. Cancelling it stops the thread."""
         await self._pool.run(lambda: self._write(take))
 
     def check_place(self) -> None:
-        """Raises PoolFullError where the queue is full."""
+        """Raise PoolFullError if the queue is full."""
         self._pool.check()
 
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
         given = self._given
-        # Not a word of them to an answerer of somebody's own that may not know them, where none are asked.
+        # Options not used are not passed, because a custom answerer may not support them.
         newer: dict[str, Any] = {
             name: value
             for name, value in (("sources", given.sources), ("rerank", given.rerank), ("cut", given.cut))
@@ -142,7 +143,7 @@ def _until_stopped(events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
     finally:
         close = getattr(events, "close", None)
         if close is not None:
-            close()  # what it has begun to read is hung up
+            close()  # hangs up on sources it has begun to read
 
 
 def _stream(request: Request, answering: Answering) -> Response:

@@ -1,4 +1,4 @@
-"""Changes of the documents: accepted, followed, cancelled."""
+"""Changes of the documents: submit, follow, cancel."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ router = APIRouter(tags=["documents"])
 
 
 def _records_schema() -> dict[str, Any]:
-    """The schema of records, in one piece: what FastAPI does not know it does not list among its components."""
+    """Return the schema of records with its definitions inlined, because FastAPI does not list them as components."""
     schema = Records.model_json_schema()
     schema["properties"]["records"]["items"] = schema.pop("$defs")["Record"]
     return schema
 
 
-_HTML = {"type": "string", "description": "A page that says what it is called."}
+_HTML = {"type": "string", "description": "An HTML page with a title."}
 _ADD = {
     "requestBody": {
         "required": True,
@@ -46,13 +46,13 @@ _ADD = {
                         },
                         "meta": {
                             "type": "string",
-                            "description": "Metadata of all of them, as a JSON object.",
+                            "description": "Metadata of all documents, as a JSON object.",
                             "examples": ['{"year": 2024}'],
                         },
                         "language": {
                             "type": "string",
-                            "description": "The language of all of them, as a code, or `auto` to recognise that of each;"
-                            " by default that of the collection.",
+                            "description": "The language code of all documents, or `auto` to detect the language of"
+                            " each; by default that of the collection.",
                             "examples": ["de"],
                         },
                     },
@@ -85,14 +85,14 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="Of the client's choice. The same request with the same key is answered with the same job, as long as"
-        " that is remembered.",
+        description="Chosen by the client. Repeating a request with the same key returns the same job, as long as the"
+        " job is kept.",
     ),
 ]
 
 
 class JobList(BaseModel):
-    """Jobs, newest first. `next` is what to ask for as `before`; null at the end."""
+    """Jobs, newest first. `next` is the value for `before` to get the next page; null at the end."""
 
     jobs: list[Job]
     next: str | None
@@ -108,7 +108,7 @@ class JobList(BaseModel):
 async def add_documents(
     request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
 ) -> Job:
-    """Add documents; those that are there already and differ are replaced. Answers at once with the job that does it."""
+    """Add documents. Documents that exist and differ are replaced. Returns immediately with the job that does it."""
     async with serving.uploads.receive(request) as upload:
         key = _key(idempotency_key, "add", "", upload.digest)
         return await _submit(serving, response, _asked_by(request, upload.change("add")), key, upload)
@@ -124,8 +124,9 @@ async def add_documents(
 async def replace_document(
     page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
 ) -> Job:
-    """Put another version in the place of a document. Answers at once with the job that does it; it fails where the page
-    says that it is called something else."""
+    """Replace a document with another version. Returns immediately with the job that does it, which fails if the new
+    version has another title.
+    """
     uri = ""
 
     async def title() -> str:
@@ -146,10 +147,10 @@ async def replace_document(
 async def delete_document(
     page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
 ) -> Job:
-    """Remove a document. One that others cite stays as an entity. Answers at once with the job that does it."""
+    """Remove a document. If others cite it, it remains as an entity. Returns immediately with the job that does it."""
     key = _key(idempotency_key, "delete", page, "")
     if key is not None and (earlier := await settled(lambda: serving.jobs.keyed(key))) is not None:
-        return _accepted(response, earlier)  # the document may be gone by now
+        return _accepted(response, earlier)  # the document may be gone already
     uri = await serving.read(request, lambda engine: known_document(engine, page))
     change = _asked_by(request, Change(Change.new_id(), "delete", uri))
     return await _submit(serving, response, change, key, None)
@@ -158,11 +159,11 @@ async def delete_document(
 @router.get("/jobs", responses=errors(404, 422, 503))
 def list_jobs(
     serving: Serving,
-    limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 100,
-    before: Annotated[str | None, Query(max_length=100, description="The last id seen.")] = None,
-    state: Annotated[State | None, Query(description="Only those in this state.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of jobs.")] = 100,
+    before: Annotated[str | None, Query(max_length=100, description="Only jobs older than this one.")] = None,
+    state: Annotated[State | None, Query(description="Only jobs in this state.")] = None,
 ) -> JobList:
-    """Changes of the documents, newest first, some at a time. The last 1,000 that have ended are remembered."""
+    """List changes of the documents, newest first, in pages. The last 1,000 finished ones are kept."""
     if before is not None and serving.jobs.get(before) is None:
         raise _no_job(before)
     jobs = serving.jobs.recent(limit + 1, before, state)
@@ -172,7 +173,7 @@ def list_jobs(
 
 @router.get("/jobs/{identifier}", responses=errors(404, 422, 503))
 def read_job(identifier: str, serving: Serving) -> Job:
-    """How far a change of the documents is."""
+    """Return the state of a change of the documents."""
     job = serving.jobs.get(identifier)
     if job is None:
         raise _no_job(identifier)
@@ -181,8 +182,9 @@ def read_job(identifier: str, serving: Serving) -> Job:
 
 @router.delete("/jobs/{identifier}", responses={202: {"model": Job}, **errors(404, 409, 422, 503, 507)})
 def cancel_job(identifier: str, response: Response, serving: Serving) -> Job:
-    """Cancel a change. One that waits is cancelled at once. One that is being made stops at its next step (202: it still
-    runs): what it has changed by then stays."""
+    """Cancel a change. A waiting one is cancelled immediately. A running one stops at its next step (202: it is still
+    running), and what it has changed by then remains.
+    """
     job = serving.jobs.cancel(identifier)
     if job is None:
         raise _no_job(identifier)
@@ -192,7 +194,7 @@ def cancel_job(identifier: str, response: Response, serving: Serving) -> Job:
 
 
 def _asked_by(request: Request, change: Change) -> Change:
-    """The change with the name of the key it was asked for with."""
+    """Add the name of the requester's key to a change."""
     caller = caller_of(request.scope)
     return change if caller is None else replace(change, asked_by=caller.key)
 

@@ -1,4 +1,4 @@
-"""The documents of the collection, to be looked at."""
+"""Read access to the documents of the collection."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ router = APIRouter(tags=["documents"])
 
 
 class Document(BaseModel):
-    """A document in the list. ``document`` is what hits and conditions call it: the path of its file below the folder
-    that was given, or an address; ``path`` is the same, empty for what is no file; ``source`` is the name of the file it
-    came from, without its folder; ``modified`` is a date in ISO 8601, null where nobody said; ``added`` is when a
-    document of this title first came."""
+    """A document in the list.
+
+    - ``document``: the name used by hits and conditions, the path of its file below the given folder, or an address.
+    - ``path``: the same, empty for documents that are not files.
+    - ``source``: the name of the file it was read from, without its folder.
+    - ``modified``: ISO 8601 date, null if unknown.
+    - ``added``: when a document of this title was first added.
+    """
 
     uri: str = Field(examples=["Phobos (moon)"])
     title: str
@@ -44,13 +48,13 @@ class Document(BaseModel):
 
 
 class ListedDocument(Document):
-    """A document in the list, with how many passages it has."""
+    """A document in the list, with its number of passages."""
 
     passages: int
 
 
 class Documents(BaseModel):
-    """A page of the list, by uri. `next` is what to ask for as `after`; null at the end."""
+    """A page of the list, by uri. `next` is the value for `after` to get the next page; null at the end."""
 
     documents: list[ListedDocument]
     total: int
@@ -58,7 +62,9 @@ class Documents(BaseModel):
 
 
 class Section(BaseModel):
-    """A heading. `start` is where its first passage begins (null: it has none), `headings` lead down to it."""
+    """A heading. `start` is the offset of its first passage (null if it has none); `headings` are its parent headings
+    and itself.
+    """
 
     uri: str
     parent: str
@@ -68,10 +74,11 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites` are the uris of the documents
-    that it links to or mentions, and of entities that no document is about, and `cites_sections` those of the sections
-    that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
-    document has pages. `thumbnail` is the address of a small picture, null for most."""
+    """A passage: characters `start` to `end` of the text, directly under `section`. `cites` are the uris of documents
+    that it links to or mentions and of entities without a document; `cites_sections` are the sections that its links
+    refer to by an anchor. `pages` are the page numbers it is on, from 1, if the document has pages. `thumbnail` is the
+    address of a small picture, null for most passages.
+    """
 
     uri: str
     section: str
@@ -97,10 +104,10 @@ class WholeDocument(Document):
 async def list_documents(
     request: Request,
     serving: Serving,
-    limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 100,
-    after: Annotated[str | None, Query(max_length=4000, description="The last uri seen.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of documents.")] = 100,
+    after: Annotated[str | None, Query(max_length=4000, description="Only documents after this uri.")] = None,
 ) -> Documents:
-    """The documents by uri, some at a time."""
+    """List the documents by uri, in pages."""
 
     def work(engine: Engine) -> Documents:
         pages = engine.store.pages(after, limit + 1)
@@ -119,7 +126,7 @@ async def list_documents(
 
 @router.get("/documents/{page:path}", responses=errors(404, 422, 503))
 async def read_document(page: str, request: Request, serving: Serving) -> WholeDocument:
-    """A document: its text with its sections, passages and their offsets. Other titles of it lead to it."""
+    """Return a document: its text with its sections, passages and their offsets. Aliases are resolved."""
 
     def work(engine: Engine) -> WholeDocument:
         uri = known_document(engine, page)
@@ -133,11 +140,11 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
 
 
 def known_document(engine: Engine, page: str) -> str:
-    """The uri of the document that a title, alias or uri means. Raises ApiError where there is none."""
+    """Return the uri of the document with this title, alias or uri. Raises ApiError if there is none."""
     store = engine.store
     uris = dict.fromkeys((page, page_uri(normalise_title(page))))
     resolved = store.resolve(list(uris))
-    documents = store.find_pages(list(resolved.values()))  # an entity need not be one
+    documents = store.find_pages(list(resolved.values()))  # entities need not be documents
     for uri in uris:
         if resolved.get(uri) in documents:
             return resolved[uri]
@@ -149,7 +156,7 @@ def _no_document(page: str) -> Exception:
 
 
 def _file(source: str) -> str:
-    """A source without its folder, which is not exposed to remote callers."""
+    """Return a source without its folder, which is not exposed to remote callers."""
     return PurePath(source).name if "://" not in source else source
 
 
@@ -169,7 +176,7 @@ def _facts(page: PageRecord | PageGraph, added: str | None) -> dict[str, Any]:
 
 
 def _cited(engine: Engine, graph: PageGraph) -> dict[str, list[str]]:
-    """For each passage the uris of what it cites, without files that are not there."""
+    """Return the uris cited by each passage, without files that do not exist in the store."""
     cited = engine.store.cited([chunk.uri for chunk in graph.chunks])
     if not graph.path:
         return cited

@@ -18,11 +18,11 @@ router = APIRouter(tags=["graph"])
 
 
 class Neighbours(BaseModel):
-    """An entity and its neighbours, to be drawn."""
+    """An entity and its neighbours, for drawing."""
 
     entity: str
     graph: Drawing
-    more: bool = Field(description="Whether some were left out.")
+    more: bool = Field(description="Whether some neighbours were left out.")
 
 
 @router.get("/entities/{uri:path}/neighbours", responses=errors(404, 422, 503))
@@ -30,9 +30,9 @@ async def neighbours(
     uri: str,
     request: Request,
     serving: Serving,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours.")] = 24,
+    limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of neighbours.")] = 24,
 ) -> Neighbours:
-    """An entity with those it is related to and the pages that cite it. Other titles of it lead to it."""
+    """Return an entity with its related entities and the pages that cite it. Aliases are resolved."""
 
     def work(engine: Engine) -> Neighbours:
         entity = find_entity(engine.store, uri)

@@ -16,16 +16,15 @@ class NamedSource(BaseModel):
     """A live source that a question may name."""
 
     name: str
-    stands_for: str = Field(
-        description="The source that is asked: of `web` the first one that is configured."
-    )
+    stands_for: str = Field(description="The source that is asked; for `web` the first configured one.")
     ready: bool
-    lacks: str | None = Field(description="The setting that is missing.")
+    lacks: str | None = Field(description="The missing setting.")
 
 
 class LiveState(BaseModel):
-    """Whether live sources are asked: `off` never, `allow` where a question names them, `force` always (`usual` where it
-    names none)."""
+    """Whether live sources are asked: `off` never, `allow` when a question names them, `force` always (`usual` for
+    questions that name none).
+    """
 
     mode: Mode
     usual: list[str]
@@ -33,7 +32,7 @@ class LiveState(BaseModel):
 
     @classmethod
     def of(cls, switch: LiveSwitch) -> LiveState:
-        """The state of a switch."""
+        """Create the state of a switch."""
         return cls(
             mode=switch.mode,
             usual=list(switch.usual),
@@ -47,19 +46,19 @@ class LiveState(BaseModel):
 
 
 class LiveChange(Given):
-    """Another mode."""
+    """The new mode."""
 
     mode: Mode = Field(examples=["allow"])
 
 
 @router.get("/live")
 def read_live(serving: Serving) -> LiveState:
-    """Whether live sources are asked, and which there are."""
+    """Return whether live sources are asked, and the list of sources."""
     return LiveState.of(serving.live)
 
 
 @router.post("/live", responses=errors(400, 413, 422))
 def change_live(given: LiveChange, serving: Serving) -> LiveState:
-    """Switch live sources off, allow or force them, until the server ends. Needs a key that may write."""
+    """Switch live sources off, allow or force them until the server ends. Needs a key with the scope write."""
     serving.live.mode = given.mode
     return LiveState.of(serving.live)

@@ -28,7 +28,7 @@ PageNumber = Annotated[int, Query(ge=1, le=100_000, description="The page, from 
 
 
 class PageMark(BaseModel):
-    """A place on a page, in shares of its width and height, from its upper left corner."""
+    """A rectangle on a page, as fractions of its width and height from the upper left corner."""
 
     left: float
     top: float
@@ -37,13 +37,14 @@ class PageMark(BaseModel):
 
 
 class ShownPage(BaseModel):
-    """A page of the file that a document was read from. Where it cannot be shown, `image` is null and `reason` says why,
-    for people. `marks` are the places of the passage on it, a rectangle for each line."""
+    """A page of the file that a document was read from. If it cannot be shown, `image` is null and `reason` explains
+    why. `marks` are the rectangles of the passage, one per line.
+    """
 
     page: int
-    pages: int | None = Field(description="How many the document has.")
+    pages: int | None = Field(description="Number of pages of the document.")
     image: str | None = Field(examples=["/page-images/Annual%20report?page=3"])
-    width: float | None = Field(description="In points, as `height`.")
+    width: float | None = Field(description="In points, like `height`.")
     height: float | None
     marks: list[PageMark]
     reason: str | None
@@ -57,8 +58,9 @@ async def read_original(
     page: PageNumber = 1,
     passage: Annotated[str | None, Query(max_length=4000, description="The uri of a passage on it.")] = None,
 ) -> ShownPage:
-    """Whether a page of the PDF file of a document can be shown, where its picture is, and where a passage stands on
-    it."""
+    """Return whether a page of the PDF file of a document can be shown, the address of its picture, and the places of a
+    passage on it.
+    """
     uri, original = await _original(document, request, serving, page, passage)
     try:
         drawn = await _draw(request, serving, original)
@@ -85,7 +87,7 @@ async def read_original(
     response_class=Response,
     responses={
         200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
-        304: {"description": "It is the one that `If-None-Match` names."},
+        304: {"description": "Unchanged: it matches `If-None-Match`."},
         **errors(404, 422, 501, 503),
     },
 )
@@ -96,7 +98,7 @@ async def read_page_image(
     page: PageNumber = 1,
     if_none_match: Annotated[str | None, Header(max_length=1000)] = None,
 ) -> Response:
-    """A page of the PDF file of a document as a picture, at most 1,600 pixels wide and high."""
+    """Return a page of the PDF file of a document as a picture, at most 1,600 pixels wide and high."""
     _, original = await _original(document, request, serving, page, None)
     try:
         picture = (await _draw(request, serving, original)).picture
@@ -123,7 +125,7 @@ async def _original(
 
 
 async def _draw(request: Request, serving: Service, original: Original) -> DrawnPage:
-    """Raises NoOriginalError, also where the file cannot be drawn."""
+    """Draw a page. Raises NoOriginalError, also when the file cannot be drawn."""
     try:
         return await unless_gone(
             request,

@@ -1,4 +1,4 @@
-"""Candidate questions, decided on one by one. Only there where the server was started with some."""
+"""The review of candidate questions. Present only if the server was started with some."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Review = Annotated[Reviewing, Depends(_reviewing)]
 
 @router.get("/review", responses=errors(409))
 def read_review(review: Review) -> ReviewState:
-    """The candidate questions with their passages, and how far the review is."""
+    """Return the candidate questions with their passages, and the progress of the review."""
     try:
         return review.state()
     except InputError as error:
@@ -35,7 +35,9 @@ def read_review(review: Review) -> ReviewState:
 
 @router.post("/review", responses=errors(400, 404, 409, 413, 422))
 def decide(given: ReviewDecision, review: Review) -> ReviewOutcome:
-    """Accept or reject a question, take that back, or change its wording. Kept at once. Needs a key that may write."""
+    """Accept or reject a question, undo a decision, or change the wording. Saved immediately. Needs a key with the
+    scope write.
+    """
     try:
         outcome = review.decide(given)
     except InputError as error:
@@ -46,7 +48,7 @@ def decide(given: ReviewDecision, review: Review) -> ReviewOutcome:
 
 
 def _unreadable(error: InputError) -> ApiError:
-    _log.error("the review cannot go on: %s", error)  # the message names files, which are not exposed
+    _log.error("the review cannot go on: %s", error)  # the message contains file names, which are not exposed
     return ApiError(
         409, "conflict", "these questions cannot be decided on now: another program may be reviewing them"
     )

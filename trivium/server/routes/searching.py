@@ -19,7 +19,8 @@ router = APIRouter(tags=["search"])
         200: {
             "headers": {
                 SCORES: {
-                    "description": "`log-odds` (0: as likely right as wrong), or `own` of the fusion or retriever.",
+                    "description": "Scale of the scores: `log-odds` (0: as likely relevant as not), or `own` of the"
+                    " fusion or retriever.",
                     "schema": {"type": "string", "enum": ["log-odds", "own"]},
                 },
             }
@@ -28,7 +29,7 @@ router = APIRouter(tags=["search"])
     },
 )
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
-    """The best passages for a question, best first."""
+    """Return the best passages for a question, best first."""
     serving.check_searchable(given.views)
     given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     return await serving.answer(request, "search", given)
@@ -36,7 +37,8 @@ async def search(given: SearchRequest, request: Request, serving: Serving) -> Re
 
 @router.post("/explain", response_model=Explanation, responses=errors(400, 404, 409, 413, 422, 503))
 async def explain_passage(given: ExplainRequest, request: Request, serving: Serving) -> Response:
-    """Why a passage has its rank in a search: what each retriever contributed, its rank in each view, and the way
-    through the graph that led to it."""
+    """Explain the rank of a passage in a search: the contribution of each retriever, its rank in each of them, and the
+    path through the graph that led to it.
+    """
     serving.check_searchable(given.retrievers)
     return await serving.answer(request, "explain", given)

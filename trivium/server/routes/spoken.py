@@ -1,4 +1,4 @@
-"""Spoken questions as text, and answers as sound."""
+"""Transcription of spoken questions, and speech synthesis of answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trivium.speech.wav import sound_bytes, wav_header
 router = APIRouter(tags=["speech"])
 
 MAX_CHARACTERS = 5000
-"""Of a text to be spoken: five minutes."""
+"""Maximum length of a text to speak, about five minutes."""
 _WAIT_SECONDS = 0.05
 _MEDIA_TYPE = "audio/wav"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -45,11 +45,11 @@ _AUDIO = {
 
 
 class Transcription(BaseModel):
-    """What was said: empty where no speech was heard."""
+    """The transcribed text, empty if no speech was detected."""
 
     text: str
-    language: str = Field(description="A code of ISO 639-1.", examples=["en"])
-    seconds: float = Field(description="How long the audio lasts.")
+    language: str = Field(description="ISO 639-1 code.", examples=["en"])
+    seconds: float = Field(description="Duration of the audio.")
 
 
 def _sayable(text: str) -> str:
@@ -59,7 +59,7 @@ def _sayable(text: str) -> str:
 
 
 class SpeakRequest(Given):
-    """A text, such as an answer: its citations and its Markdown are not spoken."""
+    """A text to speak, such as an answer. Citations and Markdown are not spoken."""
 
     text: Annotated[Whole, AfterValidator(_sayable)] = Field(
         min_length=1, max_length=MAX_CHARACTERS, examples=["Asaph Hall found them in 1877 [1]."]
@@ -68,9 +68,10 @@ class SpeakRequest(Given):
 
 @router.post("/transcribe", openapi_extra=_AUDIO, responses=errors(400, 408, 413, 415, 422, 501, 503))
 async def transcribe(request: Request, serving: Serving) -> Transcription:
-    """The text of a spoken question: an audio file as body, or the one file of a form. `GET /stats` says whether
-    that is installed, and how long the audio may last."""
-    serving.speech.check_hearing()  # before the audio is sent
+    """Transcribe a spoken question: an audio file as the body, or the only file of a form. `GET /stats` tells whether
+    this is installed, and how long the audio may be.
+    """
+    serving.speech.check_hearing()  # before the audio is received
     serving.speaking.check()
     async with serving.audio.receive(request) as audio:
         heard = await unless_gone(
@@ -90,8 +91,9 @@ async def transcribe(request: Request, serving: Serving) -> Transcription:
     },
 )
 async def speak(given: SpeakRequest, request: Request, serving: Serving) -> Response:
-    """A text as sound, sentence by sentence: it begins when the first is ready. Its length is not known then, so the
-    header of the WAV file says that it goes on to the end."""
+    """Speak a text, sentence by sentence. The response begins when the first sentence is ready. Its length is not known
+    by then, so the header of the WAV file declares an unlimited length.
+    """
     serving.speech.check_speaking()
     speaking = _Speaking(serving, given.text)
     first = await unless_gone(request, speaking.next(), serving.settings.timeout)
@@ -104,25 +106,29 @@ async def speak(given: SpeakRequest, request: Request, serving: Serving) -> Resp
 
 
 class _Speaking:
-    """A text being spoken. Each sentence takes a thread anew, so that a client that reads slowly keeps none."""
+    """A text being spoken. Each sentence uses a thread only while it is generated, so a slow client does not occupy
+    one.
+    """
 
     def __init__(self, serving: Service, text: str) -> None:
         self._serving = serving
         self._text = text
         self._sentences: Iterator[Samples] | None = None
         self.rate = 0
-        """Of the voice; known with the first sentence."""
+        """Sample rate of the voice, known after the first sentence."""
         self.seconds = serving.settings.answer_timeout
 
     async def next(self) -> Samples | None:
-        """The next sentence, None behind the last."""
+        """Return the next sentence, None after the last."""
         while True:
             try:
                 return await self._serving.speaking.run(self._next)
             except PoolFullError:
                 if self._sentences is None:
                     raise
-                await asyncio.sleep(_WAIT_SECONDS)  # too late for a status: it has begun
+                await asyncio.sleep(
+                    _WAIT_SECONDS
+                )  # the response has begun, so its status can no longer be changed
 
     def _next(self) -> Samples | None:
         if self._sentences is None:
@@ -133,7 +139,7 @@ class _Speaking:
 
 
 async def _sound(request: Request, speaking: _Speaking, first: Samples) -> AsyncIterator[bytes]:
-    """The file. The next sentence is made while one is sent."""
+    """Yield the file. The next sentence is generated while one is sent."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + speaking.seconds
     gone = asyncio.ensure_future(disconnected(request))

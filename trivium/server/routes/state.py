@@ -1,4 +1,4 @@
-"""State of the server and its store."""
+"""The state of the server and its store."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ router = APIRouter(tags=["state"])
 
 
 class Health(BaseModel):
-    """Whether the process does its work: `ok`, or `failing` with what only a restart mends."""
+    """Whether the process works: `ok`, or `failing` with problems that need a restart."""
 
     status: Literal["ok", "failing"]
     problems: list[Problem] | None = None
 
 
 class Readiness(BaseModel):
-    """Whether questions can be answered now: the store is open, the embedder loaded, the index current. (While documents
-    are being added it is not, and questions are answered from what was there before.) `problems` is everything that is
-    wrong, also what does not keep questions from being answered."""
+    """Whether questions can be answered now: the store is open, the embedder is loaded, and the index is current.
+    (While documents are being added the index is not current, and questions are answered from the previous state.)
+    `problems` lists everything that is wrong, including problems that do not prevent answers.
+    """
 
     ready: bool
     store: bool
     embedder: bool
     index_current: bool
-    problem: str | None = Field(description="What keeps the store, or its last change, from being shown.")
+    problem: str | None = Field(description="Why the store, or its last change, cannot be shown.")
     problems: list[Problem]
 
 
 class SpeechState(BaseModel):
-    """Whether `POST /transcribe` and `POST /speak` can be asked: whether what they need is installed."""
+    """Whether `POST /transcribe` and `POST /speak` are available, that is, whether their dependencies are installed."""
 
     transcribe: bool
     speak: bool
-    seconds: float = Field(description="How long a spoken question may last.")
+    seconds: float = Field(description="Maximum duration of a spoken question.")
 
 
 class Stats(BaseModel):
-    """What the store holds, and how the server is set."""
+    """Counts of the store, and settings of the server."""
 
     nodes: dict[str, int]
     relationships: dict[str, int]
@@ -57,17 +58,17 @@ class Stats(BaseModel):
     to_embed: int
     chunker: str | None
     schema_version: int
-    model: str | None = Field(description="The language model that answers; null where passages are quoted.")
+    model: str | None = Field(description="The default language model; null if passages are quoted.")
     models: list[str] = Field(
-        description="What a question may name as its `model`, the usual one first: language models, and `none`, which"
-        " quotes the passages."
+        description="Values for `model` of a question, the default first: language models, and `none`, which quotes the"
+        " passages."
     )
     collection: str = Field(
-        description="Tells this store from others: the same as long as it stays in its place."
+        description="Identifies the store; constant as long as its location does not change."
     )
     speech: SpeechState
     review: bool = Field(description="Whether there are candidate questions to review (`GET /review`).")
-    waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
+    waiting: dict[str, int] = Field(description="Number of running and waiting requests, by pool.")
 
 
 def _wellbeing(request: Request) -> Wellbeing:
@@ -75,12 +76,12 @@ def _wellbeing(request: Request) -> Wellbeing:
 
 
 Watched = Annotated[Wellbeing, Depends(_wellbeing)]
-"""A parameter of a route that knows how the server is."""
+"""Dependency of routes that need the server's health."""
 
 
 @router.get("/health", responses={503: {"model": Health}}, response_model_exclude_none=True)
 async def health(response: Response, wellbeing: Watched) -> Health:
-    """Whether the process does its work, as far as it can tell without waiting; 503 where only a restart helps."""
+    """Return whether the process works, as far as can be told without waiting; 503 if it needs a restart."""
     problems = wellbeing.fatal()
     if not problems:
         return Health(status="ok")
@@ -90,7 +91,7 @@ async def health(response: Response, wellbeing: Watched) -> Health:
 
 @router.get("/ready", responses={503: {"model": Readiness}})
 async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Readiness:
-    """Whether questions can be answered; 503 where not."""
+    """Return whether questions can be answered; 503 if not."""
     collection, processes = serving.collection, serving.processes
     answer = Readiness(
         ready=collection.embedded and (processes is None or processes.ready),
@@ -107,7 +108,7 @@ async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Rea
 
 @router.get("/stats", responses=errors(503))
 async def stats(serving: Serving) -> Stats:
-    """Counts of the store."""
+    """Return the counts of the store."""
     serving.check_ready()
     info = serving.collection.info
     identity = info.embedder
@@ -142,11 +143,11 @@ async def stats(serving: Serving) -> Stats:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(serving: Serving) -> Any:
-    """Metrics for Prometheus."""
+    """Return metrics for Prometheus."""
     return Response(serving.metrics.text(), media_type=CONTENT_TYPE)
 
 
 @router.get("/favicon.ico", include_in_schema=False)
 async def favicon() -> None:
-    """There is none; browsers ask for it."""
+    """There is no icon, but browsers request it."""
     raise ApiError(404, "not_found", "there is no icon")

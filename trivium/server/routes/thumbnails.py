@@ -1,4 +1,4 @@
-"""Thumbnails of the pictures that passages stand for."""
+"""Thumbnails of picture passages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["documents"])
     response_class=Response,
     responses={
         200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
-        304: {"description": "It is the one that `If-None-Match` names."},
+        304: {"description": "Unchanged: it matches `If-None-Match`."},
         **errors(404, 422, 503),
     },
 )
@@ -32,7 +32,7 @@ async def read_thumbnail(
     serving: Serving,
     if_none_match: Annotated[str | None, Header(max_length=1000)] = None,
 ) -> Response:
-    """The small picture of a passage of kind `image`, at most 320 pixels wide and high, by the uri of the passage."""
+    """Return the thumbnail of a passage of kind `image`, at most 320 pixels wide and high, by the uri of the passage."""
 
     def work(engine: Engine) -> bytes:
         for picture in engine.store.thumbnails([uri]).values():
@@ -44,5 +44,6 @@ async def read_thumbnail(
     headers = {"ETag": tag, "Cache-Control": CACHE}
     if if_none_match is not None and names_tag(if_none_match, tag):
         return Response(status_code=304, headers=headers)
-    # Whatever a document contained, browsers take this for a picture: the type is fixed, and every answer is `nosniff`.
+    # Whatever a document contained, browsers treat this as a picture: the type is fixed, and every response is
+    # `nosniff`.
     return Response(picture, media_type=MEDIA_TYPE, headers=headers)
