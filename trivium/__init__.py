@@ -1,7 +1,7 @@
 """Trivium: a knowledge graph from encyclopedic documents, and retrieval that fuses many views of relevance.
 
-:class:`Engine` is the front door. What it returns, what may be handed to it, and every error it raises are names of this
-module; each is loaded at its first use, so that ``import trivium`` takes no time and needs no optional package.
+:class:`Engine` is the main entry point. This module exports it, the types of its arguments and results, and every error
+it raises. Each name is imported on first use, so ``import trivium`` is fast and needs no optional package.
 """
 
 from importlib import import_module

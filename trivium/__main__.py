@@ -6,11 +6,11 @@ import os
 import sys
 
 COMPLETION = "_TRIVIUM_COMPLETE"
-"""What the shell sets when it wants to be told how a line may go on."""
+"""Environment variable set by the shell when it requests completions."""
 
 
 def run() -> None:
-    """Start the command; an interrupt while it is still loading is no reason for a traceback."""
+    """Run the command. An interrupt while it is still loading does not print a traceback."""
     try:
         if COMPLETION in os.environ:
             from trivium.completion import complete

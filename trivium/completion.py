@@ -1,9 +1,9 @@
-"""Completion of commands, options and their values for the shell.
+"""Shell completion of commands, options and their values.
 
-The shell starts the program at every press of the tab key. To import all that the commands do would take a second of
-it, so what there is to complete stands in ``completion.json``, which ``tools/completion.py`` writes; a test fails where
-it is out of date. ``trivium --help`` lists the commands from there, too. What only this machine knows (installed
-packages, titles of a store) is looked up.
+The shell starts the program at every press of the tab key, and importing all commands would take a second. The
+completions are therefore read from ``completion.json``, which ``tools/completion.py`` writes; a test fails when it is
+outdated. ``trivium --help`` lists the commands from there, too. Only values that depend on this machine (installed
+packages, titles of a store) are looked up.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from trivium.errors import TriviumError
 from trivium.plugins import list_plugins
 
 TITLES = "titles"
-"""In place of a group of entry points: the titles of the documents of the store."""
+"""Used instead of an entry point group to complete the titles of the documents in the store."""
 MAX_TITLES = 200
-"""More are of no use to anybody who looks at them."""
+"""Maximum number of completions; more are not readable."""
 
 _MAX_HELP = 100
 
@@ -33,22 +33,22 @@ _Complete = Callable[[typer.Context, str], list[str]]
 
 
 def short(text: str) -> str:
-    """What fits beside a completion."""
+    """Shorten a help text to fit beside a completion."""
     return textwrap.shorten(text, _MAX_HELP, placeholder=" …")
 
 
 def complete() -> None:
-    """Tell the shell how the line that it describes in its variables may go on, and end the process."""
+    """Print the completions of the command line that the shell passes in environment variables, and exit."""
     described = json.loads(files("trivium").joinpath("completion.json").read_text(encoding="utf-8"))
     app = _group(described, named=os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")))
     os.environ["COLUMNS"] = (
-        "1000"  # else the help is broken into lines, each of which a shell takes for a completion
+        "1000"  # otherwise the help would be wrapped, and the shell would take each line for a completion
     )
     app(prog_name="trivium")
 
 
 def _group(described: Mapping[str, Any], named: str = "") -> typer.Typer:
-    """The commands as Typer knows them; only those that ``named`` mentions have their options."""
+    """Build the commands for Typer. Only those mentioned in ``named`` get their options."""
     app = typer.Typer(add_completion="options" in described)
     app.callback()(_function(described.get("options", {})))
     for name, command in described["commands"].items():
@@ -61,7 +61,7 @@ def _group(described: Mapping[str, Any], named: str = "") -> typer.Typer:
 
 
 def _function(options: Mapping[str, Mapping[str, Any]]) -> Callable[..., None]:
-    """A function that does nothing, with the parameters of a command."""
+    """Return a function that does nothing, with the parameters of a command."""
 
     def command(**_values: object) -> None:
         pass
@@ -76,7 +76,7 @@ def _function(options: Mapping[str, Mapping[str, Any]]) -> Callable[..., None]:
             if name.startswith("-")
             else typer.Argument(metavar=name, help=option["help"], autocompletion=completion)
         )
-        # The titles of a store need the value of this one.
+        # Completing titles needs the value of this option.
         own = "store" if name == "--store" else f"value_{number}"
         default = False if option.get("flag") else None
         annotation = Annotated[kind, declared]
@@ -105,7 +105,7 @@ def _completion(option: Mapping[str, Any]) -> _Complete | None:
 
 
 def _titles(store: str | None, incomplete: str) -> list[str]:
-    """Titles that begin like what has been typed."""
+    """Return the titles that begin with the typed text."""
     from trivium.graph.factory import open_store
     from trivium.graph.schema import unescape
     from trivium.settings import load_settings

@@ -1,4 +1,4 @@
-"""What a collection is about, as its owner says it: abbreviations with their meanings, and a scope."""
+"""The subject of a collection as described by its owner: abbreviations with their meanings, and a scope."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ MAX_TERM_CHARACTERS = 40
 MAX_MEANING_CHARACTERS = 200
 MAX_SCOPE_CHARACTERS = 200
 _MAX_EXPANDED = 8
-"""Terms of a text whose meanings are added, the first ones."""
+"""Maximum number of terms in a text whose meanings are added."""
 _LONGEST_TEXT = 4000
-"""Longer texts are not expanded: they hold words enough."""
+"""Longer texts are not expanded because they contain enough words."""
 
 
 class Term(NamedTuple):
-    """A word of a domain, mostly an abbreviation, and what it means."""
+    """A term of a domain, usually an abbreviation, and its meaning."""
 
     name: str
     meaning: str
 
     def find(self, text: str) -> re.Match[str] | None:
-        """Where a text says the name as a word: in any case, but just as it is written where it might be a common word
-        ("IT", "US")."""
+        """Find the name as a word in a text. The case is ignored, except for names that could be a common word ("IT",
+        "US").
+        """
         flags = re.IGNORECASE if len(self.name) > 2 and content_terms(self.name) else re.NOFLAG
         return re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", text, flags)
 
@@ -55,17 +56,21 @@ def _scope(text: str | None) -> str | None:
 
 
 class Domain(BaseModel):
-    """The words and the scope of a collection. In ``trivium.toml`` the table ``[conversation]``, in the environment
-    ``TRIVIUM_CONVERSATION`` is JSON."""
+    """The terms and the scope of a collection: the table ``[conversation]`` in ``trivium.toml``, or JSON in the
+    environment variable ``TRIVIUM_CONVERSATION``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     terms: tuple[Annotated[str, AfterValidator(_term)], ...] = Field(default=(), max_length=MAX_TERMS)
-    """Abbreviations and their meanings, such as ``"EKS: Elastic Kubernetes Service"``: a question that says the one is
-    searched for with the other, and a language model may use both when it rewrites a question."""
+    """Abbreviations and their meanings, such as ``"EKS: Elastic Kubernetes Service"``. A question with the abbreviation
+    is also searched for with the meaning, and a language model may use both when it rewrites a question.
+    """
 
     scope: Annotated[str | None, AfterValidator(_scope)] = None
-    """What the collection is, such as ``"the handbook of ACME"``: said to a language model that rewrites or answers."""
+    """A description of the collection, such as ``"the handbook of ACME"``, for language models that rewrite questions
+    or answer.
+    """
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -78,12 +83,12 @@ class Domain(BaseModel):
 
     @cached_property
     def glossary(self) -> tuple[Term, ...]:
-        """The terms, taken apart."""
+        """The parsed terms."""
         parts = (term.partition(":") for term in self.terms)
         return tuple(Term(name.strip(), meaning.strip()) for name, _, meaning in parts)
 
     def expand(self, text: str) -> str:
-        """A text with the meanings of its terms behind them, where it does not say them itself.
+        """Insert the meanings of terms after them, unless the text contains them already.
 
         >>> Domain(terms=("EKS: Elastic Kubernetes Service",)).expand("How is EKS billed?")
         'How is EKS (Elastic Kubernetes Service) billed?'
@@ -102,4 +107,4 @@ class Domain(BaseModel):
 
 
 NO_DOMAIN = Domain()
-"""Of a collection of which nothing is said."""
+"""A collection without a description."""

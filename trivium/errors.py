@@ -3,19 +3,19 @@
 TriviumError
 ├── InputError              a document, question file or argument is not what was expected
 │   ├── ParseError          a document cannot be turned into a page
-│   ├── AudioError          what should be audio is not, or is damaged
-│   │   └── AudioTooLongError  it lasts longer, or is larger, than is listened to
-│   ├── NothingReadError    none of the documents that were given could be read
+│   ├── AudioError          a file is not audio, or is damaged
+│   │   └── AudioTooLongError  audio exceeds the maximum duration or size
+│   ├── NothingReadError    none of the given documents could be read
 │   └── QuestionFileError   a question file is malformed (names the line)
 ├── StoreError              the store cannot do what was asked
 │   ├── StoreNotFoundError  there is no store at that address
 │   ├── StoreFormatError    the store was written by another schema version, or is damaged
 │   ├── StoreBusyError      another process is writing
 │   ├── NotEmbeddedError    nothing in the store has a vector yet
-│   ├── StoreChangedError   what was found is gone: another process or thread has changed the store meanwhile
-│   ├── EmbedderMismatchError  the store was filled by another embedder
-│   └── ChunkerMismatchError   the pages of the store were cut by another chunker
-├── EmbeddingError          an embedder failed or answered with something else than vectors
+│   ├── StoreChangedError   results are gone because another process or thread changed the store meanwhile
+│   ├── EmbedderMismatchError  the store was built with another embedder
+│   └── ChunkerMismatchError   the pages of the store were split by another chunker
+├── EmbeddingError          an embedder failed or did not return vectors
 │   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
 ├── SpeechError             a recogniser or a voice failed
 ├── ChatModelError          a language model failed or answered with something unusable
@@ -24,7 +24,7 @@ TriviumError
 ├── ConfigurationError      settings are malformed or unknown
 └── MissingExtraError       an optional package is missing; the message names the command that installs it
 
-Messages say what was expected, what came, and what to do about it.
+Messages state what was expected, what was found, and how to fix it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from typing import Any
 
 
 class TriviumError(Exception):
-    """Root of every error this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class InputError(TriviumError):
-    """Something given from outside is not what was expected."""
+    """Input is not as expected."""
 
 
 class ParseError(InputError):
@@ -45,16 +45,17 @@ class ParseError(InputError):
 
 
 class AudioError(InputError):
-    """What should be audio is not, or is damaged."""
+    """A file is not audio, or is damaged."""
 
 
 class AudioTooLongError(AudioError):
-    """Audio lasts longer, or is larger, than is listened to."""
+    """Audio exceeds the maximum duration or size."""
 
 
 class NothingReadError(InputError):
-    """None of the documents that were given could be read, and the store holds none. ``report`` is the
-    :class:`~trivium.index.load.IngestReport` of the load, with its ``problems`` and what was ``left_out``."""
+    """None of the given documents could be read, and the store is empty. ``report`` is the
+    :class:`~trivium.index.load.IngestReport` of the load, with its ``problems`` and what was ``left_out``.
+    """
 
     def __init__(self, message: str, report: Any) -> None:
         super().__init__(message)
@@ -82,19 +83,19 @@ class StoreBusyError(StoreError):
 
 
 class NotEmbeddedError(StoreError):
-    """Nothing in the store has a vector yet; only words can be searched."""
+    """Nothing in the store has a vector yet; only keyword search works."""
 
 
 class StoreChangedError(StoreError):
-    """What was found is gone, because the store was changed meanwhile; asking again helps."""
+    """Results are gone because the store was changed meanwhile. Retrying helps."""
 
 
 class EmbedderMismatchError(StoreError):
-    """The store was filled by another embedder."""
+    """The store was built with another embedder."""
 
 
 class ChunkerMismatchError(StoreError):
-    """The pages of the store were cut by another chunker."""
+    """The pages of the store were split by another chunker."""
 
 
 class EmbeddingError(TriviumError):
@@ -126,7 +127,7 @@ class ConfigurationError(TriviumError):
 
 
 class MissingExtraError(TriviumError):
-    """An optional package is missing. ``then`` is a command for what no extra can bring."""
+    """An optional package is missing. ``then`` is a further command for what no extra can install."""
 
     def __init__(self, feature: str, extra: str, then: str | None = None) -> None:
         commands = f"pip install 'trivium[{extra}]'" + ("" if then is None else f" && {then}")
@@ -135,8 +136,8 @@ class MissingExtraError(TriviumError):
 
 
 def said(error: BaseException) -> str:
-    """What a library says of a file it cannot read, as a reason to show: one line of at most 200 characters, since some
-    quote the file.
+    """Format a library's error about an unreadable file as one line of at most 200 characters, because some quote the
+    file.
 
     >>> said(ValueError("no such name:\\n" + "x" * 1000)) == "no such name: " + "x" * 186
     True

@@ -1,4 +1,4 @@
-"""How approximate vector indexes (HNSW graphs) are made and asked."""
+"""Parameters of approximate vector indexes (HNSW graphs)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Expansion = Annotated[int, Field(ge=1, le=3_200)]
 
 
 class IndexParameters(BaseModel):
-    """Parameters of the vector indexes of a store; None leaves the store its own. They are kept with the store; another
-    value makes its indexes anew. In ``trivium.toml`` they are the table ``[index]``, in the environment ``TRIVIUM_INDEX``
-    is JSON.
+    """Parameters of a store's vector indexes; None leaves the default of the store. They are saved with the store, and
+    changing them rebuilds its indexes. In ``trivium.toml`` they are the table ``[index]``; the environment variable
+    ``TRIVIUM_INDEX`` is JSON.
 
     >>> IndexParameters(connectivity=32).stored()
     '{"connectivity": 32}'
@@ -25,38 +25,42 @@ class IndexParameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     connectivity: Connectivity | None = None
-    """Edges of a node in the graph (HNSW's M, in Neo4j ``vector.hnsw.m``): 16. More find more, and take memory and time
-    to build."""
+    """Edges per node of the graph (HNSW's M, in Neo4j ``vector.hnsw.m``), default 16. Higher values improve recall and
+    need more memory and build time.
+    """
 
     expansion_add: Expansion | None = None
-    """Nodes in sight while one is added (``ef_construction``): 128 in a folder, 100 in Neo4j. More find more, and take
-    time to build."""
+    """Candidates considered when a node is inserted (``ef_construction``), default 128 in a folder, 100 in Neo4j.
+    Higher values improve recall and need more build time.
+    """
 
     expansion_search: Expansion | None = None
-    """Nodes in sight while an index in a folder is asked (``ef``): 320. More find more, and take time with each question;
-    the index stays. Neo4j has no such parameter."""
+    """Candidates considered in a search of a folder store (``ef``), default 320. Higher values improve recall and slow
+    down each question; the index need not be rebuilt. Neo4j has no such parameter.
+    """
 
     quantized: bool | None = None
-    """Whether the index holds a byte for each number of a vector (true in a folder; what is found is ordered by the exact
-    vectors), or numbers of 16 bits in a folder and of 32 in Neo4j (false there, since Neo4j ranks by what the index
-    holds)."""
+    """Whether the index stores one byte per vector component. Default true in a folder, where results are reranked with
+    the exact vectors, and false in Neo4j, which ranks by the index itself. Otherwise a folder stores 16-bit and Neo4j
+    32-bit numbers.
+    """
 
     def stored(self) -> str | None:
-        """As text, to be kept; None where nothing is set."""
+        """Serialise the parameters for storage; None if none is set."""
         return json.dumps(self.chosen, sort_keys=True) if self.chosen else None
 
     @property
     def chosen(self) -> dict[str, int | bool]:
-        """Those that are not left to the store."""
+        """The parameters that are set."""
         return self.model_dump(exclude_none=True)
 
     @classmethod
     def read(cls, stored: str | None) -> Self:
-        """What :meth:`stored` gave."""
+        """Parse the result of :meth:`stored`."""
         return cls() if stored is None else cls.model_validate_json(stored)
 
     def changed(self, given: IndexParameters) -> IndexParameters:
-        """With what ``given`` says in its place: also None, where that was said.
+        """Return a copy updated with the values explicitly set in ``given``, including None.
 
         >>> IndexParameters(connectivity=32, expansion_add=64).changed(IndexParameters(connectivity=None)).stored()
         '{"expansion_add": 64}'
@@ -65,12 +69,12 @@ class IndexParameters(BaseModel):
 
     @property
     def of_building(self) -> tuple[Any, ...]:
-        """What an index has to be made anew for."""
+        """The parameters whose change requires rebuilding an index."""
         return (self.connectivity, self.expansion_add, self.quantized)
 
 
 def index_parameters(**values: Any) -> IndexParameters:
-    """Parameters of which some are given. Raises ConfigurationError for one that is not known or out of range."""
+    """Create parameters from some values. Raises ConfigurationError for an unknown parameter or a value out of range."""
     try:
         return IndexParameters.model_validate(values)
     except ValidationError as error:

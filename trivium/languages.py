@@ -1,6 +1,6 @@
-"""The languages that words are searched in: their stemmers, their function words, and which of them a text is in.
+"""Languages of keyword search: stemmers, function words, and language detection.
 
-A store in English (the default) works as if this module did not exist: its analyzer gives
+A store in English (the default) does not depend on this module: its analyzer is equivalent to
 :func:`trivium.text.terms` and :func:`trivium.text.question_terms`.
 """
 
@@ -19,7 +19,7 @@ from trivium.text import words
 
 ENGLISH = "en"
 AUTO = "auto"
-"""The setting that has each document's language recognised."""
+"""Language setting that detects the language of each document."""
 _ANY_EMBEDDER = "any-embedder"
 
 _STEMMERS = {
@@ -37,7 +37,7 @@ _STEMMERS = {
     "ru": "russian",
 }
 _WITHOUT_SPACES = ("zh", "ja", "ko")
-"""Written without spaces (Korean: with particles that stick to words): searched by pairs of characters."""
+"""Languages without spaces between words (Korean: with particles attached to words), searched by character bigrams."""
 
 NAMES = {
     **{code: name.capitalize() for code, name in _STEMMERS.items()},
@@ -45,7 +45,7 @@ NAMES = {
     "ja": "Japanese",
     "ko": "Korean",
 }
-"""Code (ISO 639-1) of each language -> its English name."""
+"""English names of the languages, by ISO 639-1 code."""
 
 _CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 _CJK_RUN = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
@@ -142,15 +142,15 @@ _FUNCTION_WORDS = {
 }
 
 _SAMPLED = 1_500
-"""Words of a text that are looked at, from its beginning."""
+"""Number of words at the beginning of a text that are examined."""
 _FEWEST = 8
 _LEAST_SHARE = 0.08
-"""Share of a text that has to be function words of its language: running text has .3 and more, tables hardly any."""
+"""Minimum share of function words of the language in a text. Running text has .3 and more, tables hardly any."""
 _CJK_SHARE = 0.3
 
 
 def check_language(code: str) -> str:
-    """The code as it is kept. Raises InputError for a language that is not known.
+    """Normalise a language code. Raises InputError for an unknown language.
 
     >>> check_language("DE")
     'de'
@@ -165,13 +165,15 @@ def check_language(code: str) -> str:
 
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """The words of a language that carry no topic, lower-cased; none for those without spaces."""
+    """Return the lower-cased function words of a language; empty for languages without spaces."""
     return frozenset(_FUNCTION_WORDS.get(language, "").split())
 
 
 @cache
 def _shares_of_words() -> dict[str, tuple[tuple[str, float], ...]]:
-    """Function word -> what it says for each language that has it: more, the fewer they are."""
+    """Map each function word to the languages that have it, with its weight as evidence: the fewer languages, the
+    higher.
+    """
     by_word: dict[str, list[str]] = {}
     for language in _FUNCTION_WORDS:
         for word in function_words(language):
@@ -182,8 +184,8 @@ def _shares_of_words() -> dict[str, tuple[tuple[str, float], ...]]:
 
 
 def detect_language(text: str, among: Iterable[str] | None = None) -> str | None:
-    """The language that a text is in, by its function words, or by its script; None where it shows too little of any,
-    as tables and lists of names do.
+    """Detect the language of a text by its function words or its script. Returns None when there is too little
+    evidence, as in tables and lists of names.
 
     >>> detect_language("Der Mars hat zwei Monde. Sie wurden im Jahr 1877 von Asaph Hall entdeckt.")
     'de'
@@ -204,7 +206,7 @@ def detect_language(text: str, among: Iterable[str] | None = None) -> str | None
 
 
 def _script(sample: str) -> str | None:
-    """Chinese, Japanese or Korean, where their characters are a good part of all letters."""
+    """Detect Chinese, Japanese or Korean if their characters are a considerable share of all letters."""
     count = len(_CJK_CHARACTER.findall(sample))
     if count == 0 or count < _CJK_SHARE * sum(character.isalpha() for character in sample):
         return None
@@ -214,7 +216,7 @@ def _script(sample: str) -> str | None:
 
 
 def _best(found: Sequence[str], known: frozenset[str]) -> str | None:
-    """The language with most function words; None where there are none, or two have as many."""
+    """Return the language with the most function words; None if there are none, or two languages have equally many."""
     says = _shares_of_words()
     score: dict[str, float] = defaultdict(float)
     for word in found:
@@ -234,7 +236,7 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 @lru_cache(maxsize=1 << 18)
 def _stems(word: str, language: str) -> tuple[str, ...]:
-    """What a lower-cased word is searched as: its stem; pairs of characters where there are no spaces."""
+    """Return the search terms of a lower-cased word: its stem, or character bigrams in languages without spaces."""
     if _CJK_CHARACTER.search(word) is not None:
         return tuple(
             part
@@ -242,7 +244,7 @@ def _stems(word: str, language: str) -> tuple[str, ...]:
             for part in (_pairs(run) if _CJK_CHARACTER.match(run) else _stems(run, language))
         )
     if language in _WITHOUT_SPACES:
-        language = ENGLISH  # their texts quote English
+        language = ENGLISH  # such texts quote English
     return (str(_stemmer(language).stemWord(word)),)
 
 
@@ -252,14 +254,15 @@ def _pairs(run: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How words become search terms in a store with documents in some ``languages`` (codes, the first one counts where a
-    text does not show its own)."""
+    """Converts words to search terms for a store with documents in these ``languages`` (codes). The first one is used
+    for texts whose language is not recognised.
+    """
 
     languages: tuple[str, ...] = (ENGLISH,)
 
     @property
     def english(self) -> bool:
-        """Whether English is all there is."""
+        """Whether English is the only language."""
         return self.languages == (ENGLISH,)
 
     @cached_property
@@ -273,7 +276,8 @@ class Analyzer:
         }
 
     def terms(self, text: str) -> list[str]:
-        """The search terms of a text, in order, repeats kept; of several languages each word's terms in all of them.
+        """Return the search terms of a text, in order, with repetitions. With several languages, each word yields its
+        terms in all of them.
 
         >>> Analyzer(("de",)).terms("Die Häuser der Stadt")
         ['die', 'haus', 'der', 'stadt']
@@ -281,8 +285,7 @@ class Analyzer:
         return [term for group in self._groups(text) for term in group]
 
     def question_terms(self, question: str) -> list[str]:
-        """The distinct search terms of a question, in order, without function words (with them when nothing else is
-        left).
+        """Return the distinct search terms of a question, in order, without function words unless nothing else is left.
 
         >>> Analyzer(("de",)).question_terms("Wer hat die Häuser gebaut?")
         ['haus', 'gebaut']
@@ -290,7 +293,9 @@ class Analyzer:
         return [term for group in self.question_groups(question) for term in group]
 
     def question_groups(self, question: str) -> list[tuple[str, ...]]:
-        """:meth:`question_terms` by word: the terms of a word in each language, those of an earlier word left out."""
+        """Group :meth:`question_terms` by word: the terms of each word in all languages, without those of earlier
+        words.
+        """
         asked = self.language_of(question)
         common = self._common[asked] if asked is not None else frozenset()
         distinct: dict[str, None] = {}
@@ -303,18 +308,18 @@ class Analyzer:
         return [group for group in groups if common.isdisjoint(group)] or groups
 
     def places(self, question: str) -> dict[str, int]:
-        """Term -> the place of the first word of the question that it stands for, from 0."""
+        """Map each term to the position in the question of the first word it stands for, from 0."""
         found: dict[str, int] = {}
         place = 0
         for group in self._groups(question):
             for number, term in enumerate(group):
-                # One language has several terms for one word where it is written without spaces.
+                # In a language without spaces, one word yields several terms.
                 found.setdefault(term, place + (number if len(self.languages) == 1 else 0))
             place += len(group) if len(self.languages) == 1 else 1
         return found
 
     def language_of(self, question: str) -> str | None:
-        """Which of the store's languages a question is in; None where it does not show."""
+        """Detect in which of the store's languages a question is; None if unknown."""
         if len(self.languages) == 1:
             return self.languages[0]
         script = _script(question)
@@ -331,7 +336,7 @@ class Analyzer:
         return tuple(dict.fromkeys(stem for language in self.languages for stem in self._of(word, language)))
 
     def _of(self, word: str, language: str) -> tuple[str, ...]:
-        # English stays as it was before there were others: a run of characters without spaces is one word.
+        # English stores keep the original behaviour: a run of characters without spaces is one word.
         return (str(_stemmer(ENGLISH).stemWord(word)),) if self.english else _stems(word, language)
 
 
@@ -340,8 +345,9 @@ IN_ENGLISH = Analyzer()
 
 @dataclass(frozen=True, slots=True)
 class StoreLanguages:
-    """What a store keeps of its languages: which ones its documents are in, and whether those of further documents are
-    recognised (``detect``), and whether a model for English may embed other languages, too (``any_embedder``)."""
+    """The languages of a store: those of its documents, whether those of further documents are detected (``detect``),
+    and whether an English-only model may embed other languages (``any_embedder``).
+    """
 
     codes: tuple[str, ...] = (ENGLISH,)
     detect: bool = False
@@ -349,7 +355,7 @@ class StoreLanguages:
 
     @classmethod
     def read(cls, kept: str | None) -> StoreLanguages:
-        """From what :meth:`__str__` wrote; None is English.
+        """Parse the result of :meth:`__str__`; None is English.
 
         >>> StoreLanguages.read("auto de en")
         StoreLanguages(codes=('de', 'en'), detect=True, any_embedder=False)
@@ -364,7 +370,7 @@ class StoreLanguages:
 
     @property
     def analyzer(self) -> Analyzer:
-        """How its words become search terms."""
+        """The analyzer for these languages."""
         return _analyzer(self.codes)
 
 

@@ -1,4 +1,4 @@
-"""How much a document may take: what comes in is refused before it costs a machine its memory or its time."""
+"""Limits of documents. Input beyond them is rejected before it exhausts memory or time."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from pydantic import BaseModel, ConfigDict, Field
 Positive = Annotated[int, Field(ge=1)]
 
 UNPACKED_UPLOAD = 256 << 20
-"""Bytes that an uploaded file may unpack to where the settings name no other limit."""
+"""Default for the unpacked size of an uploaded file in bytes."""
 
 OCR_UPLOAD = 60.0
-"""Seconds to read the pictures of an upload: a client waits for it, and others wait behind."""
+"""Maximum seconds for reading the pictures of an upload, because its client and other clients wait."""
 
 UNPACKED_FREE = 8 << 20
-"""Bytes that any packed file may unpack to, whatever the ratio: small files are often very regular."""
+"""Bytes that any packed file may unpack to regardless of the ratio, because small files are often very regular."""
 
 
 class InputLimits(BaseModel):
-    """Limits of documents, with defaults that suit a machine with 1 GB of memory. Sizes are in bytes.
+    """Limits of documents. The defaults suit a machine with 1 GB of memory. Sizes are in bytes.
 
-    A document is an HTML page, a row of Natural Questions or a record: a file of rows may be of any size. One that is
-    beyond a limit is left out and reported as a problem. In ``trivium.toml`` they are the table ``[limits]``, in the
-    environment ``TRIVIUM_LIMITS`` is JSON.
+    A document is an HTML page, a row of Natural Questions or a record; a file of rows may have any size. Documents
+    beyond a limit are left out and reported as problems. In ``trivium.toml`` the limits are the table ``[limits]``; the
+    environment variable ``TRIVIUM_LIMITS`` is JSON.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     document_bytes: Positive = 32 << 20
-    """A document, unpacked."""
+    """Size of a document, unpacked."""
 
     file_bytes: Positive | None = None
-    """A packed file, unpacked; None means that one that is uploaded may have 256 MB, and one that a command reads any
-    size."""
+    """Size of a packed file, unpacked. None means 256 MB for uploads and no limit for files read by a command."""
 
     ratio: Positive = 100
-    """How many times its size a packed file may unpack to, beyond the first 8 MB."""
+    """Maximum compression ratio of a packed file, beyond its first 8 MB."""
 
     members: Positive = 10_000
-    """Files in an archive, which DOCX, PPTX, XLSX and EPUB are; such an archive may unpack to 256 MB where
-    ``file_bytes`` is None."""
+    """Files in an archive (DOCX, PPTX, XLSX and EPUB are archives). Such an archive may unpack to 256 MB if
+    ``file_bytes`` is None.
+    """
 
     values: Positive = 2_000_000
     """Values in the JSON of a row or record, and cells of a table file."""
 
     markdown_bytes: Positive = 8 << 20
-    """A Markdown file."""
+    """Size of a Markdown file."""
 
     tags: Positive = 1_000_000
-    """Tags of an HTML page, XML elements of a DOCX or PPTX."""
+    """Tags of an HTML page; XML elements of a DOCX or PPTX file."""
 
     attributes: Positive = 1_000
     """Attributes of one element."""
@@ -58,34 +58,35 @@ class InputLimits(BaseModel):
     """Sections of a page."""
 
     picture_pixels: Positive = 50_000_000
-    """Width times height of a picture: about those of a page of 60 x 45 cm that was scanned at 300 dots an inch."""
+    """Width times height of a picture. The default corresponds to a page of 60 x 45 cm scanned at 300 dpi."""
 
     ocr_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 600.0
-    """Processor time to read the text of a document's pictures, beyond ``seconds``; the text of further pictures is
-    left out. 0 reads none. For uploads it is 60 seconds at most."""
+    """Processor seconds for reading the text in a document's pictures, in addition to ``seconds``. Further pictures are
+    left unread; 0 reads none. Uploads are limited to 60 seconds.
+    """
     pages: Positive = 10_000
     """Pages of a PDF."""
 
     graph_bytes: Positive = 64 << 20
-    """What a page becomes: its texts, names, search terms and uris."""
+    """Size of a parsed page: its texts, names, search terms and uris."""
 
     documents: Positive = 100_000
-    """Pages and rows of one upload."""
+    """Pages and rows per upload."""
 
     records_bytes: Positive = 128 << 20
-    """The records of one upload, good or bad, each counted with 500 bytes more than its title and text."""
+    """Total size of the records of an upload, valid or not. Each counts 500 bytes in addition to its title and text."""
 
     problems: Positive = 1_000
-    """Problems that a report lists; further ones are only counted."""
+    """Problems listed in a report. Further ones are only counted."""
 
     worker_bytes: Positive = 768 << 20
-    """Memory of the process that parses what clients upload."""
+    """Memory of the process that parses uploads."""
 
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
-    """Processor time for a document in that process; by the clock it may take three times as long."""
+    """Processor seconds per document in that process. The wall-clock limit is three times as long."""
 
     def of_uploads(self) -> InputLimits:
-        """The limits for what clients upload."""
+        """Return the limits for uploads."""
         return self.model_copy(
             update={
                 "file_bytes": self.file_bytes or UNPACKED_UPLOAD,
@@ -95,4 +96,4 @@ class InputLimits(BaseModel):
 
 
 DEFAULT_LIMITS = InputLimits()
-"""The limits of functions that are called without any."""
+"""Default limits of functions."""

@@ -1,4 +1,4 @@
-"""What documents say of themselves, and what their users say of them, as a bounded set of plain values."""
+"""Metadata of documents, from the documents themselves or from users, as a bounded set of plain values."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from trivium.errors import InputError
 from trivium.types import MetadataValue
 
 MAX_KEYS = 64
-"""Keys of a document; what comes after them is left out."""
+"""Maximum number of keys per document. Further keys are dropped."""
 MAX_KEY_CHARACTERS = 100
-"""The longest key."""
+"""Maximum length of a key."""
 MAX_TEXT_CHARACTERS = 1_000
-"""The longest text under a key; a longer one is cut."""
+"""Maximum length of a text value. Longer values are truncated."""
 _INT64 = range(-(1 << 63), 1 << 63)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def clean(values: Mapping[str, object]) -> dict[str, MetadataValue]:
-    """The values that can be kept: texts, numbers, yes and no; dates as ISO 8601 writes them, lists of such values joined
-    by commas. Other values and too long keys are left out, long texts are cut, and of many keys the first are kept.
+    """Keep the values that can be stored: texts, numbers and booleans; dates in ISO 8601; lists of such values, joined
+    by commas. Other values and overlong keys are dropped, long texts are truncated, and surplus keys are dropped.
 
     >>> clean({"year": 2020, "tags": ["a", "b"], "nested": {"x": 1}, "none": None})
     {'year': 2020, 'tags': 'a, b'}
@@ -38,8 +38,9 @@ def clean(values: Mapping[str, object]) -> dict[str, MetadataValue]:
 
 
 def check(values: object) -> dict[str, MetadataValue | None]:
-    """What a user says of documents; None under a key takes back what was said before. Raises InputError for anything
-    that :func:`clean` would leave out or cut."""
+    """Validate metadata given by a user. None as a value removes the key. Raises InputError for anything that
+    :func:`clean` would drop or truncate.
+    """
     if not isinstance(values, Mapping):
         raise InputError(f"expected metadata as keys and values, got {type(values).__name__}")
     kept: dict[str, MetadataValue | None] = {**clean(values)}
@@ -57,8 +58,8 @@ def check(values: object) -> dict[str, MetadataValue | None]:
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, MetadataValue | None]:
-    """Metadata from ``key=value``; numbers, ``true`` and ``false`` are such, everything else is text, with quotation
-    marks also what looks like a number. ``key=`` takes back what was said before.
+    """Parse metadata of the form ``key=value``. Numbers, ``true`` and ``false`` are recognised; everything else is
+    text, and quotation marks force text. ``key=`` removes the key.
 
     >>> parse_assignments(["year=2020", "share=.5", "draft=false", "day=2024-05-01", "code='007'"])
     {'year': 2020, 'share': 0.5, 'draft': False, 'day': '2024-05-01', 'code': '007'}
@@ -75,7 +76,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, MetadataValue | N
 
 
 def parse_object(text: str) -> dict[str, MetadataValue | None]:
-    """Metadata from a JSON object. Raises InputError."""
+    """Parse metadata from a JSON object. Raises InputError."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -113,6 +114,6 @@ def _plain(value: object) -> MetadataValue | None:
 
 
 def _text(value: str) -> str:
-    """Without halves of surrogate pairs and control characters."""
+    """Replace lone surrogates and remove control characters."""
     whole = value.encode("utf-8", "replace").decode("utf-8")
     return "".join(character for character in whole if character >= " " or character in "\n\t")

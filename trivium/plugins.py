@@ -18,9 +18,8 @@ from trivium.errors import ConfigurationError, TriviumError
 
 
 def list_plugins(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name, in alphabetical order; nothing is imported.
-
-    Raises ConfigurationError where two packages declare the same name.
+    """Return the entry points of a group by name, in alphabetical order, without importing them. Raises
+    ConfigurationError when two packages declare the same name.
     """
     found: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
@@ -34,16 +33,15 @@ def list_plugins(group: str) -> dict[str, EntryPoint]:
 
 
 def load_plugin(group: str, name: str) -> Any | None:
-    """What the entry point of that name stands for, or None where no installed package declares it.
-
-    Raises ConfigurationError where it cannot be imported or is not callable.
+    """Return the object that an entry point refers to, or None if no installed package declares it. Raises
+    ConfigurationError when it cannot be imported or is not callable.
     """
     entry = list_plugins(group).get(name)
     if entry is None:
         return None
     try:
         factory = entry.load()
-    except Exception as error:  # importing somebody's package may raise anything
+    except Exception as error:  # importing a third-party package may raise anything
         raise ConfigurationError(
             f"{_described(entry)} cannot be loaded from {entry.value}: {type(error).__name__}: {error}"
         ) from error
@@ -56,9 +54,8 @@ def load_plugin(group: str, name: str) -> Any | None:
 
 
 def create_plugin(group: str, name: str, *arguments: object) -> Any | None:
-    """What the entry point of that name makes of the arguments, or None where no installed package declares it.
-
-    Errors of Trivium's own kind pass through; others become a ConfigurationError that names the package.
+    """Call the factory of an entry point with the arguments and return the result, or None if no installed package
+    declares it. Trivium's own errors are passed through; others become a ConfigurationError that names the package.
     """
     factory = load_plugin(group, name)
     if factory is None:

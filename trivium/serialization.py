@@ -1,4 +1,4 @@
-"""Results as JSON: the same fields everywhere, a contract with other programs; and hits as a pandas DataFrame."""
+"""Results as JSON, with the same fields in every interface as a stable contract, and hits as a pandas DataFrame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LiveFields(TypedDict):
-    """Where a passage is from that a live source gave."""
+    """The origin of a passage from a live source."""
 
     source: str
     address: str
@@ -29,7 +29,7 @@ class LiveFields(TypedDict):
 
 
 class HitFields(TypedDict):
-    """A passage as every door gives it."""
+    """A passage, as returned by every interface."""
 
     uri: str
     text: str
@@ -53,7 +53,7 @@ class HitFields(TypedDict):
 
 
 def live_json(origin: LiveOrigin | None) -> LiveFields | None:
-    """Where a passage is from; None for one of the collection."""
+    """Convert the origin of a passage; None for passages of the collection."""
     if origin is None:
         return None
     return {
@@ -65,7 +65,7 @@ def live_json(origin: LiveOrigin | None) -> LiveFields | None:
 
 
 def hit_json(hit: Hit) -> HitFields:
-    """A hit with every field of the contract."""
+    """Convert a hit, with every field of the contract."""
     return {
         "uri": hit.uri,
         "text": hit.text,
@@ -90,16 +90,16 @@ def hit_json(hit: Hit) -> HitFields:
 
 
 def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
-    """What the scores of hits are: log-odds, where 0 is as likely right as wrong, or a scale of their own."""
+    """Return the scale of the scores of hits: log-odds (0: as likely relevant as not), or a scale of their own."""
     return "own" if any(hit.probability is None for hit in hits) else "log-odds"
 
 
 def to_pandas(hits: Iterable[Hit]) -> DataFrame:
-    """Hits as a DataFrame: a line each, in their order, with the fields of :func:`hit_json` as columns.
+    """Convert hits to a DataFrame with one row per hit, in their order, and the fields of :func:`hit_json` as columns.
 
-    What is by retriever has a column for each retriever: ``contributions.vector``, ``provenance.walk`` ...; NaN where a
-    retriever did not return the hit. Metadata likewise (``metadata.year`` ...), and where a passage is from that a live
-    source gave (``live.address`` ...). Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
+    Values by retriever become one column per retriever (``contributions.vector``, ``provenance.walk`` ...), NaN if it
+    did not return the hit. The same holds for metadata (``metadata.year`` ...) and the origin of live passages
+    (``live.address`` ...). Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
     """
     by_name = ("contributions", "provenance", "metadata", "live")
     columns = [name for name in HitFields.__annotations__ if name not in by_name]
@@ -117,7 +117,7 @@ def _flat(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer with every field; ``answer`` is its text."""
+    """Convert an answer, with every field. ``answer`` is its text."""
     return {
         "question": answer.question,
         "intent": answer.intent,
@@ -144,7 +144,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def info_json(info: StoreInfo) -> dict[str, Any]:
-    """Counts of a store."""
+    """Convert the counts of a store."""
     identity = info.embedder
     return {
         "store": info.location,
@@ -163,12 +163,12 @@ def info_json(info: StoreInfo) -> dict[str, Any]:
 
 
 def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str, Any]:
-    """What a load did in ``seconds``, and what the store holds after it."""
+    """Convert the report of a load that took ``seconds``, with the counts of the store after it."""
     return {**report_json(report), "seconds": round(seconds, 3), **info_json(info)}
 
 
 def report_json(report: IngestReport) -> dict[str, Any]:
-    """What a load did."""
+    """Convert the report of a load."""
     return {
         "pages": {
             "added": report.added,
@@ -192,7 +192,7 @@ def report_json(report: IngestReport) -> dict[str, Any]:
 
 
 def question_report_json(report: QuestionReport) -> dict[str, Any]:
-    """What became of the questions of rows."""
+    """Convert the report on the questions of Natural Questions rows."""
     return {
         "asked": report.asked,
         "traced": report.traced,

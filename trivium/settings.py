@@ -1,8 +1,9 @@
-"""Settings: the environment (``TRIVIUM_*``) and ``trivium.toml`` in the working directory.
+"""Settings from the environment (``TRIVIUM_*``) and from ``trivium.toml`` in the working directory.
 
-The environment wins over the file. An unknown key in the file is refused; an unknown ``TRIVIUM_*`` variable
-is refused when it looks like a misspelt one and logged otherwise. Keys of remote services are kept as
-:class:`pydantic.SecretStr`, so that neither a ``repr`` nor an error shows them."""
+The environment overrides the file. An unknown key in the file is an error; an unknown ``TRIVIUM_*`` variable is an
+error if it looks like a misspelt one, and logged otherwise. Keys of remote services are stored as
+:class:`pydantic.SecretStr`, so that neither a ``repr`` nor an error reveals them.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +31,9 @@ from trivium.limits import InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
 MAX_TEMPERATURE = 2.0
-"""Of a language model's chance: no provider takes more."""
+"""Maximum temperature of a language model. No provider accepts more."""
 TESTS = "TRIVIUM_TEST_"
-"""Begins variables that are for the test-suite."""
+"""Prefix of variables reserved for the test suite."""
 SETTINGS_FILE = Path("trivium.toml")
 
 StyleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -42,18 +43,18 @@ _log = logging.getLogger(__name__)
 
 
 def _default_home() -> Path:
-    # The XDG specification has relative and empty values ignored.
+    # According to the XDG specification, relative and empty values are ignored.
     cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (cache if cache.is_absolute() else Path.home() / ".cache") / "trivium"
 
 
 def _named(name: str, *others: str) -> Any:
-    """A field that variables without the prefix set as well; the prefixed one comes first."""
+    """Create a field that can also be set by variables without the prefix. The prefixed variable has priority."""
     return AliasChoices(PREFIX + name.upper(), *others)
 
 
 class Settings(BaseSettings):
-    """What can be configured. The variable of a field is ``TRIVIUM_`` and its name in capitals."""
+    """All settings. The environment variable of a field is ``TRIVIUM_`` followed by its name in upper case."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -65,53 +66,54 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=_default_home)
-    """Where model files live, in ``models``."""
+    """Folder of model files, in its subfolder ``models``, and of caches."""
 
     store: Annotated[str, Field(min_length=1)] | None = None
-    """The store of commands that name none: a folder, or the address of a Neo4j server."""
+    """Default store of commands: a folder, or the address of a Neo4j server."""
 
     embedder: str | None = None
-    """The embedder of a new store; None takes bge-small when it is installed, else minilm."""
+    """The embedder of a new store. None uses bge-small if it is installed, else minilm."""
 
     embed_with: Url | None = None
-    """The Text Embeddings Inference server of embedders ``tei:NAME``."""
+    """The Text Embeddings Inference server for embedders ``tei:NAME``."""
 
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = "cpu"
-    """Where models embed: ``cpu``, ``cuda``, or ``cuda:N`` for the graphics card of that number (the extra ``cuda``)."""
+    """Device for embedding models: ``cpu``, ``cuda``, or ``cuda:N`` for GPU number N (needs the extra ``cuda``)."""
 
     workers: Positive | None = None
-    """Threads and processes at work; None means as many as there are cores."""
+    """Number of threads and processes; None means one per core."""
 
     retrievers: dict[str, Any] = Field(default_factory=dict)
     """Settings of retrievers: in ``trivium.toml`` tables such as ``[retrievers.walk]`` with ``damping = 0.4``, in the
-    environment JSON."""
+    environment JSON.
+    """
 
     path_selector: str = "match"
-    """Who chooses for the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
+    """The selector of the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
 
     limits: InputLimits = Field(default_factory=InputLimits)
-    """How large documents may be: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
+    """Limits of documents: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
 
     index: IndexParameters = Field(default_factory=IndexParameters)
-    """How vector indexes are made: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
+    """Parameters of vector indexes: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
 
     data: Path | None = None
     """The folder of the evaluation data."""
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
-    """The API of the MediaWiki that sources ``wiki:TITLE``, and the live source ``mediawiki``, are read from."""
+    """The API of the MediaWiki for sources ``wiki:TITLE`` and the live source ``mediawiki``."""
 
     arxiv_url: Url = "https://export.arxiv.org/api/query"
     """The API of arXiv."""
 
     arxiv_results: Positive = 30
-    """Papers that ``arxiv:QUERY`` and the live source ``arxiv`` read at most."""
+    """Maximum number of papers read by ``arxiv:QUERY`` and the live source ``arxiv``."""
 
     arxiv_days: Annotated[int, Field(ge=0)] = 365
-    """The live source ``arxiv`` looks at papers of so many days; 0 means of any time."""
+    """Maximum age in days of papers in the live source ``arxiv``; 0 means any age."""
 
     searxng_url: Url | None = None
-    """The SearXNG server of the live source ``searxng``; it must allow answers in JSON (``search.formats``)."""
+    """The SearXNG server of the live source ``searxng``; it must allow JSON output (``search.formats``)."""
 
     serpapi_key: SecretStr | None = Field(
         default=None, validation_alias=_named("serpapi_key", "SERPAPI_API_KEY")
@@ -136,55 +138,58 @@ class Settings(BaseSettings):
     """The address of Tavily."""
 
     live_sources: tuple[str, ...] = ()
-    """The live sources of questions that name none, where a server is told to ask live sources always: in
-    ``trivium.toml`` a list, in the environment JSON. None means ``web`` where a source of the web is configured, else
-    ``mediawiki``."""
+    """The live sources of questions that name none, on a server that always asks live sources: in ``trivium.toml`` a
+    list, in the environment JSON. None means ``web`` if a web source is configured, else ``mediawiki``.
+    """
 
     live_results: Positive = 10
-    """Results that a live source of the web or of a MediaWiki is asked for."""
+    """Number of results requested from a live web or MediaWiki source."""
 
     live_pages: Annotated[int, Field(ge=0, le=10)] = 3
-    """Of how many of them the page itself is read; of the others what the source quotes. 0 reads none."""
+    """Number of results whose full page is read; for the others the source's excerpt is used. 0 reads none."""
 
     live_private_pages: bool = False
-    """Whether pages may be of private networks, as for a search engine of an intranet."""
+    """Whether pages may be on private networks, as for the search engine of an intranet."""
 
     live_seconds: Annotated[float, Field(gt=0, le=300)] = 6.0
-    """Seconds that each live source has to answer, pages included."""
+    """Time limit of each live source in seconds, including pages."""
 
     live_total_seconds: Annotated[float, Field(gt=0, le=600)] = 8.0
-    """Seconds after which a question goes on without the live sources that have not answered."""
+    """Seconds after which a question continues without the live sources that have not answered."""
 
     live_cache_seconds: Annotated[float, Field(ge=0)] = 86_400.0
-    """How long answers of live sources are used again (kept below ``home``); 0 keeps none."""
+    """How long answers of live sources are cached (below ``home``), in seconds; 0 disables the cache."""
 
     pdf_reader: Literal["pdfium", "docling"] = "pdfium"
-    """What reads PDF files: PDFium, or the program Docling (slower by far; tables and formulas by neural networks)."""
+    """Reader of PDF files: PDFium, or the program Docling (much slower; recognises tables and formulas with neural
+    networks).
+    """
 
     docling_command: str = "docling"
-    """The program of ``pdf_reader = "docling"``, with arguments that come before those of this program."""
+    """The command for ``pdf_reader = "docling"``, optionally with leading arguments."""
 
     recogniser: str = "whisper"
-    """What hears questions: ``whisper`` with the weights of the extra ``speech`` (English), or ``whisper:FOLDER`` with a
-    model of Whisper for CTranslate2."""
+    """Speech recogniser: ``whisper`` with the weights of the extra ``speech`` (English), or ``whisper:FOLDER`` with a
+    Whisper model for CTranslate2.
+    """
 
     voice: str = "hibari"
-    """What speaks answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` by the program Piper."""
+    """Voice of spoken answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` with the program Piper."""
 
     audio_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    """How long a spoken question may last."""
+    """Maximum duration of a spoken question in seconds."""
 
     piper_command: str = "piper"
-    """The program of ``voice = "piper:FILE.onnx"``, with arguments that come before those of this program."""
+    """The command for ``voice = "piper:FILE.onnx"``, optionally with leading arguments."""
 
     contact: str | None = None
-    """How the operator of a MediaWiki can reach you; part of the user agent."""
+    """Contact information for the operators of a MediaWiki, sent in the user agent."""
 
     openai_base_url: Url = Field(
         default="https://api.openai.com/v1",
         validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),
     )
-    """The OpenAI-compatible endpoint of embedders ``openai:NAME``."""
+    """The OpenAI-compatible endpoint for embedders ``openai:NAME``."""
 
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
@@ -192,19 +197,19 @@ class Settings(BaseSettings):
     """The key of ``openai_base_url``."""
 
     openai_api_version: str | None = None
-    """Where ``openai_base_url`` is an Azure OpenAI resource, its API version; models are then named by deployment."""
+    """API version if ``openai_base_url`` is an Azure OpenAI resource; models are then named by deployment."""
 
     openai_requests_per_minute: Positive = 500
-    """Requests per minute sent to the endpoint of embedders at most."""
+    """Maximum number of requests per minute to the embedding endpoint."""
 
     openai_tokens_per_minute: Positive = 1_000_000
-    """Tokens per minute sent to the endpoint of embedders at most."""
+    """Maximum number of tokens per minute to the embedding endpoint."""
 
     anthropic_base_url: Url = Field(
         default="https://api.anthropic.com",
         validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
     )
-    """The endpoint of language models ``anthropic:NAME``, without ``/v1``."""
+    """The endpoint for language models ``anthropic:NAME``, without ``/v1``."""
 
     anthropic_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("anthropic_api_key", "ANTHROPIC_API_KEY")
@@ -215,7 +220,7 @@ class Settings(BaseSettings):
         default="https://generativelanguage.googleapis.com",
         validation_alias=_named("gemini_base_url", "GOOGLE_GEMINI_BASE_URL"),
     )
-    """The endpoint of language models ``gemini:NAME``, without a version."""
+    """The endpoint for language models ``gemini:NAME``, without a version."""
 
     gemini_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("gemini_api_key", "GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -225,7 +230,7 @@ class Settings(BaseSettings):
     azure_endpoint: Url | None = Field(
         default=None, validation_alias=_named("azure_endpoint", "AZURE_OPENAI_ENDPOINT")
     )
-    """The Azure OpenAI resource of language models ``azure:DEPLOYMENT``, such as ``https://NAME.openai.azure.com``."""
+    """The Azure OpenAI resource for language models ``azure:DEPLOYMENT``, such as ``https://NAME.openai.azure.com``."""
 
     azure_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("azure_api_key", "AZURE_OPENAI_API_KEY")
@@ -238,29 +243,33 @@ class Settings(BaseSettings):
     """The API version of ``azure_endpoint``."""
 
     chat_model: str | None = None
-    """The language model: ``openai:NAME`` (in short the name its endpoint knows), ``azure:DEPLOYMENT``,
-    ``anthropic:NAME``, ``gemini:NAME``, ``local``, ``local:PATH`` of a GGUF file, or ``none``."""
+    """The language model: ``openai:NAME`` (or just the name its endpoint uses), ``azure:DEPLOYMENT``,
+    ``anthropic:NAME``, ``gemini:NAME``, ``local``, ``local:PATH`` of a GGUF file, or ``none``.
+    """
 
     chat_temperature: Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)] = 0.0
-    """What is left to chance when a language model writes; choices and judgements are always made with 0."""
+    """Sampling temperature for writing. Choices and judgements always use 0."""
 
     chat_max_tokens: Positive | None = None
-    """The longest answer, in tokens; None means 512. A quarter of what the model reads where that is less."""
+    """Maximum length of an answer in tokens; None means 512. Limited to a quarter of the context window."""
 
     chat_seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
-    """What chance begins with, where the endpoint takes a seed (Anthropic's does not)."""
+    """Random seed, for endpoints that accept one (Anthropic's does not)."""
 
     prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
-    """How the language model is asked for answers: a prompt style (``zero-shot``, ``few-shot``, ``instruction``,
-    ``role``, ``extractive``, ``several-hops``, or a name of ``prompts``) or the TOML file of one."""
+    """Prompt style of answers: ``zero-shot``, ``few-shot``, ``instruction``, ``role``, ``extractive``,
+    ``several-hops``, a name of ``prompts``, or a TOML file that defines one.
+    """
 
     prompts: dict[StyleName, Path] = Field(default_factory=dict, max_length=100)
-    """Prompt styles of your own by name, each the TOML file of one, which questions may name over HTTP and MCP: in
-    ``trivium.toml`` the table ``[prompts]``, in the environment JSON."""
+    """Custom prompt styles by name, each a TOML file, which may be requested over HTTP and MCP: in ``trivium.toml`` the
+    table ``[prompts]``, in the environment JSON.
+    """
 
     conversation: Domain = Field(default_factory=Domain)
-    """What the collection is about: in ``trivium.toml`` the table ``[conversation]`` with ``terms = ["EKS: Elastic
-    Kubernetes Service"]`` and ``scope = "the handbook of ACME"``, in the environment JSON."""
+    """Description of the collection: in ``trivium.toml`` the table ``[conversation]`` with ``terms = ["EKS: Elastic
+    Kubernetes Service"]`` and ``scope = "the handbook of ACME"``, in the environment JSON.
+    """
 
     chat_base_url: Url | None = None
     """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""
@@ -269,27 +278,29 @@ class Settings(BaseSettings):
     """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
 
     chat_api_version: str | None = None
-    """Where ``chat_base_url`` is an Azure OpenAI resource, its API version."""
+    """API version if ``chat_base_url`` is an Azure OpenAI resource."""
 
     chat_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """Seconds without a byte, or in a stream without any text, after which a request to the endpoint has failed."""
+    """Seconds without a byte, or in a stream without text, after which a request to the endpoint fails."""
 
     chat_total_timeout: Annotated[float, Field(gt=0)] = 900.0
-    """Seconds after which a request to the endpoint has failed, however much has come."""
+    """Maximum total seconds of a request to the endpoint."""
 
     chat_retries: Annotated[int, Field(ge=0, le=20)] | None = None
-    """Attempts after the first where an endpoint is busy or cannot be reached; None means 6, and 2 where somebody waits
-    for the answer (``trivium ask``, ``serve`` and ``mcp``)."""
+    """Retries when an endpoint is busy or unreachable; None means 6, and 2 in interactive use (``trivium ask``,
+    ``serve`` and ``mcp``).
+    """
 
     chat_context_tokens: Annotated[int, Field(ge=512)] | None = None
-    """What the language model reads and writes at most; None means 8,192 of an endpoint, 4,096 of a GGUF file, 1,536 of
-    the bundled one."""
+    """Context window of the language model, prompt and answer together; None means 8,192 for an endpoint, 4,096 for a
+    GGUF file, 1,536 for the bundled model.
+    """
 
     chat_requests_per_minute: Positive | None = None
-    """Requests per minute sent to the language model at most; None means no limit."""
+    """Maximum number of requests per minute to the language model; None means no limit."""
 
     chat_tokens_per_minute: Positive | None = None
-    """Tokens per minute sent to the language model at most; None means no limit."""
+    """Maximum number of tokens per minute to the language model; None means no limit."""
 
     neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
     """The user of Neo4j databases."""
@@ -302,14 +313,15 @@ class Settings(BaseSettings):
     neo4j_database: str | None = Field(
         default=None, validation_alias=_named("neo4j_database", "NEO4J_DATABASE")
     )
-    """The database of an address that names none; None means the user's home database."""
+    """The database of addresses that name none; None means the user's home database."""
 
     neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
-    """Seconds after which the server gives up a read. A write has twenty times as long."""
+    """Seconds after which the server aborts a read. Writes have twenty times as long."""
 
     neo4j_memory: Annotated[int, Field(ge=0)] = 1024
-    """Megabytes that a process may take to keep a store in Neo4j in memory, which makes its questions several times as
-    fast; a store that needs more is left to the server, and 0 leaves all to it."""
+    """Megabytes of memory for a cached copy of a Neo4j store, which makes questions several times as fast. Larger
+    stores are not cached; 0 disables the cache.
+    """
 
     @field_validator("store", mode="after")
     @classmethod
@@ -334,13 +346,14 @@ class Settings(BaseSettings):
 
 
 def load_settings(**given: Any) -> Settings:
-    """Read the environment and ``trivium.toml``; what is ``given`` by name of a setting wins over both. Raises
-    ConfigurationError naming the key at fault."""
+    """Read the environment and ``trivium.toml``. Settings ``given`` by name override both. Raises ConfigurationError
+    that names the invalid key.
+    """
     _check_variables(os.environ, Settings.model_fields)
     try:
         return Settings(**given)
     except ValidationError as error:
-        # Never with the input: it may be a key.
+        # Never include the input, which may be a key.
         faults = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in error.errors(include_input=False))
         raise ConfigurationError(
             f"settings (environment or {SETTINGS_FILE}) are malformed: {faults}"

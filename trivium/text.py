@@ -1,4 +1,4 @@
-"""How Trivium reads words: titles, names and search terms are normalised here and nowhere else."""
+"""Text normalisation: the only place where titles, names and search terms are normalised."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ _MAX_MARKS = 30
 _JOINER = "\u034f"  # combining grapheme joiner
 _MANY_MARKS = re.compile(
     rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}"
-)  # combining marks are neither words nor spaces
+)  # combining marks are neither word characters nor spaces
 _LINE = re.compile(r"[^\n]+")
-# Citation marks behind the full stop belong to the sentence before them.
+# Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
 _SENTENCE_END = re.compile(rf"[.!?…]+{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]+{_MARKS}")
-# What a full stop does not end: titles, other abbreviations before a capital or a number, initials ("J. Smith", "U.S.").
+# Full stops that do not end a sentence: after titles, other abbreviations before a capital or a number, and initials
+# ("J. Smith", "U.S.").
 _ABBREVIATED = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Lt|Col|Gen|Gov|Sen|Rep|Rev|Hon|Mt|Ft|No|Nos|Fig|Vol|vol|pp|p|ca|c|cf|vs|v"
     r"|approx|est|b|d|r|fl|e\.g|i\.e)|(?<![^\W\d_])[A-HJ-Z])\.$"
 )
 STOPS = tuple(".!?…。！？]\"'”’)")
-"""With what a whole sentence ends, a citation or a quotation behind its full stop included."""
+"""Characters that end a complete sentence, including a citation or closing quotation mark after its full stop."""
 _CLOSING = " \t\n.!?…。！？؟"
-"""What closes a sentence, white space included."""
+"""Characters that close a sentence, including white space."""
 _LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Whether a text holds half a surrogate pair, which is no character and has no encoding.
+    """Whether a text contains a lone surrogate, which is not a character and cannot be encoded.
 
     >>> has_lone_surrogate("Mars\\udcff"), has_lone_surrogate("Möbius")
     (True, False)
@@ -45,8 +46,8 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def composed(text: str) -> str:
-    """The text in Unicode's form NFC. After 30 combining marks in a row a joiner is put, as in its stream-safe format:
-    to bring more of them in order takes quadratic time.
+    """Convert to Unicode normalisation form NFC. A joiner is inserted after every 30 consecutive combining marks, as in
+    the stream-safe text format, because sorting longer runs takes quadratic time.
 
     >>> composed("e\u0301")
     'é'
@@ -71,8 +72,8 @@ def _with_joiners(marks: str) -> str:
 
 
 def normalise_title(title: str) -> str:
-    """A title as a key: NFC, spaces for underscores, no runs of white space, control characters or halves of
-    surrogate pairs.
+    """Normalise a title for use as a key: NFC, spaces instead of underscores, no runs of white space, control
+    characters or lone surrogates.
 
     >>> normalise_title("Alfred_North_Whitehead")
     'Alfred North Whitehead'
@@ -87,7 +88,7 @@ def normalise_title(title: str) -> str:
 
 
 def normalise_name(name: str) -> str:
-    """A name for matching: lower case, punctuation as spaces.
+    """Normalise a name for matching: lower case, spaces instead of punctuation.
 
     >>> normalise_name("Earth's Rotation (film)")
     'earth s rotation film'
@@ -96,12 +97,12 @@ def normalise_name(name: str) -> str:
 
 
 def without_parenthesis(title: str) -> str:
-    """The title without its trailing disambiguation: ``Mercury (planet)`` -> ``Mercury``."""
+    """Remove the trailing disambiguation from a title: ``Mercury (planet)`` -> ``Mercury``."""
     return _PARENTHESIS.sub("", title)
 
 
 def words(text: str) -> list[str]:
-    """Lower-cased words, unstemmed."""
+    """Return the lower-cased words, unstemmed."""
     return _WORD.findall(text.lower())
 
 
@@ -111,7 +112,7 @@ def _stemmed(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Search terms: lower-cased words with English (Snowball) stemming, in order, repeats kept.
+    """Return the search terms: lower-cased words with English (Snowball) stemming, in order, with repetitions.
 
     >>> terms("The Moons of Jupiter")
     ['the', 'moon', 'of', 'jupit']
@@ -123,8 +124,8 @@ _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def plain(text: str) -> str:
-    """Text that does nothing but read: spaces for control characters (a line's end stays), for marks that turn the
-    direction of what follows, and for halves of surrogate pairs.
+    """Make text safe to display: control characters (except line ends), direction marks and lone surrogates become
+    spaces.
 
     >>> plain("red\\x1b[0m")
     'red [0m'
@@ -143,15 +144,15 @@ _FUNCTION_WORDS = (
     "does did has have had can could would should shall might must not no if about what which who whom "
     "whose when where why how "
 )
-"""English words that carry no topic. Encyclopaedias hardly ask, so that *what*, *who* or *how* are rare in them and
-an inverse document frequency alone would take them for telling."""
+"""English words that carry no topic. Encyclopaedias rarely ask questions, so *what*, *who* or *how* are rare in them,
+and an inverse document frequency alone would give them a high weight.
+"""
 
 _FUNCTION_TERMS = frozenset(terms(_FUNCTION_WORDS))
 
 
 def question_terms(question: str) -> list[str]:
-    """The distinct search terms of a question, in order, without function words (with them when nothing else is
-    left).
+    """Return the distinct search terms of a question, in order, without function words unless nothing else is left.
 
     >>> question_terms("Who discovered the moons of Mars?")
     ['discov', 'moon', 'mar']
@@ -162,7 +163,7 @@ def question_terms(question: str) -> list[str]:
 
 
 def content_terms(text: str) -> list[str]:
-    """The distinct search terms of a text, in order, without function words; empty where there are no others.
+    """Return the distinct search terms of a text, in order, without function words; may be empty.
 
     >>> content_terms("When did he do that?")
     []
@@ -171,7 +172,7 @@ def content_terms(text: str) -> list[str]:
 
 
 def without_closing_marks(question: str) -> str:
-    """A question without what closes its sentence, by which people differ; as it is where nothing else is left.
+    """Remove closing punctuation from a question, which users type inconsistently, unless nothing else is left.
 
     >>> without_closing_marks("How many moons has Mars ?"), without_closing_marks("?")
     ('How many moons has Mars', '?')
@@ -180,12 +181,15 @@ def without_closing_marks(question: str) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Number of words and punctuation marks: about four fifths of a model's word pieces, and model-free."""
+    """Count words and punctuation marks. This needs no model and is about four fifths of the number of a model's word
+    pieces.
+    """
     return len(_TOKEN.findall(text))
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Start and end of each sentence, in order, without the white space between them. A line's end ends a sentence.
+    """Return start and end of each sentence, in order, without the white space between them. Line breaks end a
+    sentence.
 
     >>> text = "It was found by J. Smith in 1877. [1] So they say.\\nMass: 5 kg"
     >>> [text[start:end] for start, end in sentences(text)]
@@ -199,7 +203,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _sentences_of_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     begin = start
     for stop in _SENTENCE_END.finditer(text, start, end):
-        # Inside a line, an abbreviation is only the end of a word, and a number the beginning of a list's item.
+        # Within a line, a full stop after an abbreviation or a list number does not end a sentence.
         rest = text[stop.end() : end].strip()
         if rest and stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 12), stop.end()):
             continue
