@@ -1,4 +1,4 @@
-"""Anthropic's models, by their Messages API."""
+"""Anthropic's models, through their Messages API."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from trivium.llm.hosted import Delta, HostedChatModel, as_count
 from trivium.llm.json_replies import JsonSchema
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
-"""Why an answer that is not whole stops."""
+"""Stop reasons of truncated answers."""
 
 
 class AnthropicChatModel(HostedChatModel):
-    """Asks ``<base url>/v1/messages``; see :class:`~trivium.llm.hosted.HostedChatModel`. This API has no seed."""
+    """Sends requests to ``<base url>/v1/messages``; see :class:`~trivium.llm.hosted.HostedChatModel`. This API has no
+    seed.
+    """
 
     expected = "a message"
     optional = frozenset({"temperature", "output_config"})
@@ -62,14 +64,14 @@ class AnthropicChatModel(HostedChatModel):
                 return Delta(read=_read(usage))
             case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
                 return Delta(text)
-            case {"type": "content_block_delta", "delta": dict(other)}:  # a thought ...
+            case {"type": "content_block_delta", "delta": dict(other)}:  # thinking and the like
                 texts = (value for name, value in other.items() if name != "type")
                 return Delta(progress=any(isinstance(text, str) and text for text in texts))
             case {"type": "message_delta", "delta": dict(change)}:
                 return _counted(event, cut=change.get("stop_reason") in _CUT)
             case {"type": "message_stop"}:
                 return Delta(ended=True)
-            case {"type": "message", "content": list()}:  # of an endpoint that does not stream
+            case {"type": "message", "content": list()}:  # from an endpoint that does not stream
                 return _counted(event, _text(event), cut=event.get("stop_reason") in _CUT)
         return None
 
@@ -82,7 +84,7 @@ def _counted(event: dict[str, Any], text: str = "", *, cut: bool) -> Delta:
 
 
 def _text(message: dict[str, Any]) -> str:
-    """The texts of a message, one after the other."""
+    """Concatenate the texts of a message."""
     return "".join(
         block["text"]
         for block in message["content"]
@@ -91,7 +93,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def _read(usage: dict[str, Any]) -> int | None:
-    """The tokens of the prompt; those that were kept from another one are counted apart."""
+    """Return the number of prompt tokens. Cached tokens are reported separately and have to be added."""
     if as_count(usage.get("input_tokens")) is None:
         return None
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -1,4 +1,4 @@
-"""What a chat model is."""
+"""The interface of chat models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trivium.llm.json_replies import JsonSchema
 from trivium.types import Usage
 
 CountedBy = Literal["reported", "tiktoken", "estimated"]
-"""Who counted tokens: the endpoint itself, tiktoken's vocabulary, or a rule of thumb over the length."""
+"""How tokens were counted: by the endpoint, with tiktoken's vocabulary, or estimated from the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ReplyUsage:
-    """The tokens that an answer took, who counted them, and whether it was ``truncated`` at the limit."""
+    """The tokens used by an answer, how they were counted, and whether it was ``truncated`` at the limit."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -32,14 +32,14 @@ class ReplyUsage:
 
 
 class Reply(Iterator[str]):
-    """An answer while it is written: iterate over its pieces, once.
+    """An answer being generated: an iterator over its pieces, usable once.
 
-    ``usage`` is None until the last piece has been taken. Who stops before that closes it, which also stops the model;
-    as a context manager it closes itself. Iterating raises ChatModelError when the model fails on the way.
+    ``usage`` is None until the last piece has been read. To stop earlier, close it, which also stops the model; it can
+    be used as a context manager. Iterating raises ChatModelError when the model fails.
     """
 
     def __init__(self, pieces: Generator[str, None, ReplyUsage]) -> None:
-        """``pieces`` returns what it took."""
+        """``pieces`` is a generator that returns the usage."""
         self._pieces = pieces
         self.usage: ReplyUsage | None = None
 
@@ -52,7 +52,7 @@ class Reply(Iterator[str]):
             raise StopIteration from None
 
     def close(self) -> None:
-        """Stop; what was not written yet never will be."""
+        """Stop the generation."""
         self._pieces.close()
 
     def __enter__(self) -> Self:
@@ -63,21 +63,22 @@ class Reply(Iterator[str]):
 
 
 class ChatModel(Protocol):
-    """Answers a conversation with text. What it says is data, never an instruction.
+    """Answers a conversation with text. Its output is data, never an instruction. Must be thread-safe.
 
-    With temperature 0 it is asked to say the same again, with one seed; whether it does is up to whoever runs it (the
-    local model does). Where a call names no temperature, the model's own holds, by default 0. Threads may share it."""
+    With temperature 0 the model is asked for reproducible output, with a fixed seed; whether it complies depends on its
+    provider (the local model does). If a call gives no temperature, the model's own is used, by default 0.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
     def context_tokens(self) -> int:
-        """How many tokens fit, conversation and answer together."""
+        """Size of the context window in tokens, conversation and answer together."""
         ...
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text takes, or a guess that is rather too high."""
+        """Count the tokens of a text, or estimate them, preferably too high."""
         ...
 
     def complete(
@@ -88,8 +89,9 @@ class ChatModel(Protocol):
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer. Where a ``schema`` is given and the model can be held to it, the answer is JSON of that
-        schema; it may still be something else, or cut off. Raises ChatModelError."""
+        """Return the model's answer. With a ``schema``, a model that supports it is constrained to JSON of that schema;
+        the answer may still be something else, or truncated. Raises ChatModelError.
+        """
         ...
 
     def stream(
@@ -100,13 +102,14 @@ class ChatModel(Protocol):
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
-        """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""
+        """Stream the model's answer. Raises ChatModelError, here or while it is read."""
         ...
 
 
 def usage_of(reply: Reply, model: ChatModel, messages: Sequence[Message], text: str) -> Usage:
-    """The tokens of a reply to ``messages`` of which ``text`` was read: as reported, or, where it was stopped before its
-    end, as the model counts them."""
+    """Return the tokens used by a reply to ``messages`` of which ``text`` was read: as reported, or counted by the
+    model if the reply was stopped early.
+    """
     if reply.usage is not None:
         return Usage(reply.usage.prompt_tokens, reply.usage.completion_tokens)
     return Usage(sum(model.count_tokens(message.content) for message in messages), model.count_tokens(text))

@@ -1,4 +1,4 @@
-"""Counting what a language model reads and writes."""
+"""Counts the tokens read and written by a language model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from trivium.types import Usage
 
 
 class CountingChatModel:
-    """A chat model that counts its calls and the tokens that went each way: as the model reports them, and by its own
-    count where it does not come to that. Threads may share it."""
+    """A chat model that counts its calls and tokens, as reported by the wrapped model, or counted by it if a reply was
+    not completed. Thread-safe.
+    """
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -23,31 +24,31 @@ class CountingChatModel:
 
     @property
     def name(self) -> str:
-        """The model's own name."""
+        """Name of the wrapped model."""
         return self._model.name
 
     @property
     def context_tokens(self) -> int:
-        """The model's own window."""
+        """Context window of the wrapped model."""
         return self._model.context_tokens
 
     @property
     def holds_lengths(self) -> bool:
-        """Whether the model can be held to a schema that bounds lengths."""
+        """Whether the model supports schemas that limit the length of texts."""
         return bool(getattr(self._model, "holds_lengths", False))
 
     @property
     def usage(self) -> Usage:
-        """The tokens read and written so far."""
+        """Tokens read and written so far."""
         return self._usage
 
     @property
     def tokens(self) -> int:
-        """Those read and written together."""
+        """Total number of tokens."""
         return self._usage.total
 
     def count_tokens(self, text: str) -> int:
-        """The model's own count; not a call."""
+        """Count the tokens of a text. Does not count as a call."""
         return self._model.count_tokens(text)
 
     def complete(
@@ -58,7 +59,7 @@ class CountingChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer, streamed, since only a stream reports its tokens. Raises ChatModelError."""
+        """Return the model's answer. It is streamed because only a stream reports its tokens. Raises ChatModelError."""
         with self.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema) as reply:
             return "".join(reply)
 
@@ -70,8 +71,9 @@ class CountingChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
-        """The model's answer, counted as far as it is read; also a call that fails has been paid for. Raises
-        ChatModelError."""
+        """Stream the model's answer and count what is read. Failed calls count as well because they are billed. Raises
+        ChatModelError.
+        """
         with self._lock:
             self.calls += 1
         try:

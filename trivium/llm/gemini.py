@@ -1,4 +1,4 @@
-"""Google's Gemini models, by the Gemini API."""
+"""Google's Gemini models, through the Gemini API."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from trivium.llm.json_replies import JsonSchema
 
 _SCHEMA = ("response_mime_type", "response_json_schema")
 _AS_SENT = {"responseMimeType": "response_mime_type", "responseJsonSchema": "response_json_schema"}
-"""What the endpoint calls parameters that the package names otherwise."""
+"""The endpoint's names of parameters that the package names differently."""
 
 
 class GeminiChatModel(HostedChatModel):
-    """Asks ``<base url>/v1beta/models/NAME:generateContent``; see :class:`~trivium.llm.hosted.HostedChatModel`."""
+    """Sends requests to ``<base url>/v1beta/models/NAME:generateContent``; see
+    :class:`~trivium.llm.hosted.HostedChatModel`.
+    """
 
     expected = "candidates[0].content"
     optional = frozenset({"temperature", "seed", *_SCHEMA, *_AS_SENT})
@@ -34,7 +36,7 @@ class GeminiChatModel(HostedChatModel):
             "max_output_tokens": max_tokens,
             "temperature": temperature,
             "seed": self.seed,
-            # One request an answer: there is no function to call, and a long answer is not gone on with.
+            # One request per answer: no functions to call, and no automatic continuation of a long answer.
             "automatic_function_calling": {"disable": True},
             "automatic_continuation": False,
         }
@@ -85,7 +87,7 @@ class GeminiChatModel(HostedChatModel):
 
 
 def _usage(usage: dict[str, Any]) -> tuple[int | None, int | None]:
-    """The tokens of prompt and answer; thoughts are counted apart."""
+    """Return the tokens of prompt and answer. Thinking tokens are reported separately and have to be added."""
     read, wrote = as_count(usage.get("prompt_token_count")), as_count(usage.get("candidates_token_count"))
     if read is None or wrote is None:
         return None, None

@@ -1,7 +1,8 @@
-"""A chat model behind an endpoint, whatever its protocol: what is asked, how its stream is read, what it took.
+"""A chat model behind an endpoint, independent of its protocol: requests, streams and usage.
 
-An answer is read as long as it makes progress, has not got longer than was asked for and comes to a proper end. What the
-protocols word differently is in a subclass each."""
+An answer is read while it makes progress, does not exceed the requested length, and until its proper end. Each protocol
+is a subclass.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.base import CountedBy, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema, without_bounds
 
-if TYPE_CHECKING:  # needs the package of some provider
+if TYPE_CHECKING:  # needs a provider's package
     from trivium.endpoints.base import BaseEndpoint, JsonStream
 
 CONTEXT_TOKENS = 8192
-"""What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
+"""Default context window. No endpoint in use has less, and few report theirs."""
 _TOKEN_CHARACTERS = 100
-"""What a token stands for at most: more characters than this for each token that was asked for are not read."""
+"""Maximum number of characters per requested token that are read."""
 _MESSAGE_TOKENS = 4
-"""What the marks around a message cost."""
+"""Tokens for the marks around a message."""
 
 _log = logging.getLogger(__name__)
 
@@ -38,9 +39,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What an event of a stream brings: the next ``text``, or ``progress`` of another kind, such as a thought; that the
-    answer has ``ended``, and was ``cut`` at the limit; tokens ``read`` and ``wrote``, where it says so. One that only
-    counts tokens is no ``part`` of an answer."""
+    """The content of one event of a stream.
+
+    - ``text``: the next piece of the answer.
+    - ``progress``: other progress, such as thinking.
+    - ``ended``, ``cut``: whether the answer has ended, and whether it was truncated.
+    - ``read``, ``wrote``: token counts, if reported.
+    - ``part``: false for an event that only reports tokens.
+    """
 
     text: str = ""
     progress: bool = False
@@ -52,15 +58,17 @@ class Delta:
 
 
 class HostedChatModel(ABC):
-    """Asks an endpoint. ``temperature`` is that of calls that name none. ``requests`` and ``tokens`` hold calls back to
-    what an endpoint allows per minute; by default nothing is held back. Thread-safe."""
+    """Sends requests to an endpoint. ``temperature`` is the default of calls that give none. ``requests`` and
+    ``tokens`` limit the rate per minute; by default it is unlimited. Thread-safe.
+    """
 
     expected: ClassVar[str]
-    """What makes an answer one, for messages."""
+    """Description of a valid answer, for error messages."""
     optional: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that some models do not take; they are left out then."""
+    """Parameters that some models reject; they are then left out."""
     schema_parameters: ClassVar[frozenset[str]] = frozenset()
-    """Those of them that hold the model to a schema. Refused, they are sent once more with a plainer one."""
+    """Those of them that constrain the model to a schema. If rejected, they are sent once more with a simpler schema.
+    """
     counts_with_tiktoken: ClassVar[bool] = False
 
     def __init__(
@@ -81,29 +89,29 @@ class HostedChatModel(ABC):
         self._seed = seed
         self._requests = requests
         self._tokens = tokens
-        self._refused: frozenset[str] = frozenset()  # parameters, for good
-        self._bounds = True  # whether the endpoint may know bounds in a schema
+        self._refused: frozenset[str] = frozenset()  # rejected parameters, remembered
+        self._bounds = True  # whether the endpoint accepts bounds in a schema
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._model!r} at {self._endpoint.host})"
 
     @property
     def name(self) -> str:
-        """The model, as its endpoint knows it."""
+        """The model's name at the endpoint."""
         return self._model
 
     @property
     def seed(self) -> int:
-        """What the model's chance begins with, where it takes one."""
+        """Random seed, for models that accept one."""
         return self._seed
 
     @property
     def context_tokens(self) -> int:
-        """As configured: endpoints do not say."""
+        """Context window as configured, because endpoints do not report it."""
         return self._context_tokens
 
     def count_tokens(self, text: str) -> int:
-        """A guess on the high side, for which nothing has to be downloaded."""
+        """Estimate the tokens of a text, rather too high, without downloading anything."""
         return EstimatedCounter().count(text)
 
     def complete(
@@ -114,7 +122,7 @@ class HostedChatModel(ABC):
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer, possibly empty. Raises ChatModelError."""
+        """Return the model's answer, possibly empty. Raises ChatModelError."""
         path, wait = self.path(stream=False), self._limiter(messages)
         return self.content(
             self._ask(
@@ -132,8 +140,9 @@ class HostedChatModel(ABC):
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
-        """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
-        ChatModelError, here or while it is read."""
+        """Stream the model's answer, possibly empty, also from an endpoint that sends it in one piece. Raises
+        ChatModelError, here or while it is read.
+        """
         path, wait = self.path(stream=True), self._limiter(messages)
         objects = self._ask(
             lambda sent: self._endpoint.stream(path, sent, wait),
@@ -144,38 +153,38 @@ class HostedChatModel(ABC):
 
     @abstractmethod
     def path(self, stream: bool) -> str:
-        """Where to ask."""
+        """Return the path of the request."""
 
     @abstractmethod
     def body(
         self, messages: Sequence[Message], max_tokens: int, temperature: float, schema: JsonSchema | None
     ) -> dict[str, Any]:
-        """What is asked, in the words of the protocol."""
+        """Return the request body of the protocol."""
 
     def streaming(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The same, to be answered as a stream."""
+        """Return the request body for a streamed answer."""
         return body
 
     @abstractmethod
     def content(self, answer: dict[str, Any]) -> str:
-        """The text of a whole answer. Raises ChatModelError."""
+        """Return the text of a complete answer. Raises ChatModelError."""
 
     @abstractmethod
     def delta(self, event: dict[str, Any]) -> Delta | None:
-        """What an event brings; None where it is no part of an answer."""
+        """Parse an event; None if it is not part of an answer."""
 
     def refused(self, error: EndpointError) -> frozenset[str]:
-        """Which parameters an endpoint does not take: most name them in their words."""
+        """Return the parameters that an endpoint rejected, usually by finding their names in its message."""
         if error.status not in (400, 422):
             return frozenset()
         return frozenset(name for name in self.optional if name in str(error))
 
     def without(self, body: dict[str, Any], refused: frozenset[str]) -> dict[str, Any]:
-        """What is asked, without some parameters."""
+        """Return the request body without some parameters."""
         return {name: value for name, value in body.items() if name not in refused}
 
     def error(self, what: object) -> ChatModelError:
-        """An error of this model."""
+        """Create an error of this model."""
         return ChatModelError(f"{self._model}: {what}")
 
     def _chosen(self, temperature: float | None) -> float:
@@ -196,8 +205,9 @@ class HostedChatModel(ABC):
         make: Callable[[JsonSchema | None], dict[str, Any]],
         schema: JsonSchema | None,
     ) -> T:
-        """What ``ask`` gives for the body that ``make`` makes: with the whole schema, else with one without bounds, else
-        without any, as far as the endpoint goes along. What it refuses once is not sent again."""
+        """Call ``ask`` with the body that ``make`` creates: with the full schema, else with one without bounds, else
+        without a schema, depending on what the endpoint accepts. Rejected parameters are not sent again.
+        """
         while True:
             plainer = None if schema is None else without_bounds(schema)
             sent = schema if self._bounds else plainer
@@ -245,8 +255,9 @@ class HostedChatModel(ABC):
         return self._estimated_usage(messages, "".join(written), cut)
 
     def _while_it_writes(self, objects: JsonStream) -> Iterator[Delta]:
-        """What events bring, as long as some of them add to the answer or to the thoughts before it. Raises EndpointError
-        where none has for the endpoint's time limit."""
+        """Yield the contents of events while they add to the answer or to the thinking before it. Raises EndpointError
+        when there is no progress within the endpoint's time limit.
+        """
         last = time.monotonic()
         for event in objects:
             delta = self.delta(event)
@@ -259,7 +270,7 @@ class HostedChatModel(ABC):
                 yield delta
 
     def _estimated_usage(self, messages: Sequence[Message], written: str, cut: bool) -> ReplyUsage:
-        """What an answer took, where its endpoint did not say."""
+        """Estimate the usage of an answer whose endpoint did not report it."""
         prompt = _tokens_of(messages, self._counter)
         counted_by: CountedBy = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
         return ReplyUsage(prompt, self._counter.count(written), counted_by, cut)
@@ -280,10 +291,10 @@ class HostedChatModel(ABC):
 
 
 def _tokens_of(messages: Sequence[Message], counter: TokenCounter) -> int:
-    """What messages take, with the marks around them."""
+    """Count the tokens of messages, including the marks around them."""
     return sum(_MESSAGE_TOKENS + counter.count(message.content) for message in messages)
 
 
 def as_count(value: object) -> int | None:
-    """A number of tokens, where it is one."""
+    """Return a token count if the value is a valid one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,7 +1,8 @@
-"""Replies that have to be JSON: what a model is held to, and reading what it replied all the same.
+"""JSON replies: the schemas that constrain a model, and lenient parsing of its replies.
 
-A schema binds a model where its endpoint can do that. Elsewhere the prompt asks for JSON, and some models write other
-things around it."""
+A schema constrains a model if its endpoint supports that. Otherwise only the prompt asks for JSON, and some models add
+other text around it.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +11,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 MAX_TRIED = 50
-"""Opening braces that are tried as the beginning of an object."""
+"""Maximum number of opening braces tried as the beginning of an object."""
 
 JsonSchema = Mapping[str, Any]
 
 
 def object_schema(properties: Mapping[str, JsonSchema]) -> dict[str, Any]:
-    """The JSON schema of an object that has these properties, in this order, and no others, as OpenAI's strict mode wants
-    it.
+    """Return the JSON schema of an object with exactly these properties, in this order, as OpenAI's strict mode
+    requires.
 
     >>> object_schema({"claims": {"type": "array", "items": {"type": "string"}}})["required"]
     ['claims']
@@ -31,12 +32,13 @@ def object_schema(properties: Mapping[str, JsonSchema]) -> dict[str, Any]:
 
 
 BOUNDS = frozenset(("minLength", "maxLength", "minItems", "maxItems", "pattern"))
-"""Keywords that bound a schema's texts and lists. Without them a model that repeats itself never comes to the end of its
-reply; but not every endpoint knows them, and some refuse what they do not know."""
+"""Keywords that limit texts and lists. Without them the reply of a model that repeats itself may never end; but not
+every endpoint supports them, and some reject unknown keywords.
+"""
 
 
 def without_bounds(schema: JsonSchema) -> dict[str, Any]:
-    """A schema of the same form whose texts and lists may be of any length.
+    """Return the schema without limits on texts and lists.
 
     >>> without_bounds({"type": "array", "maxItems": 2, "items": {"type": "string", "pattern": "^a+$"}})
     {'type': 'array', 'items': {'type': 'string'}}
@@ -53,7 +55,7 @@ def without_bounds(schema: JsonSchema) -> dict[str, Any]:
 
 
 def json_objects(text: str, keys: Collection[str]) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text that have at least one of the keys, whatever is written around them.
+    """Yield the JSON objects in a text that have at least one of the keys, ignoring the text around them.
 
     >>> list(json_objects('Sure: {"a": 1} or {"b": {"a": 2}} or {"a": ', ["a"]))
     [{'a': 1}, {'a': 2}]

