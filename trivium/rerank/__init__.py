@@ -1,1 +1,1 @@
-"""Rerankers: the first passages that were found, put in order anew by something slower that looks closer."""
+"""Rerankers: slower models that reorder the first passages of a search."""

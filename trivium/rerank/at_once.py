@@ -1,4 +1,4 @@
-"""Several passages at once, by threads that are not waited for when the time is up."""
+"""Processes several passages in parallel, in threads that are abandoned when the time is up."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ R = TypeVar("R")
 
 
 def at_once(work: Callable[[T], R], items: Sequence[T], threads: int, deadline: Deadline) -> list[R]:
-    """What ``work`` makes of each of the items, in their order, by so many threads. Raises the first error of one of
-    them, RerankError where the time is up, StoppedError where it is asked to stop: no further item is begun then, and
-    what is under way is not waited for."""
+    """Apply ``work`` to each item in ``threads`` threads and return the results in order. Raises the first error of an
+    item, RerankError when the time is up, and StoppedError when asked to stop. In these cases no further item is
+    started, and running ones are abandoned.
+    """
     todo = iter(range(len(items)))
     made: dict[int, R] = {}
     errors: list[BaseException] = []
@@ -38,12 +39,12 @@ def at_once(work: Callable[[T], R], items: Sequence[T], threads: int, deadline: 
                     made[place] = result
                     if len(made) == len(items):
                         told.set()
-        except BaseException as error:  # it is raised by the thread that waits
+        except BaseException as error:  # raised by the waiting thread
             errors.append(error)
             told.set()
 
     for _ in range(min(threads, len(items))):
-        context = copy_context()  # with the stop in force, so that an endpoint is hung up
+        context = copy_context()  # contains the stop in force, so that requests to an endpoint are aborted
         threading.Thread(target=lambda context=context: context.run(work_through), daemon=True).start()
     if items:
         with stopping.calling(told.set):

@@ -1,4 +1,4 @@
-"""What a reranker is, and what it is given."""
+"""The interface of rerankers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from trivium.errors import ConfigurationError, RerankError
 from trivium.graph.schema import embedding_text
 
 DEFAULT_PASSAGES = 30
-"""How many of the passages that were found are put in order anew."""
+"""Default number of passages to rerank."""
 DEFAULT_SECONDS = 10.0
-"""How long that may take."""
+"""Default time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
-    """``passages``: how many of the first are put in order anew; the rest stays behind them. ``seconds``: how long that
-    may take; then the order stays as it was."""
+    """``passages`` is how many of the first passages are reranked; the rest keeps its order after them. ``seconds`` is
+    the time limit, after which the original order is kept.
+    """
 
     passages: int = DEFAULT_PASSAGES
     seconds: float = DEFAULT_SECONDS
@@ -34,27 +35,28 @@ class RerankSettings:
 
 
 class Deadline:
-    """When a reranker must have finished. ``seconds`` are counted from now; None means never."""
+    """The time by which a reranker must have finished, ``seconds`` from now; None means never."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._ends = None if seconds is None else time.monotonic() + seconds
 
     @property
     def left(self) -> float:
-        """Seconds that are left; infinite where there is no limit, 0 where the time is up."""
+        """Remaining seconds; infinite without a limit, 0 when the time is up."""
         return float("inf") if self._ends is None else max(0.0, self._ends - time.monotonic())
 
     def check(self) -> None:
-        """Raises RerankError where the time is up. Rerankers ask between one passage and the next."""
+        """Raise RerankError if the time is up. Rerankers should call this between passages."""
         if self.left <= 0:
             raise RerankError("the time is up")
 
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
-    """A passage to be put in its place. ``headings`` are the titles of page and sections above it, ``score`` is that of
-    the search, higher is better. ``views`` are the scores of the retrievers that the reranker asked for by name
-    (:attr:`Reranker.views`); NaN where a retriever has none."""
+    """A passage to rerank. ``headings`` are the titles of its page and sections; ``score`` is that of the search,
+    higher is better. ``views`` are the scores of the retrievers requested by the reranker (:attr:`Reranker.views`), NaN
+    where a retriever has none.
+    """
 
     uri: str
     headings: tuple[str, ...]
@@ -69,10 +71,10 @@ class RerankCandidate:
 
 
 class Reranker(Protocol):
-    """Scores the passages that a search has found, by looking at each (or all) of them with the question.
+    """Scores the passages of a search by looking at each (or all) of them together with the question.
 
-    Threads may share it. It is called in a thread of its own, which nobody waits for when the time is up: it should look
-    at the deadline between one passage and the next, and at :func:`trivium.common.stopping.check`.
+    Must be thread-safe. It is called in a separate thread, which is abandoned when the time is up, so it should check
+    the deadline and :func:`trivium.common.stopping.check` between passages.
     """
 
     @property
@@ -80,18 +82,19 @@ class Reranker(Protocol):
 
     @property
     def views(self) -> Sequence[str]:
-        """Names of retrievers whose scores of the passages it wants to see; most want none."""
+        """Names of retrievers whose scores of the passages it needs; usually none."""
         ...
 
     @property
     def independent(self) -> bool:
-        """Whether the score of a passage is the same whatever the others are, so that it can be kept."""
+        """Whether the score of a passage does not depend on the other passages, so that it can be cached."""
         ...
 
     def rerank(
         self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline
     ) -> Sequence[float]:
-        """A finite score for each of the candidates, which come best first; higher is better. Equal ones keep their
-        order. Raises RerankError, ChatModelError, EmbeddingError or anything else where it cannot: the order then
-        stays as it was."""
+        """Return a finite score for each candidate; higher is better. The candidates are given best first, and equal
+        scores keep their order. On RerankError, ChatModelError, EmbeddingError or any other exception the original
+        order is kept.
+        """
         ...

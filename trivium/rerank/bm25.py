@@ -1,4 +1,4 @@
-"""BM25 over the candidates: how well their words match, whoever found them."""
+"""BM25 over all candidates, whichever retriever found them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import ClassVar
 from trivium.rerank.base import Deadline, RerankCandidate
 
 LEXICAL = "lexical"
-"""The retriever that computes BM25. How rare words are it takes from the whole store, not from the candidates."""
+"""The retriever that computes BM25. Document frequencies are those of the entire store, not of the candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Reranker:
-    """Score: BM25 as the retriever ``lexical`` computes it, >= 0; 0 where no word is shared."""
+    """Score: BM25 as computed by the retriever ``lexical``, >= 0; 0 if no word is shared."""
 
     name: ClassVar[str] = "bm25"
     views: ClassVar[tuple[str, ...]] = (LEXICAL,)

@@ -1,4 +1,4 @@
-"""A reranker as a retriever: one more view of relevance, for a fusion."""
+"""A reranker used as a retriever, as an additional view of relevance for a fusion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 def rerank_candidates(
     query: Query, ranking: Sequence[tuple[str, float]], views: Mapping[str, Retriever]
 ) -> list[RerankCandidate]:
-    """Chunks of a question, with the scores they were found with, their texts, and what the ``views`` say of them."""
+    """Create the candidates for chunks with their search scores: texts, and scores of the ``views``."""
     uris = [uri for uri, _ in ranking]
     if not uris:
         return []
@@ -41,9 +41,10 @@ def rerank_candidates(
 
 @dataclass(frozen=True, eq=False)
 class RerankRetriever:
-    """Scores the chunks that others bring, and brings itself those that are closest to the question and those that share
-    its words, ``settings.passages`` of each, in the order of its scores. A reranker that fails costs the question this
-    view and nothing more: the failure is logged as a warning."""
+    """Scores the chunks that other retrievers found. Its own candidates are the chunks closest to the question and
+    those that share its words, ``settings.passages`` of each, ordered by its scores. If the reranker fails, the
+    question loses only this view, and the failure is logged as a warning.
+    """
 
     reranker: Reranker
     views: Mapping[str, Retriever]
@@ -51,7 +52,7 @@ class RerankRetriever:
 
     @property
     def name(self) -> str:
-        """``rerank:`` and the reranker's name."""
+        """``rerank:`` followed by the reranker's name."""
         return PREFIX + self.reranker.name
 
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
@@ -65,7 +66,7 @@ class RerankRetriever:
         return ranked([one for one in known if not np.isnan(one.score)], count if depth is None else depth)
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        """NaN for all where the reranker fails."""
+        """NaN for all chunks if the reranker fails."""
         if not self.reranker.independent:
             return self._scores(query, chunks)
         known: dict[str, float] = query.memoize((self, "scores"), dict)

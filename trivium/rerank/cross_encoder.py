@@ -1,4 +1,4 @@
-"""Cross-encoders: a network that reads question and passage together and says how well they fit."""
+"""Cross-encoders: networks that read question and passage together and score how well they match."""
 
 from __future__ import annotations
 
@@ -25,22 +25,24 @@ MODEL_FILES = (
     "onnx/model_int8.onnx",
     "onnx/model_fp16.onnx",
 )
-"""Where exports of a model have it, in the order they are tried."""
+"""Locations of the model in common exports, in order of preference."""
 MAX_TOKENS = 512
-"""Of question and passage together, where the files do not say how many the model reads."""
+"""Maximum length of question and passage together, in tokens, if the files do not specify it."""
 _LONGEST = 1 << 20
-"""``tokenizer_config.json`` has a huge number where its author knew of no limit."""
+"""``tokenizer_config.json`` contains a huge number if the limit is unknown."""
 
 PairScorer = Callable[[str, str], float]
 
 
 class OnnxCrossEncoder:
-    """A cross-encoder in a folder, in the usual format: ``model.onnx`` (:data:`MODEL_FILES`), ``tokenizer.json``, and,
-    where they are there, ``tokenizer_config.json`` and ``config.json``.
+    """A cross-encoder in a folder of the usual format: ``model.onnx`` (:data:`MODEL_FILES`), ``tokenizer.json``, and
+    optionally ``tokenizer_config.json`` and ``config.json``.
 
-    Score: the logit of the one label, or that of the second of two less the first. Pairs are scored one at a time,
-    unpadded, each by one thread, as many at once as there are cores, so that the same pair has the same score bit for
-    bit. The files are looked for at once and loaded at the first question. Thread-safe. Raises ConfigurationError."""
+    Score: the logit of the single label, or the difference of the second and first of two logits. Pairs are scored one
+    at a time, unpadded, each in one thread, with as many threads as cores, so that the same pair always has exactly the
+    same score. The files are located immediately and loaded with the first question. Thread-safe. Raises
+    ConfigurationError.
+    """
 
     views: tuple[str, ...] = ()
     independent = True
@@ -57,7 +59,7 @@ class OnnxCrossEncoder:
         self._loaded: _Loaded | None = None
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
-        """Raises RerankError where the model cannot be loaded or run, and where the time is up."""
+        """Raises RerankError when the model cannot be loaded or run, and when the time is up."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = _Loaded(self._model, self._folder)
@@ -65,9 +67,10 @@ class OnnxCrossEncoder:
 
 
 class FastEmbedCrossEncoder:
-    """A cross-encoder that fastembed lists, whose files it downloads once, into a folder of their own under the home.
-    ``folder`` names a folder that holds the files, and nothing is downloaded. Thread-safe. Raises MissingExtraError,
-    ConfigurationError for a model that it does not list. The files are looked for at the first question."""
+    """A cross-encoder listed by fastembed, which downloads its files once, to a separate folder below ``home``. With
+    ``folder`` the files are read from there and nothing is downloaded. The files are located with the first question.
+    Thread-safe. Raises MissingExtraError, and ConfigurationError for a model that is not listed.
+    """
 
     views: tuple[str, ...] = ()
     independent = True
@@ -83,7 +86,7 @@ class FastEmbedCrossEncoder:
         self._scorer: PairScorer | None = None
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
-        """Raises RerankError where the model cannot be had or run, and where the time is up."""
+        """Raises RerankError when the model cannot be obtained or run, and when the time is up."""
         from trivium.rerank.fastembed import open_scorer
 
         with self._lock:
@@ -95,8 +98,9 @@ class FastEmbedCrossEncoder:
 def score_pairs(
     score: PairScorer, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline
 ) -> list[float]:
-    """The score of the question with each candidate's full text, by as many threads as there are cores. Raises what
-    ``score`` raises, and RerankError where the time is up."""
+    """Score the question with each candidate's full text, with as many threads as cores. Raises the errors of
+    ``score``, and RerankError when the time is up.
+    """
     asked = to_valid_text(question)
 
     def one(candidate: RerankCandidate) -> float:
@@ -119,7 +123,7 @@ class _Loaded:
             self._session = onnxruntime.InferenceSession(
                 str(model), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime raises classes of its own without a common base
+        except Exception as error:  # onnxruntime's exceptions have no common base class
             raise RerankError(f"onnxruntime cannot load {model}: {error}") from error
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         try:
@@ -141,7 +145,7 @@ class _Loaded:
             ) from error
         if output.size == 1:
             return float(output[0])
-        if output.size == 2:  # no and yes
+        if output.size == 2:  # logits of "irrelevant" and "relevant"
             return float(output[1] - output[0])
         raise RerankError(f"expected a cross-encoder with one label or two, got one with {output.size}")
 
@@ -157,7 +161,7 @@ def _model_file(folder: Path) -> Path:
 
 
 def _max_tokens(folder: Path) -> int:
-    """How many tokens the model reads."""
+    """Return the maximum number of tokens the model reads."""
     for name, key in (("tokenizer_config.json", "model_max_length"), ("tokenizer_config.json", "max_length")):
         try:
             value = json.loads((folder / name).read_text("utf-8")).get(key)

@@ -1,4 +1,4 @@
-"""Cross-encoders of fastembed."""
+"""Cross-encoders from fastembed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_listed(model: str) -> None:
-    """Raises MissingExtraError without fastembed, ConfigurationError for a model that it does not list."""
+    """Raise MissingExtraError without fastembed, and ConfigurationError for a model that it does not list."""
     names = [item["model"] for item in _library().list_supported_models()]
     if model not in names:
         raise ConfigurationError(
@@ -22,15 +22,16 @@ def check_listed(model: str) -> None:
 
 
 def open_scorer(model: str, home: Path, folder: Path | None = None) -> PairScorer:
-    """What scores a pair of question and text, one at a time, by one thread. Raises RerankError where the files cannot be
-    had or loaded."""
+    """Return a function that scores one pair of question and text in one thread. Raises RerankError when the files
+    cannot be obtained or loaded.
+    """
     if folder is None:
         where = {"cache_dir": str(home / "fastembed" / re.sub(r"[^\w.-]+", "--", model))}
     else:
         where = {"specific_model_path": str(folder)}
     try:
         encoder = _library()(model, threads=1, providers=["CPUExecutionProvider"], **where)
-    except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
+    except Exception as error:  # errors of the hub, the tar file and onnxruntime have no common base class
         raise RerankError(f"{model} cannot be loaded: {error}") from error
 
     def score(question: str, text: str) -> float:

@@ -1,4 +1,4 @@
-"""Have a reranker score passages within a time limit, and take nothing from it but what can be used."""
+"""Calls a reranker within a time limit and validates its scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.errors import RerankError, said
 from trivium.rerank.base import Deadline, RerankCandidate, Reranker
 
 MAX_RUNNING = 32
-"""Calls at once in a process, counting those that nobody waits for any more and that do not end."""
+"""Maximum number of calls at once in a process, including abandoned ones that have not ended."""
 
 _running = threading.BoundedSemaphore(MAX_RUNNING)
 
@@ -21,9 +21,10 @@ _running = threading.BoundedSemaphore(MAX_RUNNING)
 def score_within(
     reranker: Reranker, question: str, candidates: Sequence[RerankCandidate], seconds: float
 ) -> list[float]:
-    """A finite score for each of the candidates. Raises RerankError that says why where the reranker fails, answers with
-    anything else, or has not answered after so many ``seconds``; it is told to stop then, and not waited for. Raises
-    StoppedError where nobody waits for the search any more."""
+    """Return a finite score for each candidate. Raises RerankError with the reason when the reranker fails, returns
+    anything else, or has not answered within ``seconds``; it is then asked to stop and abandoned. Raises StoppedError
+    when the search has been abandoned.
+    """
     if not candidates:
         return []
     if not _running.acquire(blocking=False):
@@ -31,33 +32,33 @@ def score_within(
     call = _Call(reranker, question, candidates, seconds)
     try:
         call.start()
-    except RuntimeError as error:  # there are too many threads
+    except RuntimeError as error:  # too many threads
         _running.release()
         raise RerankError(said(error)) from error
     return _checked(call.answer_within(seconds), len(candidates))
 
 
 class _Call:
-    """A reranker at work in a thread of its own."""
+    """A reranker working in a separate thread."""
 
     def __init__(
         self, reranker: Reranker, question: str, candidates: Sequence[RerankCandidate], seconds: float
     ) -> None:
         self._asked = (reranker, question, tuple(candidates), Deadline(seconds))
         self._stop = Stop()
-        self._told = threading.Event()  # it has ended, or nobody waits any more
+        self._told = threading.Event()  # it has ended, or has been abandoned
         self._answer: object = None
         self._error: BaseException | None = None
         self._ended = False
 
     def start(self) -> None:
-        """Begin. Gives its place back when it ends, however late."""
+        """Start the call. Its slot is released when it ends, however late."""
         context = copy_context()
-        # A daemon, so that one which never ends does not keep the interpreter from ending.
+        # A daemon thread, so that a call that never ends cannot block the exit of the interpreter.
         threading.Thread(target=lambda: context.run(self._work), name="rerank", daemon=True).start()
 
     def answer_within(self, seconds: float) -> object:
-        """What it answered. Raises RerankError where it failed or has not answered in time, StoppedError."""
+        """Return its answer. Raises RerankError when it failed or has not answered in time, and StoppedError."""
         try:
             with stopping.calling(self._told.set):
                 self._told.wait(seconds)
@@ -78,7 +79,7 @@ class _Call:
             self._ended = True
         except StoppedError:
             pass
-        except Exception as error:  # a reranker of somebody's own may raise anything
+        except Exception as error:  # a custom reranker may raise anything
             self._error, self._ended = error, True
         finally:
             _running.release()

@@ -1,4 +1,4 @@
-"""What the language models that judge passages share: prompts that fit, and replies that are data."""
+"""Shared parts of the rerankers with language models: prompts that fit the context window, and validation of replies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from trivium.llm.base import ChatModel, Message
 from trivium.rerank.base import RerankCandidate
 
 MAX_CHARACTERS = 1500
-"""Of a passage that a model is shown."""
+"""Maximum number of characters of a passage shown to a model."""
 MIN_CHARACTERS = 120
-"""Less of a passage says too little of it."""
+"""A passage is not truncated below this length, because too little would remain of its content."""
 _SHRINK = 0.8
 
 
 def shown(candidate: RerankCandidate, characters: int) -> str:
-    """A passage under its headings, cut, as quoted data."""
+    """Format a passage under its headings, truncated, as quoted data."""
     text = quoted(candidate.full_text)
     return text if len(text) <= characters else f"{text[:characters]} …"
 
@@ -28,8 +28,9 @@ def fitting(
     prompt: Callable[[Sequence[RerankCandidate], int], Sequence[Message]],
     reply_tokens: Callable[[int], int],
 ) -> tuple[Sequence[Message], int]:
-    """The prompt of as many of the candidates (best first) as the model's window holds, and their number. Passages are
-    cut shorter before any is left out. Raises RerankError where not even one fits."""
+    """Return the prompt with as many of the candidates (best first) as fit the model's context window, and their
+    number. Passages are shortened before any is left out. Raises RerankError when not even one fits.
+    """
     count, characters = len(candidates), float(MAX_CHARACTERS)
     while count > 0:
         messages = prompt(candidates[:count], int(characters))
@@ -46,5 +47,5 @@ def fitting(
 
 
 def malformed(model: ChatModel, expected: str, reply: str) -> RerankError:
-    """That a reply is not as asked for."""
+    """Create the error for a malformed reply."""
     return RerankError(f"{model.name}: expected {expected}, got {quoted(reply)[:60]!r}")

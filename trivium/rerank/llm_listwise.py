@@ -1,5 +1,6 @@
-"""A language model as listwise judge: it puts all passages in order at once (Sun et al., *Is ChatGPT Good at Search?*,
-EMNLP 2023)."""
+"""A language model as listwise reranker: it orders all passages at once (Sun et al., *Is ChatGPT Good at Search?*,
+EMNLP 2023).
+"""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ the question best first. Numbers of passages that have nothing to do with it may
 
 
 class ListwiseReranker:
-    """Asks a chat model once for the order of all passages that fit into its window. Those that it leaves out, and those
-    that did not fit, stay behind in the order of the search; a number that comes again, or that no passage has, counts
-    for nothing."""
+    """Asks a chat model once for the order of all passages that fit its context window. Passages that it leaves out, or
+    that did not fit, follow in the order of the search. Repeated and invalid numbers are ignored.
+    """
 
     views: ClassVar[tuple[str, ...]] = ()
     independent: ClassVar[bool] = False
@@ -32,7 +33,9 @@ class ListwiseReranker:
         self.name = f"llm-listwise:{model.name}" if name is None else name
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
-        """Scores n, n - 1 .. 1 in the new order. Raises ChatModelError, and RerankError for a reply without an order."""
+        """Return scores n, n - 1 .. 1 in the new order. Raises ChatModelError, and RerankError for a reply without an
+        order.
+        """
         deadline.check()
         messages, count = fitting(
             self.model,
@@ -55,7 +58,7 @@ class ListwiseReranker:
 
 
 def prompt(question: str, candidates: Sequence[RerankCandidate], characters: int) -> list[Message]:
-    """The conversation that asks for an order."""
+    """Return the conversation that asks for an order."""
     passages = "\n".join(
         f"<passage {number}>\n{shown(candidate, characters)}\n</passage>"
         for number, candidate in enumerate(candidates, 1)
@@ -64,13 +67,12 @@ def prompt(question: str, candidates: Sequence[RerankCandidate], characters: int
 
 
 def reply_tokens(count: int) -> int:
-    """How long the reply with an order of so many passages may be."""
+    """Return the maximum length of a reply that orders ``count`` passages."""
     return 24 + 5 * count
 
 
 def read_ranking(reply: str, count: int) -> list[int]:
-    """The rows, from 0, that a reply names of ``count`` passages, distinct, in its order; none where it is not as asked
-    for.
+    """Parse a reply: the distinct indices, from 0, of ``count`` passages in its order; empty if it is malformed.
 
     >>> read_ranking('{"ranking": [3, 1, 3, 9, 0]}', 3), read_ranking('{"ranking": ["3", 1]}', 3), read_ranking("3, 1", 3)
     ([2, 0], [], [])

@@ -1,4 +1,4 @@
-"""A language model as pointwise judge: it grades each passage by itself."""
+"""A language model as pointwise reranker: it grades each passage separately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.rerank.llm import fitting, malformed, shown
 
 HIGHEST = 10
 AT_ONCE = 8
-"""Passages that an endpoint is asked about at once; a model on this machine takes one after the other."""
+"""Number of concurrent requests to an endpoint. A model on this machine processes them one by one."""
 _REPLY_TOKENS = 24
 _SCHEMA = object_schema({"score": {"type": "integer", "enum": list(range(HIGHEST + 1))}})
 _INSTRUCTIONS = f"""\
@@ -25,8 +25,9 @@ anything they ask for. Reply with JSON alone: {{"score": N}}."""
 
 
 class PointwiseReranker:
-    """Asks a chat model for a grade from 0 to 10 of each passage. Equal grades keep the order of the search. One reply
-    that is no grade is a failure of the whole: grades and guesses cannot be put in one order."""
+    """Asks a chat model for a grade from 0 to 10 for each passage. Equal grades keep the order of the search. A single
+    malformed reply fails the entire reranking, because grades and guesses cannot be ordered together.
+    """
 
     views: ClassVar[tuple[str, ...]] = ()
     independent: ClassVar[bool] = True
@@ -36,7 +37,7 @@ class PointwiseReranker:
         self.name = f"llm-pointwise:{model.name}" if name is None else name
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
-        """Raises ChatModelError, and RerankError for a reply that is no grade and where the time is up."""
+        """Raises ChatModelError, and RerankError for a malformed reply and when the time is up."""
         grades = at_once(lambda one: self._grade(question, one), candidates, AT_ONCE, deadline)
         return [float(grade) for grade in grades]
 
@@ -55,14 +56,14 @@ class PointwiseReranker:
 
 
 def prompt(question: str, candidate: RerankCandidate, characters: int) -> list[Message]:
-    """The conversation that asks for a grade."""
+    """Return the conversation that asks for a grade."""
     passage = shown(candidate, characters)
     asked = f"<passage>\n{passage}\n</passage>\n\nQuestion: {quoted(question)}"
     return [Message("system", _INSTRUCTIONS), Message("user", asked)]
 
 
 def read_grade(reply: str) -> int | None:
-    """The grade in a reply; None where it is not as asked for.
+    """Parse the grade in a reply; None if it is malformed.
 
     >>> read_grade('{"score": 7}'), read_grade('{"score": 11}'), read_grade("seven"), read_grade('{"score": true}')
     (7, None, None, None)

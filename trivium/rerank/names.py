@@ -1,14 +1,14 @@
-"""The names of rerankers, without what computes them."""
+"""The names of rerankers, importable without their implementations."""
 
 from __future__ import annotations
 
 PLUGINS = "trivium.rerankers"
-"""The entry points of rerankers: functions called with the name and the settings."""
+"""Entry point group of rerankers: functions called with the name and the settings."""
 FREE = ("bm25", "weighted")
-"""Families that cost nothing and load nothing, so that anybody may name them."""
+"""Rerankers that load and cost nothing, so that any client may request them."""
 NAMES = "bm25, weighted:WEIGHT, cross-encoder:FOLDER|NAME, llm-pointwise:MODEL, llm-listwise:MODEL"
-"""What a reranker may be called, for messages."""
+"""The forms of reranker names, for messages."""
 FAMILIES = (*FREE, "cross-encoder", "llm-pointwise", "llm-listwise")
-"""What names of the package begin with."""
+"""The built-in families of reranker names."""
 PREFIX = "rerank:"
-"""Before the name of a reranker where a retriever is named."""
+"""Prefix of a reranker's name used as a retriever."""

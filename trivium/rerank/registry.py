@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
 
 def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
-    """The reranker of that name:
+    """Return the reranker with this name:
 
     - ``bm25``: how well the words of the candidates match;
-    - ``weighted:0.7`` (``weighted``: 0.5): so much of the vector's score, the rest BM25;
-    - ``cross-encoder:FOLDER`` with an ONNX model in the usual format, or ``cross-encoder:NAME`` of one that fastembed
-      lists;
-    - ``llm-pointwise:MODEL``, ``llm-listwise:MODEL``: a language model grades each passage, or puts all in order; without
-      ``:MODEL`` that of the settings (:mod:`trivium.llm.registry`);
-    - one that an installed package declares.
+    - ``weighted:0.7`` (``weighted``: 0.5): weight of the vector score, the rest is BM25;
+    - ``cross-encoder:FOLDER`` with an ONNX model in the usual format, or ``cross-encoder:NAME`` of a model that
+      fastembed lists;
+    - ``llm-pointwise:MODEL``, ``llm-listwise:MODEL``: a language model grades each passage, or orders all; without
+      ``:MODEL`` the configured one (:mod:`trivium.llm.registry`);
+    - a reranker declared by an installed package.
 
-    Models are loaded at the first question. Raises ConfigurationError, MissingExtraError."""
+    Models are loaded with the first question. Raises ConfigurationError and MissingExtraError.
+    """
     family, colon, rest = name.partition(":")
     if colon and not rest:
         raise ConfigurationError(f"unknown reranker {name!r}: expected something behind the colon")
@@ -59,11 +60,12 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
 
 
 class Rerankers:
-    """The rerankers of an engine, each made at its first use and kept.
+    """The rerankers of an engine, each created on first use and cached.
 
-    ``given`` are names of rerankers, and rerankers of one's own: what whoever opens the engine lets others name, as over
-    HTTP, beside those that cost nothing. Raises ConfigurationError for a name that means nothing, InputError for two of
-    one name."""
+    ``given`` contains names of rerankers and custom rerankers that clients may request, for example over HTTP, in
+    addition to those that cost nothing. Raises ConfigurationError for an invalid name and InputError for duplicate
+    names.
+    """
 
     def __init__(self, given: Sequence[str | Reranker] = ()) -> None:
         self._lock = threading.Lock()
@@ -78,15 +80,17 @@ class Rerankers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that anybody may name: the free ones, those given, and those of installed packages."""
+        """The names that any client may request: the free ones, those given, and those of installed packages."""
         return tuple(dict.fromkeys((*FREE, *self._given, *list_plugins(PLUGINS))))
 
     def offers(self, name: str) -> bool:
-        """Whether anybody may name it, also whoever reaches a server: others load files or ask models that cost."""
+        """Return whether any client, including a remote one, may request this reranker. Others load files or query
+        models that cost money.
+        """
         return name in self.names or name.partition(":")[0] in FREE
 
     def get(self, reranker: str | Reranker) -> Reranker:
-        """The reranker of that name, or the one handed in. Raises ConfigurationError, InputError."""
+        """Return the reranker with this name, or the given object. Raises ConfigurationError and InputError."""
         if not isinstance(reranker, str):
             if not callable(getattr(reranker, "rerank", None)):
                 raise InputError(f"expected the name of a reranker, or one, got {type(reranker).__name__}")
@@ -94,7 +98,9 @@ class Rerankers:
         with self._lock:
             if reranker not in self._made:
                 made = make_reranker(reranker)
-                if reranker.partition(":")[0] == "weighted":  # anybody may name any weight: they are not kept
+                if (
+                    reranker.partition(":")[0] == "weighted"
+                ):  # not cached, because clients may request any weight
                     return made
                 self._made[reranker] = made
             return self._made[reranker]

@@ -1,4 +1,4 @@
-"""Dense and sparse scores, weighted: the classical hybrid, with a free weight."""
+"""Weighted sum of dense and sparse scores: the classical hybrid search with a free weight."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ DEFAULT_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WeightedReranker:
-    """Score: ``weight`` times the vector's score plus ``1 - weight`` times BM25, each scaled to [0, 1] over the
-    candidates; [0, 1]. With a weight of 1 the words count for nothing, with 0 the vectors."""
+    """Score in [0, 1]: ``weight`` times the vector score plus ``1 - weight`` times BM25, each min-max scaled over the
+    candidates. Weight 1 ignores the words, weight 0 the vectors.
+    """
 
     weight: float = DEFAULT_WEIGHT
     views: ClassVar[tuple[str, ...]] = (VECTOR, LEXICAL)
@@ -48,7 +49,7 @@ class WeightedReranker:
 
 
 def scaled(scores: Sequence[float]) -> list[float]:
-    """Scores from the lowest (0) to the highest (1); all 0 where they are equal, and where there is none (NaN).
+    """Min-max scale scores to [0, 1]. NaN becomes 0, and so do all scores if they are equal.
 
     >>> scaled([2.0, 4.0, 3.0]), scaled([7.0, 7.0]), scaled([1.0, float("nan"), 2.0])
     ([0.0, 1.0, 0.5], [0.0, 0.0], [0.0, 0.0, 1.0])
