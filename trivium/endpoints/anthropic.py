@@ -1,4 +1,4 @@
-"""The endpoint of Anthropic's models, over the ``anthropic`` package."""
+"""The endpoint of Anthropic's models, based on the ``anthropic`` package."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ except ImportError as error:
     raise MissingExtraError("a model of Anthropic", "anthropic") from error
 
 _PASSING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
-"""What an error in a stream is called where another attempt may succeed."""
+"""Types of errors in a stream after which a retry may succeed."""
 
 
 @dataclass(frozen=True)
 class AnthropicEndpoint(BaseEndpoint):
-    """See :class:`~trivium.endpoints.base.BaseEndpoint`. The base url is without ``/v1``."""
+    """See :class:`~trivium.endpoints.base.BaseEndpoint`. The base url does not include ``/v1``."""
 
     def connect(self) -> None:
         """See :class:`~trivium.endpoints.base.BaseEndpoint`."""
@@ -73,7 +73,7 @@ class AnthropicEndpoint(BaseEndpoint):
 
     @cached_property
     def _client(self) -> anthropic.AsyncAnthropic:
-        # A key is always given, since the client would look for one in the environment, and in files.
+        # A key is always passed, because the client would otherwise look for one in the environment and in files.
         return anthropic.AsyncAnthropic(
             api_key=self.key or "none",
             base_url=self.base_url,

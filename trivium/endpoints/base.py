@@ -1,9 +1,11 @@
-"""What all endpoints of models share, whatever their protocol: JSON out, JSON or a stream of it in.
+"""Shared parts of all model endpoints, independent of their protocol: they send JSON and receive JSON or a stream of
+it.
 
-Each protocol has a class of its own over its provider's package, with one client and its pool of connections for as long
-as the endpoint lives. Added to what the packages do are bounds (on the size of an answer, on its time, on waits), a limit
-on the rate of every attempt, an end at any moment (:mod:`trivium.common.stopping`), and errors of one kind whose messages
-never hold the key, even when a server repeats it."""
+Each protocol is a subclass based on its provider's package, with one client and connection pool for the lifetime of the
+endpoint. In addition to the packages, this class limits the size and duration of an answer and the delays of retries,
+limits the rate of attempts, supports cancellation at any time (:mod:`trivium.common.stopping`), and raises one kind of
+error, whose messages never contain the key even if a server repeats it.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ from trivium.endpoints.failures import EndpointError, PassingEndpointError
 from trivium.errors import ConfigurationError
 
 RETRIES = 6
-"""Attempts after the first where nothing else is said."""
+"""Default number of retries."""
 LONGEST_WAIT = 60.0
-"""Seconds between two attempts at most, whatever the endpoint asks for."""
+"""Maximum seconds between two attempts, whatever the endpoint requests."""
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _MESSAGE_CHARACTERS = 300
@@ -46,13 +48,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BaseEndpoint(ABC):
-    """Where requests go, and how long to wait for them. Thread-safe.
+    """Address and time limits of an endpoint. Thread-safe.
 
-    ``timeout`` is seconds without a byte, in a stream without an event; ``total`` seconds for one attempt from its
-    beginning to its end; ``retries`` counts attempts after the first. ``direct`` ignores the proxies of the environment,
-    as for a server of this very process.
+    - ``timeout``: seconds without a byte, or in a stream without an event.
+    - ``total``: maximum seconds of one attempt.
+    - ``retries``: number of retries.
+    - ``direct``: ignore the proxies of the environment, for a server in this process.
 
-    All methods raise StoppedError, and hang up, when the stop in force is asked."""
+    All methods raise StoppedError and disconnect when the stop in force is requested.
+    """
 
     base_url: str
     api_key: SecretStr | None = None
@@ -63,7 +67,7 @@ class BaseEndpoint(ABC):
     sleep: Callable[[float], None] = field(default=stopping.sleep, repr=False)
 
     checks: ClassVar[tuple[Callable[[httpx2.Response], Awaitable[None]], ...]] = ()
-    """What is done to every response before any of it is read, besides bounding it."""
+    """Hooks called with every response before it is read, in addition to limiting its size."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -76,7 +80,7 @@ class BaseEndpoint(ABC):
 
     @property
     def key(self) -> str:
-        """The API key, empty where there is none."""
+        """The API key; empty if there is none."""
         return "" if self.api_key is None else self.api_key.get_secret_value()
 
     @property
@@ -86,53 +90,54 @@ class BaseEndpoint(ABC):
 
     @abstractmethod
     def connect(self) -> None:
-        """Make the client, in the caller's thread: some read certificates for a while, and others share the loop."""
+        """Create the client in the caller's thread: loading certificates can be slow, and the event loop is shared."""
 
     @abstractmethod
     async def answered(self, path: str, body: Mapping[str, Any]) -> httpx2.Response | dict[str, Any]:
-        """Send ``body``; what comes back, read to its end. One attempt. Raises what the client raises."""
+        """Send ``body`` and return the complete response. One attempt. Raises the client's errors."""
 
     @abstractmethod
     def objects(
         self, path: str, body: Mapping[str, Any], ended: Callable[[], None]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Send ``body`` and give the objects of the stream that comes back. ``ended`` is called where the endpoint says
-        that they are all, other than by one of them. One attempt. Raises what the client raises."""
+        """Send ``body`` and yield the objects of the response stream. ``ended`` is called if the endpoint marks the end
+        other than by one of the objects. One attempt. Raises the client's errors.
+        """
 
     @abstractmethod
     def translated(self, error: Exception) -> EndpointError | PassingEndpointError | None:
-        """What an error of the client means; None where it is none of the client's."""
+        """Translate an error of the client; None for other errors."""
 
     def post(
         self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
     ) -> dict[str, Any]:
-        """Send ``body`` and return the JSON object that comes back.
+        """Send ``body`` and return the JSON object of the response.
 
-        Rate limiting (429), server errors, timeouts and broken connections are tried again: after the time
-        the endpoint asks for (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute,
-        times a random factor of 0.5 to 1. ``before_attempt`` is called before every attempt. Raises EndpointError.
+        Rate limiting (429), server errors, timeouts and broken connections are retried after the time the endpoint
+        requests (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute, times a random factor of
+        0.5 to 1. ``before_attempt`` is called before every attempt. Raises EndpointError.
         """
         return self.retried(lambda: self.whole(lambda: self.answered(path, body)), before_attempt)
 
     def stream(
         self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
     ) -> JsonStream:
-        """Send ``body`` and return the JSON objects of the events that come back, as they come.
+        """Send ``body`` and return a stream of the JSON objects of the response events.
 
-        Until the first one failures are tried again as by :meth:`post`; later ones are final, since what has been read
-        cannot be taken back. An endpoint that does not stream gives its one object. Raises EndpointError, here or while
-        it is read.
+        Failures before the first object are retried as by :meth:`post`. Later ones are final, because objects that have
+        been read cannot be taken back. An endpoint that does not stream yields a single object. Raises EndpointError,
+        here or while the stream is read.
         """
         return self.retried(lambda: JsonStream(self, path, body), before_attempt)
 
     def http_client(self) -> httpx2.AsyncClient:
-        """What the provider's client sends its requests with; closed when this endpoint is gone."""
+        """Create the HTTP client for the provider's client. It is closed when this endpoint is garbage-collected."""
         http = httpx2.AsyncClient(
             timeout=self.timeout,
-            # A server may close a connection that is kept in the very moment it is used again. Where that is tried again
-            # nobody notices; a server of this process is asked once, and a new connection to it costs nothing.
+            # A server may close an idle connection at the moment it is reused. Retries hide this. A server in this
+            # process is not retried, and a new connection to it costs nothing.
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0 if self.direct else 100),
-            follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
+            follow_redirects=False,  # a redirected POST would become a GET, or send the texts elsewhere
             trust_env=not self.direct,
             event_hooks={"response": [bound, *self.checks]},
         )
@@ -140,7 +145,7 @@ class BaseEndpoint(ABC):
         return http
 
     def retried(self, attempt: Callable[[], T], before_attempt: Callable[[], None] | None = None) -> T:
-        """What the first attempt that succeeds gives. Raises EndpointError."""
+        """Return the result of the first successful attempt. Raises EndpointError."""
 
         self.connect()
 
@@ -164,7 +169,9 @@ class BaseEndpoint(ABC):
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 
     def whole(self, send: Callable[[], Awaitable[httpx2.Response | dict[str, Any]]]) -> dict[str, Any]:
-        """The object that comes back at once. It is parsed in the caller's thread: others share the loop."""
+        """Return the object of a response that is not a stream. It is parsed in the caller's thread because the event
+        loop is shared.
+        """
 
         async def answer() -> httpx2.Response | dict[str, Any]:
             async with self.in_all(self.total):
@@ -179,7 +186,7 @@ class BaseEndpoint(ABC):
 
     @asynccontextmanager
     async def in_all(self, seconds: float) -> AsyncIterator[None]:
-        """Raises EndpointError where the block takes longer than what is left of ``total``."""
+        """Raise EndpointError if the block takes longer than the remaining part of ``total``."""
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -190,8 +197,9 @@ class BaseEndpoint(ABC):
             raise EndpointError(f"{self.host} was not done within {self.total:g} s") from None
 
     def object_of(self, response: httpx2.Response) -> dict[str, Any]:
-        """The JSON object of an answer. Raises EndpointError where it is none, and what :meth:`refusal` gives where it
-        is an error."""
+        """Return the JSON object of a response. Raises EndpointError when it is not one, and the error of
+        :meth:`refusal` when it is an error.
+        """
         try:
             value = json.loads(response.content)
         except (ValueError, RecursionError):
@@ -199,7 +207,7 @@ class BaseEndpoint(ABC):
         return self.checked(value, response)
 
     def checked(self, value: object, response: httpx2.Response) -> dict[str, Any]:
-        """A value that is a JSON object and no error. Raises as :meth:`object_of` does."""
+        """Check that a value is a JSON object and not an error. Raises the errors of :meth:`object_of`."""
         if not isinstance(value, dict):
             raise EndpointError(f"{self.host} answered with something that is not a JSON object", 200)
         if value.get("error") is not None:
@@ -208,61 +216,63 @@ class BaseEndpoint(ABC):
 
     @contextmanager
     def translating(self) -> Iterator[None]:
-        """Turns the client's errors into EndpointError or PassingEndpointError."""
+        """Translate the client's errors to EndpointError or PassingEndpointError."""
         try:
             yield
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.too_slow() from error
         except httpx2.RequestError as error:
             raise self.unreachable(error) from error
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):  # their text may hold the key
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):  # their text may contain the key
             raise EndpointError(f"{self.host} answered with something that is not JSON", 200) from None
         except Exception as error:
             meaning = self.translated(error)
             if meaning is None:
                 raise
-            raise meaning from None  # as well
+            raise meaning from None  # for the same reason
 
     def too_slow(self) -> PassingEndpointError:
-        """There was no byte, or no event, for ``timeout``."""
+        """Create the error for a response without a byte, or event, for ``timeout``."""
         return PassingEndpointError(f"{self.host} did not answer within {self.timeout:g} s")
 
     def unreachable(self, error: BaseException) -> PassingEndpointError:
-        """There is no connection, or no longer."""
+        """Create the error for a failed or lost connection."""
         return PassingEndpointError(f"{self.host} cannot be reached or hung up ({type(error).__name__})")
 
     def refusal(self, fault: object, response: httpx2.Response) -> EndpointError | PassingEndpointError:
-        """What an answer that is an error means. ``fault`` is what the endpoint says about it."""
+        """Create the error for an error response. ``fault`` is the endpoint's description of it."""
         reason = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
         code = fault.get("code") if isinstance(fault, dict) else None
         parameter = fault.get("param") if isinstance(fault, dict) else None
         status = response.status_code
-        # A stream that has begun well can still end in an error.
+        # A stream that has begun successfully can still end with an error.
         how = f"answered {status}" if status != httpx2.codes.OK else "broke off"
         message = (
             f"{self.host} {how}: {self.printable(str(reason or response.reason_phrase or 'no reason given'))}"
         )
         message += _hint(status, code)
-        # An exhausted quota is a 429 as well, but waiting does not refill it.
+        # An exhausted quota is a 429 as well, but waiting does not help.
         if status in _RETRIED and code != "insufficient_quota":
             return PassingEndpointError(message, status, retry_after(response.headers.get("Retry-After")))
         return EndpointError(message, status, parameter if isinstance(parameter, str) else None)
 
     def printable(self, text: str) -> str:
-        """A server's words in one line, without the key."""
+        """Format a server's message on one line, without the key."""
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return (text.replace(self.key, "***") if self.key else text)[:_MESSAGE_CHARACTERS]
 
 
 class JsonStream:
-    """The objects of a stream, each as it comes; the first one has come when this has been made. One thread at a time.
+    """The objects of a stream as they arrive. The first one has arrived when the constructor returns. Not thread-safe.
 
-    ``ended``: whether the endpoint said that it was done (``[DONE]``), known after the last object. Iterating raises
-    EndpointError. Who leaves early closes it, which hangs up."""
+    ``ended`` tells, after the last object, whether the endpoint marked the end (``[DONE]``). Iterating raises
+    EndpointError. To stop early, close the stream, which disconnects.
+    """
 
     def __init__(self, endpoint: BaseEndpoint, path: str, body: Mapping[str, Any]) -> None:
-        """Sends the request and waits for the first object. Raises EndpointError or, where another attempt may succeed,
-        PassingEndpointError."""
+        """Send the request and wait for the first object. Raises EndpointError, or PassingEndpointError if a retry may
+        succeed.
+        """
         self.ended = False
         self._endpoint = endpoint
         self._until = time.monotonic() + endpoint.total
@@ -288,14 +298,14 @@ class JsonStream:
         return found
 
     def close(self) -> None:
-        """Hang up, unless all has been read."""
+        """Disconnect unless everything has been read."""
         loop.begin(self._close())
 
     def _end(self) -> None:
         self.ended = True
 
     async def _next(self) -> dict[str, Any] | None:
-        """The next object, None after the last. Raises TimeoutError."""
+        """Return the next object, None after the last. Raises TimeoutError."""
         left = self._until - time.monotonic()
         async with self._turn, self._endpoint.in_all(left), asyncio.timeout(self._endpoint.timeout):
             try:
@@ -305,14 +315,15 @@ class JsonStream:
                 raise
 
     async def _close(self) -> None:
-        async with self._turn:  # one that was cancelled may still be hanging up
+        async with self._turn:  # a cancelled call may still be disconnecting
             await self._objects.aclose()
 
 
 def _let_go(error: BaseException) -> None:
-    """The frames of an error, and of those it was made of, hold generators of the client that are not at their end. They
-    are let go of in the thread of the loop: when the collector of garbage finds them in another one, this may be at work
-    on some of them."""
+    """Clear the frames of an error and its causes, which hold unfinished generators of the client. This must happen in
+    the event loop's thread: the garbage collector could otherwise finalise them in another thread while the loop is
+    using some of them.
+    """
     seen: set[int] = set()
     made_of: BaseException | None = error
     while made_of is not None and id(made_of) not in seen:
@@ -330,7 +341,7 @@ def _hint(status: int, code: object) -> str:
 
 
 def is_json(response: httpx2.Response) -> bool:
-    """Whether the body of an answer is JSON."""
+    """Whether the body of a response is JSON."""
     try:
         json.loads(response.content)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Answers of endpoints that are no longer than they may be."""
+"""Limits the size of endpoint responses."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import httpx2
 from trivium.endpoints.failures import EndpointError
 
 MAX_BYTES = 256 << 20
-"""The longest answer that is read."""
+"""Maximum size of a response in bytes."""
 MAX_STREAM_BYTES = 64 << 20
-"""The longest answer that is read event by event."""
+"""Maximum size of a streamed response in bytes."""
 _DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 _DONE_BYTES = 32
-"""In how many bytes at the end of a stream its last event is looked for."""
+"""Number of bytes at the end of a stream that are searched for its final event."""
 
 
 def is_stream(response: httpx2.Response) -> bool:
-    """Whether an answer comes event by event."""
+    """Whether a response is an event stream."""
     return str(response.headers.get("Content-Type", "")).startswith("text/event-stream")
 
 
 async def bound(response: httpx2.Response) -> None:
-    """Keep an answer from being longer than it may be. Called before any of it is read."""
+    """Limit the size of a response. Called before it is read."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise EndpointError(f"{response.url.host} compressed its answer although it was asked not to")
     if isinstance(response.stream, httpx2.AsyncByteStream):
@@ -34,20 +34,20 @@ async def bound(response: httpx2.Response) -> None:
 
 
 class WrappedStream(httpx2.AsyncByteStream):
-    """The bytes of another stream."""
+    """Wraps the bytes of another stream."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
         self._pieces: AsyncIterator[bytes] | None = None
 
     def pieces(self) -> AsyncIterator[bytes]:
-        """As they come."""
-        # Left before its end it would be closed by the collector of garbage, in whatever thread that runs.
+        """Iterate over the bytes as they arrive."""
+        # An unfinished iterator would be closed by the garbage collector, in an arbitrary thread.
         self._pieces = aiter(self._stream)
         return self._pieces
 
     async def aclose(self) -> None:
-        """Hang up, or give the connection back where the answer was read to its end."""
+        """Disconnect, or return the connection to the pool if the response was read completely."""
         pieces, self._pieces = self._pieces, None
         if isinstance(pieces, AsyncGeneratorType) and not pieces.ag_running:
             await pieces.aclose()
@@ -55,7 +55,7 @@ class WrappedStream(httpx2.AsyncByteStream):
 
 
 class BoundedStream(WrappedStream):
-    """The bytes of an answer, up to a limit."""
+    """The bytes of a response, up to a limit."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, host: str, limit: int) -> None:
         super().__init__(stream)
@@ -74,5 +74,5 @@ class BoundedStream(WrappedStream):
 
     @property
     def said_done(self) -> bool:
-        """Whether what has come so far ends as streams of this protocol do."""
+        """Whether the bytes so far end with the final event of this protocol."""
         return _DONE.search(self._end) is not None

@@ -1,7 +1,8 @@
-"""Answers of the Gemini API, looked at before Google's package reads them.
+"""Validates responses of the Gemini API before Google's package parses them.
 
-The package goes through them element by element, in Python, in the loop that all endpoints share: three megabytes of
-``"candidates": "xxx..."``, or of empty candidates, hold it up for a minute, in which nothing can be stopped."""
+The package processes them element by element in Python, in the event loop that all endpoints share: three megabytes of
+``"candidates": "xxx..."``, or of empty candidates, would block it for a minute, during which nothing can be cancelled.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +15,22 @@ from trivium.endpoints.bounded import WrappedStream, is_stream
 from trivium.endpoints.failures import EndpointError
 
 MAX_EVENT_BYTES = 8 << 20
-"""The longest event, and the longest answer that comes in one."""
+"""Maximum size of an event, and of a response that is not a stream."""
 MAX_VALUES = 20_000
-"""Values in an event or answer, however they are nested: the package takes some 30 microseconds for each."""
+"""Maximum number of nested values in an event or response. The package needs about 30 microseconds for each."""
 
 _OTHER_LINES = (b":", b"event", b"id", b"retry", b"data")
-"""How lines of an event may begin that are none of its data."""
+"""Prefixes of event lines that are not data."""
 
 
 async def check_answers(response: httpx2.Response) -> None:
-    """Have an answer checked as it is read. Called before any of it is."""
+    """Validate a response while it is read. Called before it is read."""
     if response.status_code == httpx2.codes.OK and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = CheckedStream(response.stream, response.url.host, in_events=is_stream(response))
 
 
 class CheckedStream(WrappedStream):
-    """The events of an answer, each on one line, or the answer that comes in one; only such as could be one."""
+    """The validated events of a response, each on one line, or a validated response that is not a stream."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, host: str, *, in_events: bool) -> None:
         super().__init__(stream)
@@ -60,7 +61,9 @@ class CheckedStream(WrappedStream):
                 yield event
 
     def _line(self, line: bytes) -> list[bytes]:
-        """The event that a line ends, if it does. Comments and names of events are left out: the package knows none."""
+        """Return the event that a line completes, if any. Comments and event names are dropped because the package does
+        not support them.
+        """
         if line.startswith(b"data:"):
             self._data.append(line.removeprefix(b"data:"))
             self._size += len(line)
@@ -72,7 +75,7 @@ class CheckedStream(WrappedStream):
         return []
 
     def _checked(self, data: bytes) -> bytes:
-        """The same JSON. Raises EndpointError where it cannot be an answer, or an error."""
+        """Re-serialise JSON. Raises EndpointError when it cannot be an answer or an error."""
         try:
             value = json.loads(data)
         except (ValueError, RecursionError):
@@ -86,7 +89,7 @@ class CheckedStream(WrappedStream):
 
 
 def _answers(value: object) -> bool:
-    """Whether a value has the outline of an answer or an error, and no more in it than the package can take."""
+    """Whether a value has the structure of an answer or an error, and not too many values for the package."""
     if not isinstance(value, dict) or _is_long(value):
         return False
     return all(
@@ -102,7 +105,7 @@ def _has_content(content: object) -> bool:
 
 
 def _list(value: object) -> list[object]:
-    """A list as it is, nothing as an empty one; anything else as a list of something that nobody takes."""
+    """Return lists unchanged and None as an empty list; anything else becomes a list that fails validation."""
     if value is None:
         return []
     return value if isinstance(value, list) else [None]

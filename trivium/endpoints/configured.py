@@ -1,5 +1,6 @@
-"""The endpoints of the settings. What is missing, a package or a key, is said here, before anything is loaded
-or asked."""
+"""Creates the endpoints of the settings. Missing packages and keys are reported here, before anything is loaded or
+requested.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from pydantic import SecretStr
 from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings import Settings
 
-if TYPE_CHECKING:  # each needs the package of its provider
+if TYPE_CHECKING:  # each needs its provider's package
     from trivium.endpoints.anthropic import AnthropicEndpoint
     from trivium.endpoints.endpoint import Endpoint
     from trivium.endpoints.gemini import GeminiEndpoint
@@ -22,7 +23,9 @@ _OPENAI_HOST = "api.openai.com"
 
 
 def openai_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``openai_base_url``. Raises ConfigurationError where that is OpenAI's own and there is no key."""
+    """Return the endpoint at ``openai_base_url``. Raises ConfigurationError when it is OpenAI's own and there is no
+    key.
+    """
     _check_installed("openai", "a model behind an OpenAI-compatible endpoint")
     _check_openai_key(settings.openai_base_url, settings.openai_api_key)
     from trivium.endpoints.endpoint import Endpoint
@@ -33,8 +36,9 @@ def openai_endpoint(settings: Settings) -> Endpoint:
 
 
 def chat_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``. Raises ConfigurationError
-    where that is OpenAI's own and there is no key."""
+    """Return the endpoint at ``chat_base_url`` with its own key, else the one at ``openai_base_url``. Raises
+    ConfigurationError when it is OpenAI's own and there is no key.
+    """
     own = settings.chat_base_url is not None
     base_url = settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url
     key = settings.chat_api_key if own else settings.openai_api_key
@@ -47,7 +51,7 @@ def chat_endpoint(settings: Settings) -> Endpoint:
 
 
 def azure_endpoint(settings: Settings) -> Endpoint:
-    """The Azure OpenAI resource of the settings. Raises ConfigurationError where it, or its key, is not set."""
+    """Return the configured Azure OpenAI resource. Raises ConfigurationError when it or its key is not set."""
     _check_installed("openai", "a model at Azure")
     if settings.azure_endpoint is None:
         raise ConfigurationError(
@@ -62,7 +66,7 @@ def azure_endpoint(settings: Settings) -> Endpoint:
 
 
 def anthropic_endpoint(settings: Settings) -> AnthropicEndpoint:
-    """The endpoint of ``anthropic_base_url``. Raises ConfigurationError where there is no key."""
+    """Return the endpoint at ``anthropic_base_url``. Raises ConfigurationError without a key."""
     _check_installed("anthropic", "a model of Anthropic")
     key = _needed(settings.anthropic_api_key, "anthropic:NAME", "ANTHROPIC_API_KEY")
     from trivium.endpoints.anthropic import AnthropicEndpoint
@@ -71,7 +75,7 @@ def anthropic_endpoint(settings: Settings) -> AnthropicEndpoint:
 
 
 def gemini_endpoint(settings: Settings) -> GeminiEndpoint:
-    """The endpoint of ``gemini_base_url``. Raises ConfigurationError where there is no key."""
+    """Return the endpoint at ``gemini_base_url``. Raises ConfigurationError without a key."""
     _check_installed("google.genai", "a model of Gemini", extra="gemini")
     key = _needed(settings.gemini_api_key, "gemini:NAME", "GEMINI_API_KEY")
     from trivium.endpoints.gemini import GeminiEndpoint
@@ -82,7 +86,7 @@ def gemini_endpoint(settings: Settings) -> GeminiEndpoint:
 def _check_installed(package: str, what: str, extra: str | None = None) -> None:
     try:
         there = find_spec(package) is not None
-    except ModuleNotFoundError:  # nor what it is in
+    except ModuleNotFoundError:  # its parent package is missing
         there = False
     if not there:
         raise MissingExtraError(what, package if extra is None else extra)

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint, over the ``openai`` package. Chat models and embedders share it."""
+"""An OpenAI-compatible endpoint, based on the ``openai`` package. Shared by chat models and embedders."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ except ImportError as error:
 
 @dataclass(frozen=True)
 class Endpoint(BaseEndpoint):
-    """See :class:`~trivium.endpoints.base.BaseEndpoint`. With an ``api_version`` the base url is that of an Azure OpenAI
-    resource (``https://NAME.openai.azure.com``) and a model is the name of a deployment."""
+    """See :class:`~trivium.endpoints.base.BaseEndpoint`. With an ``api_version`` the base url is that of an Azure
+    OpenAI resource (``https://NAME.openai.azure.com``), and models are named by deployment.
+    """
 
     api_version: str | None = None
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON object at ``path``, with retries as by :meth:`post`. Raises EndpointError."""
+        """Return the JSON object at ``path``, with retries as in :meth:`post`. Raises EndpointError."""
 
         async def answered() -> httpx2.Response:
             return await self._client.get(path, cast_to=httpx2.Response, options=self._options)
@@ -76,19 +77,19 @@ class Endpoint(BaseEndpoint):
                 return self.unreachable(error.__cause__ or error)
             case openai.APIStatusError():
                 return self.refusal(error.body if is_json(error.response) else None, error.response)
-            case openai.APIError():  # an event of a stream
+            case openai.APIError():  # an error event in a stream
                 return EndpointError(f"{self.host} broke off: {self.printable(error.message)}")
         return None
 
     def close(self) -> None:
-        """Close the connections that are kept. The next request opens new ones."""
+        """Close pooled connections. The next request opens new ones."""
         client = self.__dict__.pop("_client", None)
         if client is not None:
             loop.begin(client.close())
 
     @cached_property
     def _client(self) -> openai.AsyncOpenAI:
-        # Everything is given, or left out on purpose: nothing comes from variables that were set for another endpoint.
+        # Every option is set or omitted explicitly, so that nothing is taken from variables meant for another endpoint.
         headers: dict[str, Any] = {
             "Accept-Encoding": "identity",
             "OpenAI-Organization": openai.Omit(),
@@ -109,7 +110,9 @@ class Endpoint(BaseEndpoint):
 
     @property
     def _options(self) -> Any:
-        """Of each request: the key, or that there is none, since the client would look for one in the environment."""
+        """Options of each request: the key, or its explicit absence, because the client would otherwise look for one in
+        the environment.
+        """
         if self.api_version is not None:
             return {"headers": {"api-key": self.key, "Authorization": openai.Omit()}}
         return {"headers": {"Authorization": f"Bearer {self.key}" if self.key else openai.Omit()}}

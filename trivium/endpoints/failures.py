@@ -1,4 +1,4 @@
-"""What a request to an endpoint ends in where it fails."""
+"""Errors of requests to endpoints."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from trivium.errors import TriviumError
 
 
 class EndpointError(TriviumError):
-    """A request failed for good. Adapters translate it into an error of their own.
+    """A request failed permanently. Adapters translate this to errors of their own.
 
-    ``status`` is the HTTP status, None when there was no answer; ``parameter`` names the parameter of the
-    request that the endpoint objects to, where it says so."""
+    ``status`` is the HTTP status, None without a response; ``parameter`` is the request parameter that the endpoint
+    rejected, if it is reported.
+    """
 
     def __init__(self, message: str, status: int | None = None, parameter: str | None = None) -> None:
         super().__init__(message)
@@ -19,7 +20,7 @@ class EndpointError(TriviumError):
 
 
 class PassingEndpointError(PassingError):
-    """A request failed, and another attempt may succeed."""
+    """A request failed, and a retry may succeed."""
 
     def __init__(self, message: str, status: int | None = None, wait: float | None = None) -> None:
         super().__init__(message, wait)

@@ -1,4 +1,4 @@
-"""The endpoint of Google's Gemini models, over the ``google-genai`` package."""
+"""The endpoint of Google's Gemini models, based on the ``google-genai`` package."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ except ImportError as error:
 
 _API_VERSION = "v1beta"
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError)
-"""What the package raises over answers that are not as they should be."""
+"""Exceptions that the package raises for malformed responses."""
 
 
 @dataclass(frozen=True)
 class GeminiEndpoint(BaseEndpoint):
-    """See :class:`~trivium.endpoints.base.BaseEndpoint`. The base url is without a version; the path of a request is the
-    name of the model, and its body has ``contents`` and ``config`` as the package takes them."""
+    """See :class:`~trivium.endpoints.base.BaseEndpoint`. The base url does not include a version; the path of a request
+    is the name of the model, and its body contains ``contents`` and ``config`` in the package's format.
+    """
 
     checks = (check_answers,)
 
@@ -68,7 +69,7 @@ class GeminiEndpoint(BaseEndpoint):
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """The package checks what it reads by pydantic, whose errors quote it."""
+        """Translate validation errors. The package validates with pydantic, whose messages quote the response."""
         try:
             yield
         except _MALFORMED:
@@ -83,7 +84,8 @@ class GeminiEndpoint(BaseEndpoint):
             timeout=int(self.timeout * 1000),
             httpx_async_client=self.http_client(),
         )
-        # The key and where it goes are given: the client would look for both in the environment.
+        # The key and the address are passed explicitly, because the client would otherwise look for both in the
+        # environment.
         client = genai.Client(vertexai=False, api_key=self.key or "none", http_options=options)
         return client.aio.models
 

@@ -1,7 +1,8 @@
-"""The event loop in which requests to endpoints wait: unlike a thread that waits, a task can be ended at any moment.
+"""The event loop in which requests to endpoints wait. Unlike a waiting thread, a task can be cancelled at any time.
 
-One thread runs it for the whole process. Callers block in threads of their own until their coroutine has ended, is
-cancelled by the stop in force (:mod:`trivium.common.stopping`), or they are interrupted themselves (Ctrl-C)."""
+One thread runs it for the entire process. Callers block in their own threads until their coroutine has ended, is
+cancelled by the stop in force (:mod:`trivium.common.stopping`), or they are interrupted themselves (Ctrl-C).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _process = 0
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """What ``work`` returns. Raises what it raises, and StoppedError where it was stopped."""
+    """Run ``work`` and return its result. Raises its errors, and StoppedError when it was stopped."""
     future = asyncio.run_coroutine_threadsafe(work, _running())
     try:
         with stopping.calling(future.cancel):
@@ -31,19 +32,19 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         stopping.check()
         raise
     except BaseException:
-        future.cancel()  # of one that has ended does nothing
+        future.cancel()  # no effect if it has ended
         raise
 
 
 def begin(work: Coroutine[Any, Any, object]) -> None:
-    """Have ``work`` done, stopped by nothing, without waiting for it."""
+    """Start ``work`` without waiting for it. It cannot be stopped."""
     asyncio.run_coroutine_threadsafe(work, _running())
 
 
 def _running() -> asyncio.AbstractEventLoop:
     global _loop, _process
     with _lock:
-        if _loop is None or _process != os.getpid():  # a forked process has no other thread
+        if _loop is None or _process != os.getpid():  # a forked process does not inherit other threads
             _loop, _process = asyncio.new_event_loop(), os.getpid()
             threading.Thread(target=_loop.run_forever, name="endpoints", daemon=True).start()
         return _loop

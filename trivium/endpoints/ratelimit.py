@@ -1,4 +1,4 @@
-"""Staying within what an endpoint allows per minute."""
+"""Limits the rate of requests per minute."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WINDOW = 60.0
 
 
 class MinuteLimit:
-    """Lets through at most ``limit`` units (requests or tokens) in any 60 seconds. Thread-safe.
+    """Admits at most ``limit`` units (requests or tokens) in any 60 seconds. Thread-safe.
 
-    A sliding window rather than a token bucket: a full bucket lets twice the limit through in its first
-    minute."""
+    Uses a sliding window because a full token bucket would admit twice the limit in its first minute.
+    """
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class MinuteLimit:
         self._lock = threading.Lock()
 
     def take(self, amount: int) -> None:
-        """Wait until ``amount`` fits. More than the limit counts as the limit: it goes alone."""
+        """Wait until ``amount`` fits. An amount above the limit counts as the limit."""
         amount = min(amount, self._limit)
         while (wait := self._reserve(amount)) > 0:
             self._sleep(wait)
 
     def _reserve(self, amount: int) -> float:
-        """Take it and return 0, or the seconds after which it is worth asking again."""
+        """Reserve the amount and return 0, or return the seconds after which to retry."""
         with self._lock:
             now = self._clock()
             while self._taken and self._taken[0][0] <= now - _WINDOW:

@@ -1,4 +1,4 @@
-"""How many tokens a text has for an OpenAI model, and truncating it to a limit."""
+"""Counts tokens for OpenAI models, and truncates texts to a number of tokens."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any, Protocol
 from trivium.errors import MissingExtraError
 
 _BYTES_PER_TOKEN = 3
-"""Without the vocabulary: English has 4 to 5 bytes a token and Chinese about 3, so this guesses high."""
+"""Estimate without the vocabulary, rather too high in tokens: English has 4 to 5 bytes per token, Chinese about 3."""
 
 _log = logging.getLogger(__name__)
 
 
 class TokenCounter(Protocol):
-    """Counts and truncates."""
+    """Counts and truncates tokens."""
 
     def count(self, text: str) -> int:
-        """How many tokens the text has."""
+        """Return the number of tokens in a text."""
         ...
 
     def truncate(self, text: str, limit: int) -> tuple[str, int]:
-        """The text, cut to ``limit`` tokens if it is longer, and its number of tokens."""
+        """Return the text, truncated to ``limit`` tokens, and its number of tokens."""
         ...
 
 
 class TiktokenCounter:
-    """Exact, by tiktoken."""
+    """Exact counts with tiktoken."""
 
     def __init__(self, encoding: Any) -> None:
         self._encoding = encoding
@@ -38,12 +38,12 @@ class TiktokenCounter:
         tokens = self._encoding.encode_ordinary(text)
         if len(tokens) <= limit:
             return text, len(tokens)
-        # The cut may fall inside a character: its bytes are left out.
+        # The cut may be inside a character, whose bytes are then dropped.
         return self._encoding.decode(tokens[:limit], errors="ignore"), limit
 
 
 class EstimatedCounter:
-    """By the length in bytes; guesses high, so that an endpoint does not refuse what is sent."""
+    """Estimates by the length in bytes, rather too high, so that an endpoint does not reject the input."""
 
     def count(self, text: str) -> int:
         return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
@@ -56,8 +56,9 @@ class EstimatedCounter:
 
 
 def token_counter(model: str) -> TokenCounter:
-    """tiktoken's count for a model (that of cl100k_base for one it does not know), or an estimate where its
-    vocabulary, which it downloads once, cannot be had. Raises MissingExtraError."""
+    """Return tiktoken's counter for a model (that of cl100k_base for an unknown model), or an estimate if its
+    vocabulary, which it downloads once, is unavailable. Raises MissingExtraError.
+    """
     try:
         import tiktoken
     except ImportError as error:
@@ -67,7 +68,7 @@ def token_counter(model: str) -> TokenCounter:
             encoding = tiktoken.encoding_for_model(model)
         except KeyError:
             encoding = tiktoken.get_encoding("cl100k_base")
-    except (OSError, ValueError) as error:  # no network; a damaged download
+    except (OSError, ValueError) as error:  # no network, or a damaged download
         _log.warning(
             "tiktoken's vocabulary cannot be loaded (%s): tokens are estimated by length",
             type(error).__name__,
