@@ -1,1 +1,1 @@
-"""Small tools used in several places."""
+"""Utilities shared by several packages."""

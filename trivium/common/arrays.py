@@ -1,4 +1,4 @@
-"""Names for the arrays of numbers that functions take and give."""
+"""Type aliases for numeric arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Work that a second processor does meanwhile, where there is one and it is idle.
+"""Runs independent work on another, idle processor core.
 
-Python runs one thread at a time, but what takes most of a search does not hold its lock: the embedder, compiled loops
-and the vector index. A thread that has begun such work elsewhere goes on with what does not depend on it.
+Python runs one thread at a time, but the most expensive parts of a search release the lock: the embedder, compiled
+loops and the vector index. A thread can start such work elsewhere and continue with what does not depend on it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from typing import Any, Self
 
 
 class Beside:
-    """A context manager around work of which other threads do some. When it is left they have ended, also where an error
-    leaves it, so that none goes on with what has been closed. Their errors are kept for whoever asks for what they
-    were to make."""
+    """Context manager around work that is partly done by other threads. On exit, also after an error, it waits for
+    them, so that none continues to use something that has been closed. Their errors are kept for the code that needs
+    their results.
+    """
 
     def __init__(self) -> None:
         self._begun: list[Future[Any]] = []
 
     def begin(self, work: Callable[[], object]) -> bool:
-        """Have an idle thread do ``work``, in a copy of this context. False, and nothing is begun, where none is idle:
-        who needs the outcome makes it then. ``work`` must not wait for anything that begins later."""
+        """Run ``work`` in an idle thread, in a copy of this context. Returns False, without starting anything, if none
+        is idle; the work is then done when its result is needed. ``work`` must not wait for anything started later.
+        """
         doing = _HELPERS.begin(work)
         if doing is not None:
             self._begun.append(doing)
@@ -41,23 +43,23 @@ class Beside:
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def end_threads() -> None:
-    """End the threads, which wait for work; the next one starts others. For who wants to fork this process."""
+    """End the idle threads; new ones are started when needed. Call this before forking the process."""
     _HELPERS.end()
 
 
 class _Helpers:
-    """One thread for every core but that of the thread that asks; more would only wait for each other."""
+    """One thread per core except the caller's; more would only wait for each other."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as in a forked process, which has none of the threads."""
+        """Start over, as in a forked process, which inherits none of the threads."""
         count = available_cores() - 1
         self._idle = BoundedSemaphore(count) if count else None
         self._threads = ThreadPoolExecutor(max(1, count), thread_name_prefix="beside")
@@ -79,7 +81,7 @@ class _Helpers:
 
         try:
             return self._threads.submit(copy_context().run, do)
-        except RuntimeError:  # the interpreter is about to end
+        except RuntimeError:  # the interpreter is shutting down
             idle.release()
             return None
 

@@ -1,4 +1,4 @@
-"""What was worked out before: values kept in memory, and answers that several threads want at the same time."""
+"""In-memory caches, and deduplication of concurrent computations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """The values used last, at most ``capacity`` of them, all of one state of what they come from. Any number of threads
-    may use it."""
+    """A thread-safe LRU cache of at most ``capacity`` values, all derived from the same state."""
 
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
@@ -26,7 +25,7 @@ class LruCache(Generic[K, V]):
         self._values: OrderedDict[K, V] = OrderedDict()
 
     def find(self, state: Hashable, keys: Iterable[K]) -> dict[K, V]:
-        """Those of the keys that are known, with their values."""
+        """Return the cached values among the keys."""
         found: dict[K, V] = {}
         with self._lock:
             if state != self._state:
@@ -38,7 +37,7 @@ class LruCache(Generic[K, V]):
         return found
 
     def put(self, state: Hashable, values: Mapping[K, V]) -> None:
-        """Keep what was read after ``state`` was seen. Values of another state are dropped."""
+        """Cache values derived from ``state``. Values of another state are dropped."""
         with self._lock:
             if state != self._state:
                 self._values.clear()
@@ -50,17 +49,17 @@ class LruCache(Generic[K, V]):
                 self._values.popitem(last=False)
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop all values."""
         with self._lock:
             self._values.clear()
             self._state = None
 
 
 class SingleFlight(Generic[K, V]):
-    """Answers that several threads want at the same time: one thread works them out, the others wait for it. The last
-    ``capacity`` answers are kept (None: all). Any number of threads may use it.
+    """Computes each answer once: if several threads need it at the same time, one computes it and the others wait. The
+    last ``capacity`` answers are kept (None: all). Thread-safe.
 
-    Should the work fail, those who wait get the same error, and the next one to ask tries again.
+    If the computation fails, waiting threads get the same error, and the next request tries again.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
@@ -71,7 +70,7 @@ class SingleFlight(Generic[K, V]):
         self._answers: OrderedDict[K, Future[V]] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """The answer to one key, worked out by ``make`` if nobody has done so yet.
+        """Return the answer for a key, computed by ``make`` if nobody has done so yet.
 
         >>> SingleFlight().get("key", lambda: 1)
         1
@@ -86,9 +85,10 @@ class SingleFlight(Generic[K, V]):
 
     @contextmanager
     def claim(self, keys: Sequence[K]) -> Iterator[tuple[list[Future[V]], dict[K, Future[V]]]]:
-        """The answers to distinct keys, in their order, and those of them that no other thread works on. The caller
-        must set the results of the latter within the block, before it waits for the others. If the block raises,
-        threads that wait for them get the same error, and the keys can be claimed again."""
+        """Yield the answers for distinct keys, in order, and those of them that no other thread is computing. The
+        caller must set the results of the latter within the block, before it waits for the others. If the block raises,
+        waiting threads get the same error, and the keys can be claimed again.
+        """
         with self._lock:
             mine: dict[K, Future[V]] = {key: Future() for key in keys if key not in self._answers}
             self._answers |= mine

@@ -1,9 +1,9 @@
-"""Loops as machine code, made by numba on first use.
+"""Loops compiled to machine code by numba on first use.
 
-To compile takes a second or two, so the code is kept on disk and later processes load it in milliseconds:
-beside the source, else in the user's cache folder (``NUMBA_CACHE_DIR`` overrides). Where neither is writable
-the loop is compiled anew in each process. To import numba takes a third of a second, which is why modules
-with compiled loops are imported by the first question that needs them and not before.
+Compiling takes a second or two, so the code is cached on disk and loaded in milliseconds by later processes: next to
+the source, else in the user's cache folder (``NUMBA_CACHE_DIR`` overrides this). If neither is writable, each process
+compiles it again. Importing numba takes a third of a second, so modules with compiled loops are imported only when a
+question needs them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as machine code that does not hold the interpreter lock. Bounds are not checked inside."""
+    """Compile a function to machine code that releases the interpreter lock. Array bounds are not checked."""
     return _compiled(function, fastmath=False)
 
 
 def compiled_sums(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for loops that add up long rows. They may add in another order than is written down, several numbers at a
-    time: six times as fast. The order is settled when the code is made, so the same numbers give the same sum at every
-    call."""
+    """Like :func:`compiled`, for loops that sum long rows. Additions may be reordered and vectorised, which is six
+    times as fast. The order is fixed at compile time, so the same numbers always give the same sum.
+    """
     return _compiled(function, fastmath={"reassoc"})
 
 
 def _compiled(function: Callable[P, R], fastmath: bool | set[str]) -> Callable[P, R]:
     try:
         return cast(Callable[P, R], njit(cache=True, nogil=True, fastmath=fastmath)(function))
-    except RuntimeError:  # numba finds no folder it may write its cache to
+    except RuntimeError:  # numba finds no writable cache folder
         return cast(Callable[P, R], njit(nogil=True, fastmath=fastmath)(function))

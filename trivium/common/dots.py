@@ -1,4 +1,4 @@
-"""Scalar products of many rows with one vector, the same to the last bit at every call."""
+"""Dot products of many rows with one vector, reproducible to the last bit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from trivium.common.arrays import Floats, Integers
 
 
 def dots(rows: NDArray[Any], vector: NDArray[Any], places: Integers | None = None) -> Floats:
-    """The scalar product of each row (n, d) with a vector (d,), computed in double precision; with ``places`` (p,) of the
-    rows at these places only, NaN for -1. Raises IndexError for a place where no row is.
+    """Compute the dot product of each row (n, d) with a vector (d,) in double precision. With ``places`` (p,) only for
+    the rows with these numbers, NaN for -1. Raises IndexError for a row that does not exist.
 
-    A row's product depends on that row and the vector only. A BLAS (``@``, ``np.vecdot``) does not promise that: the
-    order in which it adds may change with the number of rows, of threads and the place in memory. Its threads also
-    spend milliseconds waiting for each other, to save microseconds of these products.
+    A result depends only on its row and the vector. BLAS (``@``, ``np.vecdot``) does not guarantee that: the order of
+    its additions may depend on the number of rows and threads and on memory alignment. Its threads also spend
+    milliseconds on synchronisation, to save microseconds of these products.
 
     >>> dots(np.array([[1, 2], [3, 4]]), np.array([10.0, 1.0])).tolist()
     [12.0, 34.0]

@@ -1,8 +1,8 @@
-"""Requests to services and pages on other machines: bounded in time and size, and ended when nobody waits for them.
+"""HTTP requests to other machines, limited in time and size, and cancelled when their result is no longer needed.
 
-A page whose address comes from outside is only fetched from a public address (``public``): the name is looked up once,
-every address that it has is checked, and the connection is made to an address that was checked, after redirects too. A
-name that means something else a moment later (DNS rebinding) leads nowhere else.
+A page whose address is untrusted is fetched only from a public address (``public``): the name is resolved once, all its
+addresses are checked, and the connection is made to a checked address, also after redirects. This prevents DNS
+rebinding.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a server answered: its ``status``, and the ``body``, unpacked. ``address`` is where redirects led."""
+    """A server's response. ``address`` is the address after redirects, ``body`` is decompressed."""
 
     address: str
     status: int
@@ -56,9 +56,10 @@ def fetch(
     public: bool = False,
     redirects: bool = False,
 ) -> Fetched:
-    """What is at an address; with ``json`` it is sent there (POST). ``seconds`` are for all of it, from the look-up of
-    the name to the last byte. Raises InputError where there is no whole answer within the limits, and where a
-    ``public`` address is asked for and it is none; StoppedError where nobody waits any more."""
+    """Fetch an address; with ``json``, POST it. ``seconds`` is the time limit from name resolution to the last byte.
+    Raises InputError when there is no complete response within the limits, or when ``public`` is set and the address is
+    not public; StoppedError when the result is no longer needed.
+    """
     stopping.check()
     _check_address(address)
     until = time.monotonic() + seconds
@@ -67,7 +68,7 @@ def fetch(
     ending.daemon = True
     with requests.Session() as session, stopping.calling(open_lines.cut), _timed(ending):
         session.max_redirects = _MAX_REDIRECTS
-        session.trust_env = not public  # a proxy would look names up by itself
+        session.trust_env = not public  # a proxy would resolve names itself
         session.headers["User-Agent"] = user_agent()
         adapter = _Adapter(open_lines, public, until)
         session.mount("http://", adapter)
@@ -98,7 +99,7 @@ def fetch(
 
 
 def package_version() -> str:
-    """The version of Trivium that is installed."""
+    """Return the version of the installed package."""
     try:
         return metadata.version("trivium")
     except metadata.PackageNotFoundError:  # run from a source tree
@@ -106,14 +107,14 @@ def package_version() -> str:
 
 
 def user_agent(contact: str | None = None) -> str:
-    """How requests name themselves."""
+    """Return the user agent of requests."""
     told = f" ({contact})" if contact else ""
     return f"trivium/{package_version()}{told} requests/{requests.__version__} Python/{platform.python_version()}"
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the open internet: no loopback, private, link-local, shared, multicast or reserved
-    one, nor one that leads to such an address by a translation between IPv4 and IPv6.
+    """Whether an IP address is globally routable: not loopback, private, link-local, shared, multicast or reserved, and
+    not a translation of such an address between IPv4 and IPv6.
 
     >>> is_public("93.184.215.14"), is_public("127.0.0.1"), is_public("::ffff:10.0.0.1"), is_public("64:ff9b::7f00:1")
     (True, False, False, False)
@@ -132,8 +133,9 @@ def is_public(address: str) -> bool:
 
 
 class _Lines:
-    """The connections of one request, which may be cut from another thread. What is kept are second handles: a connection
-    that begins TLS gives its own one up."""
+    """The connections of one request, which can be aborted from another thread. Duplicated handles are kept because a
+    connection that starts TLS gives up its own.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -148,7 +150,7 @@ class _Lines:
             self.cut()
 
     def cut(self) -> None:
-        """Have what waits for these connections fail."""
+        """Abort everything that waits for these connections."""
         with self._lock:
             self._cut = True
             for handle in self._handles:
@@ -156,7 +158,7 @@ class _Lines:
                     handle.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Let go of the handles."""
+        """Close the handles."""
         with self._lock:
             for handle in self._handles:
                 handle.close()
@@ -164,7 +166,7 @@ class _Lines:
 
 
 class _Adapter(HTTPAdapter):
-    """Makes the connections of one request."""
+    """Creates the connections of one request."""
 
     def __init__(self, lines: _Lines, public: bool, until: float) -> None:
         class Plain(HTTPConnection):
@@ -195,7 +197,7 @@ class _Adapter(HTTPAdapter):
 
 
 def _connect(host: str, port: int, lines: _Lines, public: bool, until: float) -> socket.socket:
-    """A connection to one of the addresses that a name has, all of which must be public where one is asked for."""
+    """Connect to one of the addresses of a host. With ``public`` all of them must be public."""
     found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
     if public and not all(map(is_public, addresses)):
@@ -254,7 +256,7 @@ def _late(seconds: float) -> str:
 
 
 def _reason(error: Exception, seconds: float, late: bool) -> str:
-    """What went wrong, never with the address, which may hold a key."""
+    """Describe an error without the address, which may contain a key."""
     if late or isinstance(error, requests.Timeout | TimeoutError):
         return _late(seconds)
     if isinstance(error, requests.TooManyRedirects):

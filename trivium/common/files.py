@@ -1,5 +1,6 @@
-"""Files that survive a crash: one that is replaced whole or not at all, a log that loses no finished line, and a lock
-that a dead process does not keep."""
+"""Crash-safe files: atomic replacement, an append-only log that loses no complete line, and a lock that is released
+when its process dies.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +22,17 @@ from trivium.errors import InputError
 Record = TypeVar("Record")
 
 TEMPORARY = ".part"
-"""How the names of temporary files end. One that is left behind was left by a process that was killed."""
+"""Suffix of temporary files. A leftover one belongs to a process that was killed."""
 _MAX_NAME = 40
-"""Characters of the file's own name in that of its temporary file: names have a limit."""
+"""Maximum length of the target's name within that of its temporary file, because file names are limited."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file, which takes the place of ``path`` when the block ends; when the block raises, nothing has changed.
+    """Yield a new file that replaces ``path`` when the block ends. If the block raises, nothing is changed.
 
-    Whoever opens ``path`` meanwhile finds the old content or the new one, complete. When the block has ended, the content
-    is on the disk. The folder is made when missing, and a symbolic link stays one: the file it names is replaced. Raises
+    Readers of ``path`` always see the old or the new content, complete. When the block has ended, the content is
+    durable. Missing folders are created. A symbolic link is kept, and the file it refers to is replaced. Raises
     OSError.
     """
     target = Path(os.path.realpath(path))
@@ -41,7 +42,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a whole file as :func:`replacing` does, text in UTF-8. Raises InputError where it cannot be written."""
+    """Write a complete file as :func:`replacing` does, text as UTF-8. Raises InputError when it cannot be written."""
     try:
         with replacing(path) as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -50,29 +51,30 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def is_full_disk(error: OSError) -> bool:
-    """Whether an error means that there is no space left, on the disk or for this user."""
+    """Whether an error means that the disk or the user's quota is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_new_file(path: Path, content: bytes) -> None:
-    """Write a whole file as :func:`writing_new_file` does."""
+    """Write a complete file as :func:`writing_new_file` does."""
     with writing_new_file(path) as file:
         file.write(content)
 
 
 @contextmanager
 def writing_new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that is not there yet. Whoever looks finds nothing or, when the block has ended, the whole file; of several
-    processes at once one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be
-    written."""
+    """Yield a file that must not exist yet. It becomes visible when the block ends, complete; of several concurrent
+    processes one succeeds. Raises FileExistsError when it exists, and other OSErrors when it cannot be written.
+    """
     with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
         yield file
 
 
 @contextmanager
 def scratch_folder(beside: Path) -> Iterator[Path]:
-    """A new folder beside a file, for what is needed to make the file; it is removed when the block ends. What processes
-    that were killed left beside this file is removed, too. Raises OSError."""
+    """Create a temporary folder next to a file, for creating that file. It is removed when the block ends, and so are
+    leftovers of killed processes for the same file. Raises OSError.
+    """
     target = Path(os.path.realpath(beside))
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = _temporary(target)
@@ -87,7 +89,7 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[bool]:
-    """Lock a folder as long as this process lives; whether no other one holds it."""
+    """Lock a folder for the lifetime of this process, and yield whether no other process holds the lock."""
     if sys.platform == "win32":
         yield True
         return
@@ -106,8 +108,9 @@ def _held(folder: Path) -> Iterator[bool]:
 
 
 def _remove_left_behind(target: Path, own: Path) -> None:
-    """Remove temporary files and folders of processes that are gone. A folder is locked by its process; the files belong
-    to a process with a folder."""
+    """Remove temporary files and folders of processes that have died. A folder is locked by its process; files belong
+    to a process with a folder.
+    """
     found = list(target.parent.glob(f".{glob.escape(target.name[:_MAX_NAME])}.*{TEMPORARY}"))
     alone = True
     with suppress(OSError):
@@ -122,10 +125,10 @@ def _remove_left_behind(target: Path, own: Path) -> None:
 
 @contextmanager
 def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[BinaryIO]:
-    """A temporary file beside ``target``; ``put`` gives it its name when all of it is on the disk."""
+    """Yield a temporary file next to ``target``. ``put`` renames it once it is durable."""
     temporary = _temporary(target)
     try:
-        # Not by tempfile: its files cannot be read by others, whatever the umask.
+        # Not with tempfile, whose files are unreadable for others regardless of the umask.
         with temporary.open("xb") as file:
             yield file
             to_disk(file)
@@ -151,18 +154,20 @@ def _link(temporary: Path, path: Path) -> None:
 
 
 class LockFile:
-    """A lock between processes, on a file of its own. The system lets go of it when its process ends, however that ends.
-    On Windows everybody gets it."""
+    """A lock between processes, on a separate file. The operating system releases it when the process ends, however it
+    ends. On Windows it is always granted.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # A descriptor rather than a file object, which would let go of the lock when nothing refers to it any more,
-        # though a thread that was given up may still do what it guards.
+        # A descriptor rather than a file object, which would release the lock when garbage-collected although an
+        # abandoned thread may still be working under it.
         self._file: int | None = None
 
     def take(self, *, shared: bool = False, wait: bool = False) -> bool:
-        """Take the lock, alone or ``shared`` with others who share it; one that is held is exchanged for the other kind.
-        False where others hold it, unless their end is waited for. Raises OSError where the file cannot be made."""
+        """Take the lock, exclusively or ``shared``. A held lock is converted to the other kind. Returns False when
+        others hold it, unless ``wait``. Raises OSError when the file cannot be created.
+        """
         if self._file is None:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         if sys.platform == "win32":
@@ -177,19 +182,18 @@ class LockFile:
         return True
 
     def release(self) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 class JsonLines(Generic[Record]):
-    """A log: records of one kind (a dataclass or a pydantic model), one JSON object a line, which is only appended to.
+    """An append-only log of records of one kind (a dataclass or a pydantic model), one JSON object per line.
 
-    A record is on the disk when :meth:`append` returns. A process that is killed while it writes leaves a line without
-    an end: it is never read, and dropped before the next record is appended. One process writes at a time.
-
-    ``header``: how many lines at the beginning are no records.
+    A record is durable when :meth:`append` returns. A process that is killed while writing leaves an incomplete line,
+    which is never read and is dropped before the next record is appended. One process writes at a time. ``header`` is
+    the number of lines at the beginning that are not records.
     """
 
     def __init__(self, path: Path, kind: type[Record], header: int = 0) -> None:
@@ -199,7 +203,9 @@ class JsonLines(Generic[Record]):
         self._held: IO[bytes] | None = None
 
     def lines(self) -> Iterator[bytes]:
-        """The finished lines, header included, without their ends; none where there is no file. Raises InputError."""
+        """Yield the complete lines, header included, without line ends; none if the file does not exist. Raises
+        InputError.
+        """
         try:
             with self.path.open("rb") as file:
                 for line in file:
@@ -211,7 +217,7 @@ class JsonLines(Generic[Record]):
             raise InputError(f"{self.path}: expected a readable file, got {error.strerror}") from error
 
     def records(self) -> Iterator[Record]:
-        """The records, in order. Raises InputError, naming the line, for one that is not of this kind."""
+        """Yield the records in order. Raises InputError, with the line number, for an invalid record."""
         for number, line in enumerate(self.lines(), start=1):
             if number > self._header:
                 try:
@@ -224,8 +230,9 @@ class JsonLines(Generic[Record]):
 
     @contextmanager
     def writing(self, *, wait: bool = False) -> Iterator[None]:
-        """Keep other processes from writing until the block ends. Where another one writes, InputError is raised, or with
-        ``wait`` its end is waited for."""
+        """Lock the log for writing until the block ends. If another process is writing, raises InputError, or waits
+        with ``wait``.
+        """
         with self._opened() as file:
             _lock(file, self.path, wait)
             _drop_torn_line(file)
@@ -236,12 +243,13 @@ class JsonLines(Generic[Record]):
                 self._held = None
 
     def append(self, record: Record) -> None:
-        """Add a record. Outside of :meth:`writing` the log is locked for this record alone, when it is free. Raises
-        InputError where it cannot be written."""
+        """Append a record. Outside of :meth:`writing` the log is locked for this record alone, as soon as it is free.
+        Raises InputError when it cannot be written.
+        """
         self.append_line(self._type.dump_json(record))
 
     def append_line(self, line: bytes) -> None:
-        """Add a line of JSON that is no record: a header."""
+        """Append a line of JSON that is not a record: a header."""
         if self._held is None:
             with self.writing(wait=True):
                 self.append_line(line)
@@ -253,7 +261,7 @@ class JsonLines(Generic[Record]):
             raise _not_writable(self.path, error) from error
 
     def keep(self, count: int) -> None:
-        """Drop all lines but the first ``count``, header included; only within :meth:`writing`."""
+        """Drop all lines after the first ``count``, header included. Only allowed within :meth:`writing`."""
         if self._held is None:
             raise RuntimeError("a log is shortened while it is open for writing")
         self._held.seek(0)
@@ -272,7 +280,7 @@ class JsonLines(Generic[Record]):
 
 
 def _drop_torn_line(file: IO[bytes]) -> None:
-    """Cut the end off that has no line end."""
+    """Drop an incomplete last line."""
     end = file.seek(0, os.SEEK_END)
     keep = end
     while keep:
@@ -299,14 +307,15 @@ def _lock(file: IO[bytes], path: Path, wait: bool) -> None:
 
 
 def to_disk(file: IO[bytes]) -> None:
-    """Returns when what was written to a file is on the disk."""
+    """Flush a file to disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def folder_to_disk(folder: Path) -> None:
-    """Returns when the entries of a folder (files that are new, or renamed) are on the disk; some file systems, and
-    Windows, cannot, and do it in their own time."""
+    """Flush the entries of a folder (new or renamed files) to disk. On Windows and some file systems this is not
+    supported and has no effect.
+    """
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Rows of values as a pandas DataFrame. pandas is an extra, and imported when it is needed."""
+"""Rows of values as a pandas DataFrame. pandas is optional and imported on demand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str] = ()) -> DataFrame:
-    """One line a row, with the ``columns`` named and then the others in order of first appearance; NaN where a row has no
-    value. Raises MissingExtraError without pandas."""
+    """Create a DataFrame with one line per row; the named ``columns`` come first, then the others in order of first
+    appearance. Missing values are NaN. Raises MissingExtraError without pandas.
+    """
     try:
         import pandas
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Iterate in batches."""
+"""Iteration in batches."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ T = TypeVar("T")
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Items in lists of ``size``, the last as long as it comes; each is taken from ``items`` when its turn is.
-    Raises ValueError when ``size`` is not at least 1. (From Python 3.12 on this is ``itertools.batched``.)
+    """Yield the items in lists of ``size``; the last may be shorter. Items are consumed lazily.
+
+    Raises ValueError when ``size`` is less than 1. (Python 3.12 has ``itertools.batched``.)
 
     >>> list(batched("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]

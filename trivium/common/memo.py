@@ -1,4 +1,4 @@
-"""What is made once, whoever asks for it and from which thread."""
+"""Thread-safe memoisation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Memo:
-    """Answers by key. Any number of threads may use it.
+    """Answers by key, each computed once. Thread-safe.
 
-    A search asks dozens of times, and hardly ever waits: one lock and one condition for all keys are made sooner than a
-    future for each.
+    A search asks dozens of times and rarely waits: one lock and one condition for all keys are cheaper than a future
+    for each.
     """
 
     def __init__(self) -> None:
@@ -23,9 +23,10 @@ class Memo:
         self._changed = threading.Condition(threading.Lock())
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` answers, made once per key by the first that asks; who asks meanwhile waits for it. Where it
-        raises, all that ask for the key get that error."""
-        made = self._made.get(key, self)  # most who ask come later
+        """Return the result of ``make``, called once per key by the first thread that asks; others wait for it. If it
+        raises, everyone who asks for the key gets that error.
+        """
+        made = self._made.get(key, self)  # the common case
         if made is not self:
             return cast(T, made)
         with self._changed:

@@ -1,4 +1,4 @@
-"""Product of two small matrices, the same to the last bit whatever the number of rows and of processors."""
+"""Product of two small matrices, reproducible to the last bit for any number of rows and processors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from trivium.common.compiled import compiled
 
 
 def product(rows: NDArray[Any], matrix: NDArray[Any]) -> Floats:
-    """``rows`` (n, k) times ``matrix`` (k, m), (n, m) in double precision.
+    """Return ``rows`` (n, k) times ``matrix`` (k, m) as (n, m) in double precision.
 
-    A row of the result depends on that row and the matrix only, for the reasons given in :mod:`trivium.common.dots`.
-    For the sizes of a search (a few hundred rows and columns) it takes about as long as a BLAS on one thread.
+    A row of the result depends only on that row and the matrix, for the reasons given in :mod:`trivium.common.dots`. At
+    the sizes of a search (a few hundred rows and columns) this is about as fast as a single-threaded BLAS.
     """
     out = np.zeros((rows.shape[0], matrix.shape[1]))
     _add_product(
@@ -26,10 +26,10 @@ def product(rows: NDArray[Any], matrix: NDArray[Any]) -> Floats:
 
 @compiled
 def _add_product(rows: Floats, matrix: Floats, out: Floats) -> None:
-    """``out += rows @ matrix``, summed from the first to the last of the k numbers.
+    """Compute ``out += rows @ matrix``, summed from the first to the last of the k numbers.
 
-    Four rows by four numbers at a time: what is read of the matrix serves four rows, and sums stay in registers
-    meanwhile. Along a row of the matrix nothing is summed, so the processor may work on several columns at once.
+    Processes blocks of four rows by four numbers: each value read from the matrix is used for four rows, and sums stay
+    in registers. Nothing is summed along a row of the matrix, so several columns can be vectorised.
     """
     count, inner = rows.shape
     width = matrix.shape[1]

@@ -1,4 +1,4 @@
-"""Programs of this package that work on what may be hostile: each run in a process apart, within limits."""
+"""Runs programs of this package that process untrusted input, each in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ class NotStartedError(Exception):
 def run_apart(
     program: Path, arguments: Sequence[str], given: Iterable[bytes], *, most: int, seconds: float
 ) -> tuple[int, bytes]:
-    """Run a Python file on what is ``given`` to its standard input: its exit code (negative where it was killed) and what
-    it says. It is killed after ``seconds``, and when it says more than ``most`` bytes: one more is returned then.
+    """Run a Python file with ``given`` as its standard input; return its exit code (negative if it was killed) and its
+    output.
 
-    Raises NotStartedError, and StoppedError where nobody waits for it any more.
+    It is killed after ``seconds``, and when its output exceeds ``most`` bytes, in which case one byte more is returned.
+    Raises NotStartedError, and StoppedError when the result is no longer needed.
     """
     stopping.check()
     with tempfile.TemporaryFile() as file:
@@ -42,7 +43,7 @@ def run_apart(
         try:
             with process, stopping.calling(process.kill):
                 assert process.stdout is not None
-                # No more than there can be, whatever the input has made of the program.
+                # Read at most the limit, whatever the input has made of the program.
                 said = process.stdout.read(most + 1)
                 if len(said) > most:
                     process.kill()

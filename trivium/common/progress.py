@@ -1,4 +1,4 @@
-"""How long work says how far it is."""
+"""Types of progress callbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges of neighbouring places (ragged arrays)."""
+"""Ragged arrays: ranges of consecutive places."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from trivium.common.arrays import Integers
 
 
 def ranges_by_owner(owners: Integers, count: int) -> Integers:
-    """Where the entries of each owner (count x 2: the first, and the one after the last) are, of entries that stand
-    together by owner; 0 and 0 for an owner without any. Entries of owner -1 are nobody's.
+    """Return the range of entries of each owner (count x 2: first, and one after the last). Entries must be grouped by
+    owner; owners without entries get 0 and 0, and entries of owner -1 are ignored.
 
     >>> ranges_by_owner(np.array([2, 2, -1, 0]), 3).tolist()
     [[3, 4], [0, 0], [0, 2]]
@@ -24,8 +24,8 @@ def ranges_by_owner(owners: Integers, count: int) -> Integers:
 
 
 def own_chunk_ranges(pages: Integers, entities: int) -> Integers:
-    """What :attr:`trivium.graph.records.Adjacency.own_chunks` holds (nodes x 2), from the entity that is each chunk's
-    page (chunks,), -1 where there is none, and the number of entities.
+    """Compute :attr:`trivium.graph.records.Adjacency.own_chunks` (nodes x 2) from the entity of each chunk's page
+    (chunks,), -1 if there is none, and the number of entities.
 
     >>> own_chunk_ranges(np.array([1, 1]), 2).tolist()
     [[0, 0], [0, 0], [0, 0], [0, 2]]
@@ -35,8 +35,8 @@ def own_chunk_ranges(pages: Integers, entities: int) -> Integers:
 
 
 def expand_ranges(starts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
-    """One after another the places of ranges that begin at ``starts`` and go up by one: which range each is of, and
-    the places.
+    """Expand ranges of consecutive places, given by their starts and lengths: return the index of the range and the
+    place, for all places of all ranges.
 
     >>> of, places = expand_ranges(np.array([5, 0]), np.array([2, 3]))
     >>> of.tolist(), places.tolist()

@@ -1,6 +1,6 @@
-"""How long to wait before a request is sent again: what the server asks for, else longer and longer.
-
-The loops themselves are tenacity's."""
+"""Delays before a request is retried: as requested by the server, else with exponential backoff. The retry loops are
+tenacity's.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_WAIT = 0.5
 
 
 class PassingError(Exception):
-    """An attempt failed, and another one may succeed. ``wait`` is what the server asked for, in seconds."""
+    """An attempt failed, and a retry may succeed. ``wait`` is the delay requested by the server, in seconds."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -23,8 +23,10 @@ class PassingError(Exception):
 
 
 def wait_between(longest: float) -> Callable[[RetryCallState], float]:
-    """The wait after a PassingError, for tenacity: what the server asked for, else 0.5 s, 1 s, 2 s ... times a random
-    factor of 0.5 to 1, so that many clients do not try again at the same moment. Never more than ``longest`` seconds."""
+    """Return the wait function for tenacity after a PassingError: the delay requested by the server, else 0.5 s, 1 s, 2
+    s ... times a random factor of 0.5 to 1, so that many clients do not retry simultaneously. Never more than
+    ``longest`` seconds.
+    """
     growing = wait_exponential(multiplier=FIRST_WAIT, max=longest)
 
     def wait(state: RetryCallState) -> float:
@@ -37,8 +39,8 @@ def wait_between(longest: float) -> Callable[[RetryCallState], float]:
 
 
 def retry_after(header: str | None) -> float | None:
-    """Seconds from a ``Retry-After`` header, which gives seconds or a date (0 for one that has passed). None where it is
-    missing or makes no sense.
+    """Parse a ``Retry-After`` header, which contains seconds or a date, to seconds (0 for a date in the past). None if
+    it is missing or invalid.
 
     >>> retry_after("7"), retry_after("-3"), retry_after("soon"), retry_after(None)
     (7.0, None, None, None)
@@ -52,4 +54,4 @@ def retry_after(header: str | None) -> float | None:
             return max(parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
         except (ValueError, TypeError, OverflowError):
             return None
-    return seconds if seconds >= 0 else None  # not a number is not either
+    return seconds if seconds >= 0 else None  # also rejects NaN

@@ -1,4 +1,4 @@
-"""Rounding many numbers to significant digits. Loads numba, see :mod:`trivium.common.compiled`."""
+"""Rounds many numbers to significant digits. Imports numba, see :mod:`trivium.common.compiled`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ DIGITS = 6
 
 @compiled
 def round_digits(numbers: Floats, out: Floats, unsure: NDArray[np.bool_]) -> None:
-    """Fill ``out`` (n,) with the numbers (n,) rounded to six significant digits, as formatting and reading them would;
-    and tell of which that is ``unsure``: near the middle of two, near a power of ten, or of an unusual size."""
+    """Fill ``out`` (n,) with the numbers (n,) rounded to six significant digits, as formatting and parsing them would.
+    Set ``unsure`` (n,) where that is not certain: close to halfway between two results, close to a power of ten, or of
+    unusual magnitude.
+    """
     for place in range(len(numbers)):
         number = numbers[place]
         size = abs(number)

@@ -1,5 +1,6 @@
-"""Loops over rows of vectors: what :mod:`trivium.common.dots` and its users compute. Loads numba, see
-:mod:`trivium.common.compiled`."""
+"""Compiled loops over rows of vectors, used by :mod:`trivium.common.dots` and others. Imports numba, see
+:mod:`trivium.common.compiled`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from trivium.common.compiled import compiled_sums
 
 @compiled_sums
 def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, out: Floats) -> bool:
-    """Fill ``out`` (p,) with the scalar products of ``vector`` (d,) and the rows of ``matrix`` (n, d) at ``places`` (p,);
-    it stays as it is where a place is -1. False where there is no such row."""
+    """Fill ``out`` (p,) with the dot products of ``vector`` (d,) and the rows of ``matrix`` (n, d) at ``places`` (p,),
+    leaving it unchanged where a place is -1. Returns False for a row that does not exist.
+    """
     for number in range(len(places)):
         row = places[number]
         if row < -1 or row >= len(matrix):
@@ -30,8 +32,9 @@ def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, out: Floats
 
 @compiled_sums
 def best_codes(codes: NDArray[np.int8], starts: Integers, vector: Floats, out: Floats) -> None:
-    """Fill ``out`` (n,) with the highest cosine of ``vector`` (d,) and the rows ``starts[i]:starts[i + 1]`` of ``codes``
-    (s, d); it stays as it is where there are none."""
+    """Fill ``out`` (n,) with the highest cosine of ``vector`` (d,) and the rows ``starts[i]:starts[i + 1]`` of
+    ``codes`` (s, d), leaving it unchanged for empty ranges.
+    """
     for number in range(len(out)):
         for row in range(starts[number], starts[number + 1]):
             total = 0.0

@@ -1,8 +1,9 @@
-"""Work that ends when nobody waits for it any more.
+"""Cooperative cancellation of work whose result is no longer needed.
 
-Whoever starts work puts a :class:`Stop` in force around it and asks it when the result is no longer wanted. The work
-looks from time to time (:func:`check`), and what it waits for is ended at once (:func:`sleep`, :func:`calling`). The stop
-travels in a context variable, so that it reaches a model's endpoint through all that lies between."""
+The caller puts a :class:`Stop` in force around the work and requests it when the result is not needed anymore. The work
+checks it from time to time (:func:`check`), and waiting calls are ended immediately (:func:`sleep`, :func:`calling`).
+The stop is a context variable, so it reaches a model's endpoint through all layers in between.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ _in_force: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 class StoppedError(Exception):
-    """Nobody waits for this work any more. Not a TriviumError: who makes up for failures must not make up for this."""
+    """The result of this work is no longer needed. Not a TriviumError, because code that recovers from failures must
+    not recover from this.
+    """
 
 
 class Stop:
-    """Ends work in another thread. Thread-safe."""
+    """Stops work in another thread. Thread-safe."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -33,11 +36,11 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to end."""
+        """Whether the stop has been requested."""
         return self._asked.is_set()
 
     def ask(self) -> None:
-        """Have the work end. What it waits for is told from this thread."""
+        """Request the stop. Waiting calls are ended from this thread."""
         with self._lock:
             calls = [] if self._asked.is_set() else list(self._calls.values())
             self._asked.set()
@@ -46,7 +49,7 @@ class Stop:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """The work: all that is done in this block, and in contexts copied from it."""
+        """Put the stop in force for all work in this block, and in contexts copied from it."""
         before = _in_force.set(self)
         try:
             yield
@@ -55,7 +58,7 @@ class Stop:
 
     @contextmanager
     def calling(self, end: Callable[[], object]) -> Iterator[None]:
-        """Have ``end`` called, once, if the stop is asked before the block ends. It must be quick and must not raise."""
+        """Call ``end`` once if the stop is requested before the block ends. It must be quick and must not raise."""
         key = object()
         with self._lock:
             self._calls[key] = end
@@ -69,19 +72,19 @@ class Stop:
                 del self._calls[key]
 
     def wait(self, seconds: float) -> None:
-        """Wait for so long, or until the stop is asked."""
+        """Wait until the stop is requested, at most ``seconds``."""
         self._asked.wait(seconds)
 
 
 def check() -> None:
-    """Raises StoppedError where the stop in force has been asked."""
+    """Raise StoppedError if the stop in force has been requested."""
     stop = _in_force.get()
     if stop is not None and stop.asked:
         raise StoppedError
 
 
 def sleep(seconds: float) -> None:
-    """As :func:`time.sleep`. Raises StoppedError as soon as the stop in force is asked."""
+    """Like :func:`time.sleep`. Raises StoppedError as soon as the stop in force is requested."""
     stop = _in_force.get()
     if stop is None:
         time.sleep(seconds)
@@ -92,7 +95,7 @@ def sleep(seconds: float) -> None:
 
 @contextmanager
 def calling(end: Callable[[], object]) -> Iterator[None]:
-    """:meth:`Stop.calling` of the stop in force; without one ``end`` is never called."""
+    """Like :meth:`Stop.calling` of the stop in force; without one ``end`` is never called."""
     stop = _in_force.get()
     if stop is None:
         yield
@@ -102,7 +105,7 @@ def calling(end: Callable[[], object]) -> Iterator[None]:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """As :func:`asyncio.to_thread`; where the caller is cancelled, the work is asked to stop."""
+    """Like :func:`asyncio.to_thread`. If the caller is cancelled, the work is asked to stop."""
     stop = Stop()
 
     def stoppable() -> T:

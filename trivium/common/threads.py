@@ -1,4 +1,4 @@
-"""What the standard library does not say of a thread."""
+"""Threads that report whether they have ended."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import threading
 
 
 class Thread(threading.Thread):
-    """A thread of which is known that it has ended. :meth:`is_alive` does not tell: it is also false for a moment while a
-    thread is being started."""
+    """A thread that records its end. :meth:`is_alive` is not sufficient, because it is also false for a moment while a
+    thread is being started.
+    """
 
     ended = False
 
