@@ -1,2 +1,3 @@
-"""Trivium inside other people's programs: LangChain chains and clients of the Model Context Protocol. Each needs its own
-extra, and nothing else in the package imports it."""
+"""Integrations with other software: LangChain chains and clients of the Model Context Protocol. Each needs its own
+extra, and no other part of the package imports it.
+"""

@@ -1,4 +1,4 @@
-"""Cited answers as a step of a chain."""
+"""Cited answers as a step of a LangChain chain."""
 
 from __future__ import annotations
 
@@ -33,34 +33,36 @@ _OPTIONS = (
     "temperature",
     "max_tokens",
 )
-"""Of the step, and of a single question."""
+"""Options of the step that a single question may override."""
 
 
 class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
-    """What :meth:`trivium.Engine.ask` answers, with the fields of ``trivium ask --json``: ``answer``, ``outcome``,
+    """Runs :meth:`trivium.Engine.ask` and returns the fields of ``trivium ask --json``: ``answer``, ``outcome``,
     ``intent``, ``searched_for``, ``recall_query``, ``statements``, ``citations``, ``passages``, ``model``, ``usage``,
     ``sources``, ``warnings``.
 
-    Asked a question, or a mapping of ``question``, the ``history`` (turns, mappings of ``question`` and ``answer``, or
-    LangChain's messages) and what this one question is to be asked with instead of the fields of the step. Awaited and
-    cancelled, it stops the model and hangs up on the live sources. Raises ChatModelError too.
+    The input is a question, or a mapping with ``question``, ``history`` (turns, mappings of ``question`` and
+    ``answer``, or LangChain messages) and options that override the fields of the step for this question. Cancelling an
+    awaited call stops the model and disconnects from live sources. Also raises ChatModelError.
     """
 
     k: int = Field(default=6, ge=1)
-    """How many passages are read."""
+    """Number of passages to read."""
     intent: Intent | None = None
-    """What questions are meant for, where it is not to be guessed."""
+    """Intent of the questions, instead of detecting it."""
     rewrite: bool = True
-    """Whether a follow-up is made to stand by itself before it is searched for."""
+    """Whether to rewrite a follow-up question as a standalone question before the search."""
     model: Any = None
-    """The language model that writes, or its name (:func:`trivium.llm.registry.open_chat_model`); None quotes."""
+    """The language model that writes the answers, or its name (:func:`trivium.llm.registry.open_chat_model`). None
+    quotes sentences of the passages.
+    """
     prompt: Any = None
-    """Its style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two."""
+    """Prompt style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two fields."""
     temperature: float | None = None
     max_tokens: int | None = None
 
     def invoke(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """The answer; ``kwargs`` are options for this question."""
+        """Answer a question; ``kwargs`` are options for this question."""
         asked: Asked = {**_asked(input), **kwargs}
         return self._call_with_config(self._answer, asked, config, run_type="chain")
 
@@ -70,7 +72,7 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """:meth:`invoke`, off the event loop."""
+        """Run :meth:`invoke` in a thread, without blocking the event loop."""
 
         async def answer(given: Asked) -> dict[str, Any]:
             return await stopping.in_thread(lambda: self._answer(given))
@@ -94,8 +96,9 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
 
 
 def turns(history: object) -> list[Turn]:
-    """A conversation as the engine knows it. A question without an answer, and messages of a system, are left out. Raises
-    InputError for anything else."""
+    """Convert a conversation to the engine's turns. Unanswered questions and system messages are skipped. Raises
+    InputError for anything else.
+    """
     if isinstance(history, str) or not isinstance(history, Sequence):
         raise InputError(f"expected the history as a list, got {type(history).__name__}")
     return list(_turns(history))

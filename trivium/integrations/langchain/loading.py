@@ -1,4 +1,4 @@
-"""Documents of LangChain's loaders as a source of a store."""
+"""Documents of LangChain loaders as a source of a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.common.files import replacing
 from trivium.errors import InputError
 
 _OWN = ("title", "text")
-"""Keys of a record that metadata cannot have."""
+"""Keys of a record that cannot be used for metadata."""
 
 
 def write_records(
@@ -23,16 +23,16 @@ def write_records(
     *,
     title: Callable[[Document], str] | None = None,
 ) -> int:
-    """Write what a loader loads (or documents, such as those of a text splitter) to a file of ``{title, text}`` records,
-    a source that :meth:`trivium.Engine.build` and ``trivium build`` take; returns how many records. Their metadata come
-    along as far as a store can keep them.
+    """Write the documents of a loader (or given documents, such as those of a text splitter) to a file of ``{title,
+    text}`` records, a source for :meth:`trivium.Engine.build` and ``trivium build``. Metadata is included as far as a
+    store supports it. Returns the number of records.
 
-    ``title`` says which page a document is a part of: by default its metadata ``title``, else the name of its
-    ``source`` (a path or an address) without folder and ending, or the whole source where another one has taken the name.
-    Documents of one title, such as the pages of a PDF, are one page, in their order. They are written as they come; the
-    file is there when all are, so that a loader that fails leaves what was there before.
+    ``title`` maps a document to the title of its page. By default it is the metadata ``title``, else the name of the
+    ``source`` (a path or an address) without folder and extension, or the entire source if another one has that name.
+    Documents with the same title, such as the pages of a PDF, form one page, in their order. The file is replaced only
+    when all documents are written, so a loader that fails leaves the previous file.
 
-    Raises InputError for a document with neither title nor source, and where there is none at all.
+    Raises InputError for a document without title and source, and when there are no documents.
     """
     given = documents.lazy_load() if isinstance(documents, BaseLoader) else documents
     named = _Titles() if title is None else title
@@ -53,7 +53,7 @@ def write_records(
 
 
 class _Titles:
-    """Titles of documents, of which two sources never share one."""
+    """Assigns titles to documents. Different sources never share a title."""
 
     def __init__(self) -> None:
         self._sources: dict[str, str] = {}
@@ -70,8 +70,9 @@ class _Titles:
 
 
 def _name(source: str) -> str:
-    """``report`` of ``docs/report.pdf`` and of ``https://example.org/docs/report.html?x``; the source where it has no
-    name."""
+    """Return the name of a source: ``report`` for ``docs/report.pdf`` and for
+    ``https://example.org/docs/report.html?x``, or the source itself if it has no name.
+    """
     parts = urlsplit(source)
     path = unquote(parts.path) if parts.scheme in ("http", "https") else source.replace("\\", "/")
     return PurePosixPath(path).stem or source

@@ -1,4 +1,4 @@
-"""What the steps of a chain share: a store that is opened when it is first asked."""
+"""Shared base of the chain steps: a store that is opened on first use."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from trivium.graph.factory import is_address
 
 
 class Handle:
-    """An engine that is opened at first use, or one that was handed in. Copies of a step share it; pickled, it keeps only
-    the address of the store."""
+    """An engine that is opened on first use, or an existing one. Copies of a step share it. When pickled, only the
+    address of the store is kept.
+    """
 
     def __init__(self, store: str, engine: Engine | None = None) -> None:
         self.store = store
@@ -24,7 +25,7 @@ class Handle:
         self._lock = threading.Lock()
 
     def engine(self) -> Engine:
-        """The engine, opened where it is not."""
+        """Return the engine, opening it if needed."""
         if self._given is not None:
             return self._given
         with self._lock:
@@ -33,7 +34,7 @@ class Handle:
             return self._own
 
     def close(self) -> None:
-        """Let go of what was opened here."""
+        """Close the engine if it was opened here."""
         with self._lock:
             own, self._own = self._own, None
         if own is not None:
@@ -50,40 +51,45 @@ class Handle:
 
 
 class OnStore(BaseModel):
-    """A step of a chain on a store. The store is opened when it is asked first and stays open until :meth:`close` (or the
-    end of a ``with`` block); copies and configured variants share it. :meth:`from_engine` takes an engine that is open
-    already, and leaves it open. A pickled step carries the address of its store and opens it where it is used. What goes
-    wrong is raised as the engine raises it: InputError, FusionError, StoreError."""
+    """A step of a chain on a store.
+
+    The store is opened on first use and stays open until :meth:`close` (or the end of a ``with`` block); copies and
+    configured variants share it. :meth:`from_engine` uses an engine that is already open, and does not close it. A
+    pickled step contains only the address of its store. Raises the errors of the engine: InputError, FusionError,
+    StoreError.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     store: str
     """Folder of the store, or the address of a Neo4j server."""
     retrievers: list[str] | None = None
-    """Views to ask; None asks all eight."""
+    """Retrievers to ask; None asks all eight."""
     fusion: str | None = None
-    """How they are fused: a name, or the folder of a trained fusion."""
+    """How their scores are fused: a name, or the folder of a trained fusion."""
     settings: dict[str, Any] | None = None
-    """Values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``."""
+    """Retriever settings by dotted name, such as ``{"walk.damping": 0.4}``."""
     where: str | None = None
-    """A condition that passages must fulfil, such as ``"year >= 2020"``."""
+    """A condition that passages must match, such as ``"year >= 2020"``."""
     sources: list[str] | None = None
-    """Live sources to ask beside the store (:data:`trivium.live.registry.SOURCES`). They are told the question."""
+    """Live sources to ask besides the store (:data:`trivium.live.registry.SOURCES`). The question is sent to them."""
     rerank: str | None = None
-    """What puts the first passages in order anew, such as ``weighted:0.7`` (:mod:`trivium.rerank.registry`)."""
+    """Reranker of the first passages, such as ``weighted:0.7`` (:mod:`trivium.rerank.registry`)."""
     cut: str | None = None
-    """Where passages end by their scores, such as ``near:2-12`` (:class:`trivium.search.cut.Cut`)."""
+    """Rule that cuts the passages by their scores, such as ``near:2-12`` (:class:`trivium.search.cut.Cut`)."""
     handle: Handle | None = Field(default=None, exclude=True, repr=False)
-    """Opens and closes the store; made by the step itself."""
+    """Opens and closes the store. Created by the step itself."""
 
     @classmethod
     def from_engine(cls, engine: Engine, **fields: Any) -> Self:
-        """A step on an engine that is open, and stays so when the step is closed; ``fields`` as for the class."""
+        """Create a step on an open engine, which remains open when the step is closed. ``fields`` are those of the
+        class.
+        """
         store = _address(engine.info().location)
         return cls(store=store, handle=Handle(store, engine), **fields)
 
     def close(self) -> None:
-        """Let go of the store, unless it was opened by somebody else. Asked again, the step opens it again."""
+        """Close the store unless it was opened elsewhere. It is reopened on the next use."""
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -97,7 +103,7 @@ class OnStore(BaseModel):
     @field_validator("store", mode="before")
     @classmethod
     def _settled(cls, store: object) -> object:
-        """The same folder also from another working directory."""
+        """Make the path absolute, so that it does not depend on the working directory."""
         return _address(store) if isinstance(store, str | Path) else store
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Passages as LangChain's documents."""
+"""Passages as LangChain documents."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from trivium.serialization import hit_json
 from trivium.types import Hit, SourceOutcome
 
 _ONCE = ("k", "where", "settings", "sources", "rerank", "cut")
-"""What a single call may ask for."""
+"""Options that a single call may override."""
 
 
 class TriviumRetriever(OnStore, BaseRetriever):
-    """The passages that :meth:`trivium.Engine.search` finds, as documents, best first.
+    """Returns the passages found by :meth:`trivium.Engine.search` as documents, best first.
 
-    A single call may ask for another ``k``, ``where``, ``settings``, ``sources``, ``rerank`` or ``cut``:
-    ``invoke(question, k=3)``. Awaited and cancelled, it hangs up on the live sources.
+    A single call may override ``k``, ``where``, ``settings``, ``sources``, ``rerank`` or ``cut``: ``invoke(question,
+    k=3)``. Cancelling an awaited call disconnects from live sources.
 
-    A document's ``id`` is the passage's uri, its text the passage. Its ``metadata`` are the fields of a
+    The ``id`` of a document is the uri of the passage. Its ``metadata`` contains the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
-    ``contributions``, ``provenance``, ``baseline``, ``probability``, ``document``, ``pages``, ``format``,
-    ``metadata``, ``live``, ``rerank_score``), ``headings`` (title and headings, to be read) and ``source`` (where chains
-    that name their sources look for it: the uri once more, of a passage that is not of the collection its address).
+    ``contributions``, ``provenance``, ``baseline``, ``probability``, ``document``, ``pages``, ``format``, ``metadata``,
+    ``live``, ``rerank_score``), ``headings`` (title and headings, for display) and ``source`` (used by chains that cite
+    their sources: the uri, or the address of a passage from a live source).
     """
 
     k: int = Field(default=10, ge=1)
-    """How many passages."""
+    """Number of passages."""
     explain: bool = True
-    """Fill ``contributions`` (some milliseconds)."""
+    """Whether to compute ``contributions`` (takes some milliseconds)."""
     on_sources: Callable[[Sequence[SourceOutcome]], None] | None = Field(
         default=None, exclude=True, repr=False
     )
-    """Is told what came of asking the live sources, once a question: one that fails costs its own passages only."""
+    """Called once per question with the outcomes of the live sources. A source that fails only loses its own passages.
+    """
 
     def _get_relevant_documents(
         self,
@@ -80,7 +81,7 @@ class TriviumRetriever(OnStore, BaseRetriever):
 
 
 def document(hit: Hit) -> Document:
-    """A hit as LangChain knows documents."""
+    """Convert a hit to a LangChain document."""
     fields: dict[str, Any] = {**hit_json(hit)}
     del fields["text"]
     source = hit.uri if hit.live is None else hit.live.address

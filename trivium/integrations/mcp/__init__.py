@@ -1,1 +1,3 @@
-"""A server of the Model Context Protocol: an agent's tools to search a store, ask it, and read on in it."""
+"""A server of the Model Context Protocol: tools with which an agent searches a store, asks questions, and reads
+sections.
+"""

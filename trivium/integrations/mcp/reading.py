@@ -1,4 +1,4 @@
-"""A collection that is read by tools: opened beside them, asked in threads, and its errors in words that help."""
+"""Read access for the tools: opens the collection in the background, queries it in threads, and translates errors."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from trivium.server.collection import Collection
 T = TypeVar("T")
 
 ANSWERS = 4
-"""How many are written at once."""
+"""Number of answers written at once."""
 
 
 class Library:
-    """An engine on a store, served at one committed state; what other processes write shows when it is complete. It is
-    opened once, and read only while it is."""
+    """An engine on a store, served at one committed state. Changes by other processes become visible once complete. It
+    is opened once and is read-only.
+    """
 
     _opening: Future[None]
     _searching: CapacityLimiter
@@ -46,8 +47,8 @@ class Library:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Self]:
-        """Begin to open the store, and close it at the end. Whoever reads meanwhile waits."""
-        # What waits for a language model or a live source must not keep those waiting who only search.
+        """Open the store in the background, and close it at the end. Reads wait until it is open."""
+        # Separate limits, so that calls waiting for a language model or live source do not hold up searches.
         self._searching, self._answering = CapacityLimiter(self._workers), CapacityLimiter(ANSWERS)
         self._opening = self._opener.submit(self._collection.open)
         try:
@@ -57,13 +58,15 @@ class Library:
             self._collection.close()
 
     async def read(self, work: Callable[[Engine], T]) -> T:
-        """What ``work`` finds, in a thread. A cancelled request stops it (:mod:`trivium.common.stopping`) and does not
-        wait for its thread. Raises ToolError with what to do."""
+        """Return the result of ``work``, run in a thread. A cancelled request stops it (:mod:`trivium.common.stopping`)
+        without waiting for the thread. Raises ToolError that suggests what to do.
+        """
         return await self._in_thread(lambda: self._collection.read(work), self._searching)
 
     async def read_slowly(self, work: Callable[[Engine], T]) -> T:
-        """:meth:`read` of what may wait for others, who are asked once: it is not done again where the store changes
-        meanwhile."""
+        """Like :meth:`read`, for work that may wait for external services. It is not repeated when the store changes
+        meanwhile.
+        """
 
         def once() -> T:
             with self._collection.reading() as engine:
@@ -86,7 +89,7 @@ class Library:
                 stop.ask()
 
     async def info(self) -> StoreInfo:
-        """What the collection holds."""
+        """Return the counts of the collection."""
         with explained():
             await self._opened()
             return self._collection.info
@@ -102,7 +105,7 @@ class Library:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Errors of the package as errors of a tool, which its caller reads. Any other is the SDK's to hide and to log."""
+    """Translate errors of the package to tool errors, which the caller can read. The SDK hides and logs all others."""
     try:
         yield
     except TriviumError as error:

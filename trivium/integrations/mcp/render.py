@@ -1,5 +1,4 @@
-"""Answers as text for a model to read. What comes from documents stands between tags, which it can neither open nor
-close."""
+"""Renders results as text for a model. Content of documents is enclosed in tags that it can neither open nor close."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _OUTCOMES: dict[Outcome, str] = {
 
 
 def render_found(found: Found) -> str:
-    """Passages, best first."""
+    """Render passages, best first."""
     asked = _asked(found.sources)
     if not found.passages:
         return "\n".join(["Nothing found.", *map(quoted, found.warnings), *asked])
@@ -36,7 +35,7 @@ def render_found(found: Found) -> str:
 
 
 def render_answered(answered: Answered) -> str:
-    """An answer and what it cites."""
+    """Render an answer and its citations."""
     lines = [NOTE, f"Outcome: {_OUTCOMES[answered.outcome]}. Intent: {answered.intent}."]
     if answered.searched_for is not None:
         lines.append(f"Searched for: {quoted(answered.searched_for)}")
@@ -50,7 +49,7 @@ def render_answered(answered: Answered) -> str:
 
 
 def render_section(section: OpenedSection) -> str:
-    """A section and where to read on."""
+    """Render a section and how to continue reading."""
     lines = [f"{_headings(section.headings)}. {NOTE}", "<section>"]
     lines += [
         f"{quoted(text.uri)} ({text.start}-{text.end}):\n{quoted(text.text)}" for text in section.passages
@@ -67,7 +66,7 @@ def render_section(section: OpenedSection) -> str:
 
 
 def render_surrounded(surrounded: Surrounded) -> str:
-    """Relations, a line each."""
+    """Render relations, one per line."""
     lines = [f"{quoted(surrounded.entity)} and its neighbours. {NOTE}", "<relations>"]
     lines += [
         f"{quoted(edge.source)} -[{quoted(edge.type)}]-> {quoted(edge.target)}"
@@ -80,7 +79,7 @@ def render_surrounded(surrounded: Surrounded) -> str:
 
 
 def render_counts(counts: Counts) -> str:
-    """Counts, a line each."""
+    """Render counts, one per line."""
     numbers = [*counts.nodes.items(), *counts.relationships.items(), ("aliases", counts.aliases)]
     lines = [f"{name}: {number:,}" for name, number in numbers]
     lines.append(f"embedder: {counts.embedder or 'none, nothing can be searched yet'}")
@@ -106,7 +105,7 @@ def _block(number: int, passage: FoundPassage | Cited) -> str:
 
 
 def _asked(sources: Sequence[SourceOutcome]) -> list[str]:
-    """A line for each live source: what it found, or why it did not answer."""
+    """Render one line per live source: the number of passages found, or the error."""
     return [
         f"Live source {quoted(source.name)}: {source.found} found"
         + ("" if source.cached_age is None else f", {source.cached_age:.0f} s old")

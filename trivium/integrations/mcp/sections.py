@@ -1,4 +1,4 @@
-"""Reading on: a section with its passages, a bounded part of it at a time."""
+"""Reads sections and their passages, in parts of limited length."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from trivium.integrations.mcp.answers import OpenedSection, PassageText, Section
 from trivium.search.entities import find_entity
 
 MAX_CHARACTERS = 12_000
-"""Of the passages shown at once."""
+"""Maximum number of characters shown at once."""
 MAX_SECTIONS = 200
 _SUGGESTED = 8
 
 
 def open_section(store: GraphReader, uri: str, start: int | None = None) -> OpenedSection:
-    """The section with that uri, of that passage, or the beginning of that page (a title or alias will do), from the
-    character ``start`` of the page's text on; by default from its beginning, or so that the passage is among what is
-    shown. Raises InputError that says what there is instead."""
+    """Return a section, the section of a passage, or the beginning of a page (title and aliases are accepted).
+    ``start`` is the offset in the page's text from which to read; by default the beginning, or such that the given
+    passage is included. Raises InputError that lists alternatives.
+    """
     page = _page(store, page_of(uri))
     outline = store.outline([page]).get(page, [])
     asked = page + uri[len(page_of(uri)) :]
@@ -47,7 +48,7 @@ def open_section(store: GraphReader, uri: str, start: int | None = None) -> Open
 
 
 def _page(store: GraphReader, name: str) -> str:
-    """The uri of a page. Raises InputError where there is no such document."""
+    """Return the uri of a page. Raises InputError when there is no such document."""
     page = find_entity(store, name)
     if page is None:
         raise InputError(
@@ -70,7 +71,9 @@ def _instead(section: str, page: str, outline: list[str]) -> str:
 
 
 def _beginning(records: list[ChunkRecord], asked: str) -> int:
-    """Where to begin: at the section's beginning if the passage asked for (if any) is shown then, else at the passage."""
+    """Return the offset to begin at: the section's beginning if the requested passage (if any) is included then, else
+    the passage.
+    """
     if not records:
         return 0
     passage = next((record for record in records if record.uri == asked), records[0])
@@ -79,8 +82,9 @@ def _beginning(records: list[ChunkRecord], asked: str) -> int:
 
 
 def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[PassageText], int | None]:
-    """What fits from a character on, and the character at which the rest begins. What overlapping passages share is
-    shown with the first of them."""
+    """Return what fits from an offset on, and the offset of the rest. The common part of overlapping passages is shown
+    only once.
+    """
     shown: list[PassageText] = []
     room = MAX_CHARACTERS
     for record in records:

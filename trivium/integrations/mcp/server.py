@@ -1,4 +1,4 @@
-"""The server, and a process that is one."""
+"""Creates and runs the MCP server."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Passages with `live` are not from the collection: say so, with their address and
 
 
 class _Server(StdioServer):
-    """A server that says what is wrong with arguments in words of its own."""
+    """A server with its own messages for invalid arguments."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Library, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """What a tool answers. Raises ToolError."""
+        """Call a tool. Raises ToolError."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -50,8 +50,9 @@ class _Server(StdioServer):
 
 
 def create_server(engine: Engine, defaults: Defaults | None = None) -> MCPServer[Library]:
-    """A server on an engine, to be run once: it closes the engine when it ends. Indexes and embedder are loaded when it
-    starts; it answers meanwhile, and questions wait."""
+    """Create a server on an engine. It can be run once, and closes the engine at the end. Indexes and the embedder are
+    loaded when it starts; requests are accepted meanwhile, and questions wait.
+    """
     library = Library(engine)
     defaults = Defaults() if defaults is None else defaults
     tools = Tools(library, defaults)
@@ -70,7 +71,7 @@ def create_server(engine: Engine, defaults: Defaults | None = None) -> MCPServer
         lifespan=opened,
     )
     for tool, title, open_world in (
-        # Live sources are told the question. A model may be somebody else's, and is told the passages as well.
+        # Live sources receive the question. A remote model receives the passages as well.
         (tools.search, "Search passages", defaults.live != "off"),
         (tools.ask, "Answer with citations", defaults.model is not None or defaults.live != "off"),
         (tools.open_section, "Read a section", False),
@@ -94,12 +95,13 @@ def create_server(engine: Engine, defaults: Defaults | None = None) -> MCPServer
 
 
 def serve_stdio(server: MCPServer[Library]) -> None:
-    """Serve the process that started this one, until it closes the pipe. An interrupt ends this process at once: the
-    thread that waits for a line cannot be woken, and there is nothing to tidy up."""
+    """Serve the parent process until it closes the pipe. An interrupt terminates this process immediately: the thread
+    waiting for input cannot be woken, and nothing needs to be cleaned up.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     server.run("stdio")
 
 
 def serve_http(server: MCPServer[Library], port: int) -> None:
-    """Serve programs of this machine at :data:`PATH`, until a signal. Other host names and origins are refused."""
+    """Serve programs on this machine at :data:`PATH`, until a signal. Other host names and origins are rejected."""
     server.run("streamable-http", host=HOST, port=port, streamable_http_path=PATH, stateless_http=True)

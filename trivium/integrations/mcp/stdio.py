@@ -1,6 +1,7 @@
-"""The pipes to the client that started this process. Every line that asks for an answer gets one.
+"""The stdio transport. Every request gets a response, including malformed lines.
 
-The SDK passes over lines that are no messages: whoever sent one would wait for ever."""
+The SDK ignores lines that are not valid messages, so their sender would wait forever.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +26,14 @@ from trivium.integrations.mcp.reading import Library
 from trivium.text import has_lone_surrogate
 
 MAX_LINE = 4 << 20
-"""Bytes of a message. The longest question that is taken has a thousandth of that."""
+"""Maximum size of a message in bytes, a thousand times the longest accepted question."""
 
 
 class StdioServer(MCPServer[Library]):
-    """A server whose pipes answer what is no message, too."""
+    """A server whose stdio transport also responds to invalid messages."""
 
     async def run_stdio_async(self) -> None:
-        """Serve until the client closes its end."""
+        """Serve until the client closes the connection."""
         async with _answering_stdio() as (read, write):
             server = self._lowlevel_server
             await server.run(read, write, server.create_initialization_options())
@@ -40,10 +41,10 @@ class StdioServer(MCPServer[Library]):
 
 @asynccontextmanager
 async def _answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's two streams of messages."""
+    """Yield the two message streams of the SDK."""
     with _client_pipes() as (incoming, outgoing):
         lines = _Lines(incoming)
-        stdin = cast(Any, lines)  # the SDK takes any asynchronous iterator of lines
+        stdin = cast(Any, lines)  # the SDK accepts any asynchronous iterator of lines
         stdout = anyio.wrap_file(TextIOWrapper(outgoing, encoding="utf-8"))
         async with stdio_server(stdin, stdout) as (read, write):
             lines.answer_by(write)
@@ -52,13 +53,13 @@ async def _answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
 
 @contextmanager
 def _client_pipes() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Standard input and output, for the protocol alone: other readers find nothing, what others print goes to stderr."""
+    """Reserve standard input and output for the protocol: other readers get no input, and other output goes to stderr."""
     incoming, outgoing = os.dup(0), os.dup(1)
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     try:
-        # Not closed here: a thread may still be waiting for a line.
+        # Not closed here, because a thread may still be waiting for input.
         yield os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", closefd=False)
     finally:
         os.dup2(incoming, 0)
@@ -66,14 +67,14 @@ def _client_pipes() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 
 
 class _Lines:
-    """The client's messages, one a line. What is none is answered with an error."""
+    """The client's messages, one per line. Invalid lines are answered with an error."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._write: Any = None
 
     def answer_by(self, write: Any) -> None:
-        """Where errors are sent. Nothing is read before."""
+        """Set the stream for errors. Nothing is read before."""
         self._write = write
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -97,7 +98,7 @@ class _Lines:
 
 
 def refusal(line: str) -> JSONRPCError | None:
-    """The answer to a line that is no message; None for one that is."""
+    """Return the error response to an invalid line; None for a valid message."""
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         if not isinstance(message, JSONRPCNotification):
@@ -119,7 +120,7 @@ def refusal(line: str) -> JSONRPCError | None:
     if halved:
         fault = "expected text, got half a surrogate pair, which is no character"
     elif "id" in parsed and not known:
-        # The SDK takes such a request for a notification.
+        # The SDK would treat such a request as a notification.
         fault = f"expected an id that is text or a whole number, got {type(number).__name__}"
     elif message is not None:
         return None

@@ -60,16 +60,17 @@ T = TypeVar("T", bound=BaseModel)
 
 MAX_PASSAGES = 20
 MAX_CHARACTERS = 2000
-"""Of a passage that was found; most are shorter."""
+"""Maximum number of characters of a passage in results. Most passages are shorter."""
 MAX_NEIGHBOURS = 100
 
-Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="How many passages.")]
+Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="Number of passages.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """How to search where a request does not say, and the language model that writes answers (None: passages are
-    quoted), asked as ``writing`` says. ``live`` says whether live sources are asked."""
+    """Defaults for requests that do not specify how to search, and the language model that writes answers (None:
+    passages are quoted), prompted as ``writing`` says. ``live`` is whether live sources are asked.
+    """
 
     retrievers: Sequence[str] | None = None
     fusion: str | None = None
@@ -79,7 +80,7 @@ class Defaults:
 
 
 class Tools:
-    """The tools, as an agent calls them. None changes anything."""
+    """The tools as called by an agent. All are read-only."""
 
     def __init__(self, library: Library, defaults: Defaults) -> None:
         self._library = library
@@ -92,7 +93,7 @@ class Tools:
         k: Passages = 5,
         retrievers: Retrievers = None,
         fusion: FusionOption = None,
-        explain: Annotated[bool, Field(description="Say what each view of relevance contributed.")] = False,
+        explain: Annotated[bool, Field(description="Include the contribution of each retriever.")] = False,
         settings: SettingsOption = None,
         where: WhereText = None,
         sources: Sources = None,
@@ -100,9 +101,10 @@ class Tools:
         rerank: RerankOption = None,
         cut: CutOption = None,
     ) -> Annotated[CallToolResult, Found]:
-        """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
-        whole question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are not of the
-        collection: cite their address and date."""
+        """Search the collection for the passages that best answer a question, each with page, section and characters.
+        Ask a complete question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are
+        not from the collection: cite their address and date.
+        """
         asked, fused = self._views(retrievers, fusion)
         live = self._sources(sources)
 
@@ -151,9 +153,10 @@ class Tools:
         rerank: RerankOption = None,
         cut: CutOption = None,
     ) -> Annotated[CallToolResult, Answered]:
-        """Answer a question from the collection (and the live sources named), citing passages; it says so where they do
-        not tell. The question must stand by itself, or come with the `history` it leans on. For more than a sentence or
-        two, search and read instead."""
+        """Answer a question from the collection (and the live sources named), citing passages; the answer says so if
+        they do not contain it. The question must be self-contained, or come with the `history` it refers to. For more
+        than a sentence or two, search and read instead.
+        """
         asked, fused = self._views(retrievers, fusion)
         live = self._sources(sources)
 
@@ -193,11 +196,12 @@ class Tools:
         ],
         start: Annotated[
             int | None,
-            Field(ge=0, description="The `next_start` of the part before; none to begin with."),
+            Field(ge=0, description="The `next_start` of the previous part; none to begin with."),
         ] = None,
     ) -> Annotated[CallToolResult, OpenedSection]:
-        """Read a section: the passages directly under its heading, the names of its parts, and what it is part of. A
-        page's uri opens what stands above its first heading. Long sections come in parts."""
+        """Read a section: the passages directly under its heading, the names of its subsections, and its parent. A
+        page's uri opens the text before its first heading. Long sections are returned in parts.
+        """
         return _result(
             await self._library.read(lambda engine: open_section(engine.store, uri, start)), render_section
         )
@@ -210,10 +214,13 @@ class Tools:
                 description="Its uri (of a page, or as search gave it), title or alias.", examples=["Mars"]
             ),
         ],
-        limit: Annotated[int, Field(ge=1, le=MAX_NEIGHBOURS, description="How many neighbours.")] = 24,
+        limit: Annotated[
+            int, Field(ge=1, le=MAX_NEIGHBOURS, description="Maximum number of neighbours.")
+        ] = 24,
     ) -> Annotated[CallToolResult, Surrounded]:
-        """What an entity is related to (from infoboxes and the like), and which pages speak of it most: for questions
-        that take more than one step."""
+        """List the entities related to an entity (from infoboxes and the like) and the pages that mention it most, for
+        questions that need more than one step.
+        """
 
         def work(engine: Engine) -> Surrounded:
             found = find_entity(engine.store, entity)
@@ -238,8 +245,9 @@ class Tools:
         return _result(await self._library.read(work), render_surrounded)
 
     async def stats(self) -> Annotated[CallToolResult, Counts]:
-        """How much the collection holds (pages, sections, passages, entities, links), and which live sources can be
-        asked."""
+        """Count the contents of the collection (pages, sections, passages, entities, links), and list the live sources
+        that can be asked.
+        """
         info = await self._library.info()
         model = self._defaults.model
         counts = Counts(
@@ -256,21 +264,21 @@ class Tools:
         return _result(counts, render_counts)
 
     def _sources(self, named: Sequence[str] | None) -> list[str] | None:
-        """The live sources to ask. Raises ToolError where they are switched off."""
+        """Return the live sources to ask. Raises ToolError when they are switched off."""
         with explained():
             return self._live.sources_of(named)
 
     def _views(
         self, retrievers: Sequence[str] | None, fusion: str | None
     ) -> tuple[Sequence[str] | None, str | None]:
-        """The retrievers and the fusion of a request, or the defaults where it names neither."""
+        """Return the retrievers and the fusion of a request, or the defaults if it names neither."""
         if retrievers is None and fusion is None:
             return self._defaults.retrievers, self._defaults.fusion
         return retrievers, fusion
 
 
 def _result(answer: T, render: Callable[[T], str]) -> CallToolResult:
-    """The answer for programs, and the same as text for models."""
+    """Return a result as structured data and as text."""
     return CallToolResult(
         content=[TextContent(type="text", text=render(answer))],
         structured_content=answer.model_dump(mode="json"),
