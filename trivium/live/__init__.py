@@ -1,1 +1,1 @@
-"""Sources outside of the collection that are asked when a question is: the web, arXiv, a MediaWiki."""
+"""Live sources outside the collection that are queried together with it: web search, arXiv, a MediaWiki."""

@@ -1,4 +1,4 @@
-"""What the adapters of search APIs share: an answer as JSON, fields of results as bounded clean text, dates."""
+"""Shared parts of the search API adapters: JSON responses, bounded clean text, addresses and dates."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from trivium.parser.sources.files import parse_json
 from trivium.text import composed
 
 MAX_BYTES = 4 << 20
-"""Of an answer of a search API."""
+"""Maximum size of a response in bytes."""
 MAX_TEXT = 20_000
-"""Characters of what a source says of one document."""
+"""Maximum number of characters per document in a response."""
 MAX_ADDRESS = 2_000
 
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
@@ -27,9 +27,10 @@ _DATES = ("%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%a, %d %b %Y %H:%M:
 
 
 def ask(address: str, seconds: float, **request: Any) -> Mapping[str, object]:
-    """The JSON object that an API answers; ``request`` as for :func:`~trivium.common.fetching.fetch`. Raises InputError
-    where it refuses, with what it says, or answers something else. Redirects are not followed: a key is for the server
-    that was named."""
+    """Return the JSON object that an API responds with; ``request`` are arguments of
+    :func:`~trivium.common.fetching.fetch`. Raises InputError when it reports an error, or the response is something
+    else. Redirects are not followed, so that a key is sent only to the configured server.
+    """
     answer = fetch(address, seconds=seconds, max_bytes=MAX_BYTES, **request)
     if answer.status != 200:
         raise InputError(_refusal(answer))
@@ -54,13 +55,13 @@ def _refusal(answer: Fetched) -> str:
 
 
 def results(value: object) -> Iterator[Mapping[str, object]]:
-    """The objects of a list of results; whatever else is there is left out."""
+    """Yield the objects in a list of results, ignoring everything else."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         yield from (result for result in value if isinstance(result, Mapping))
 
 
 def within(answer: Mapping[str, object], *names: str) -> object:
-    """What is found down a way of names; None where it ends early."""
+    """Return a nested value by the names on its path; None if the path does not exist."""
     found: object = answer
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
@@ -68,12 +69,12 @@ def within(answer: Mapping[str, object], *names: str) -> object:
 
 
 def title_of(value: object) -> str:
-    """A title as one line of text."""
+    """Return a title as one line of text."""
     return text_of(value)[:MAX_TITLE].strip()
 
 
 def text_of(*values: object) -> str:
-    """Texts of a result, one after the other, without markup and entities; what is no text is left out.
+    """Join the texts of a result, without markup and entities. Values that are not text are ignored.
 
     >>> text_of("the <strong>moons</strong> of&nbsp;Mars", None, "two")
     'the moons of Mars two'
@@ -83,7 +84,7 @@ def text_of(*values: object) -> str:
 
 
 def address_of(value: object) -> str:
-    """An ``http`` or ``https`` address; empty for anything else."""
+    """Return an ``http`` or ``https`` address; empty for anything else."""
     if not isinstance(value, str) or not value.lower().startswith(("http://", "https://")):
         return ""
     cleaned = clean_text(value).strip()
@@ -91,7 +92,7 @@ def address_of(value: object) -> str:
 
 
 def date_of(value: object) -> str | None:
-    """A date as ISO 8601 where it can be read, else as it was written.
+    """Return a date in ISO 8601 if it can be parsed, else as written.
 
     >>> date_of("2024-05-01T00:00:00"), date_of("Mar 3, 2021"), date_of("3 days ago"), date_of("")
     ('2024-05-01T00:00:00', '2021-03-03', '3 days ago', None)

@@ -1,4 +1,4 @@
-"""arXiv as a live source: recent papers, title and abstract as one text each."""
+"""arXiv as a live source: recent papers, with title and abstract as one text each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trivium.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Arxiv:
-    """Papers of the last ``arxiv_days`` days (settings)."""
+    """Papers of the last ``arxiv_days`` days (a setting)."""
 
     settings: Settings
     name: ClassVar[str] = "arxiv"

@@ -1,5 +1,4 @@
-"""Asks live sources a question: at the same time, within limits of time, from the cache where they were asked before. One
-that fails costs its own documents only."""
+"""Queries live sources concurrently, with time limits and a cache. A source that fails only loses its own documents."""
 
 from __future__ import annotations
 
@@ -19,22 +18,22 @@ from trivium.live.together import run_together
 from trivium.settings import Settings, load_settings
 from trivium.types import LiveOrigin, SourceOutcome
 
-if TYPE_CHECKING:  # what asks and reads is loaded when something is asked
+if TYPE_CHECKING:  # imported lazily, when a source is queried
     from trivium.live.base import LiveDocument, LiveSource
     from trivium.live.cache import CachedAnswer, LiveCache
 
 MAX_SOURCES = 10
-"""Names of live sources in one question."""
+"""Maximum number of live sources per question."""
 MAX_QUERY = 1_000
-"""Characters of a question that are sent."""
+"""Maximum number of characters of a question that are sent."""
 _MAX_ERROR = 300
 _LEAST_SECONDS = 0.2
-"""With less time left no page is read."""
+"""With less time remaining, no page is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document, what it is called as a format, and where it is from."""
+    """A document, its format, and its origin."""
 
     document: LiveDocument
     format: str
@@ -43,7 +42,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswers:
-    """What the sources found, each document once, and what came of asking each of them."""
+    """The distinct documents found, and the outcome of each source."""
 
     documents: tuple[FoundDocument, ...]
     outcomes: tuple[SourceOutcome, ...]
@@ -57,9 +56,9 @@ class _Asked:
 
 
 class LiveSources:
-    """What asks live sources. Threads may share it. ``settings`` default to those of the environment and
-    ``trivium.toml``, read at the first question; ``own`` are sources of one's own, which win over those of the
-    package."""
+    """Queries live sources. Thread-safe. ``settings`` default to the environment and ``trivium.toml``, read on first
+    use. ``own`` are custom sources, which override built-in ones of the same name.
+    """
 
     def __init__(self, settings: Settings | None = None, own: Sequence[LiveSource] = ()) -> None:
         self._given = settings
@@ -69,15 +68,16 @@ class LiveSources:
 
     @property
     def settings(self) -> Settings:
-        """The settings it goes by."""
+        """The settings in use."""
         with self._lock:
             if self._given is None:
                 self._given = load_settings()
             return self._given
 
     def choose(self, names: Sequence[str]) -> list[LiveSource]:
-        """The named sources, each once. Raises InputError for an unknown name, ConfigurationError for one that lacks a
-        setting."""
+        """Return the named sources without duplicates. Raises InputError for an unknown name, and ConfigurationError
+        for a source that lacks a setting.
+        """
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
             raise InputError(f"expected a list of names of live sources, got {names!r:.100}")
         if len(names) > MAX_SOURCES:
@@ -88,13 +88,14 @@ class LiveSources:
         return list({source.name: source for source in chosen}.values())
 
     def ask(self, question: str, names: Sequence[str]) -> LiveAnswers:
-        """What the named sources find. Raises as :meth:`choose` does, and StoppedError where nobody waits any more;
-        whatever goes wrong with a source is in its outcome."""
+        """Query the named sources. Raises the errors of :meth:`choose`, and StoppedError when the search was abandoned.
+        Failures of a source are reported in its outcome.
+        """
         from trivium.live.cache import CachedAnswer
 
         sources = {source.name: source for source in self.choose(names)}
         settings = self.settings
-        import_module("trivium.live.pages")  # takes part of a second: before the clock starts
+        import_module("trivium.live.pages")  # takes part of a second, so it is done before the clock starts
         began = time.monotonic()
         limit = min(settings.live_seconds, settings.live_total_seconds)
         asked = run_together(
@@ -144,7 +145,7 @@ class LiveSources:
         ]
         left = seconds - (time.monotonic() - began)
         if source.format == "web" and found and settings.live_pages and left > _LEAST_SECONDS:
-            # A little less than all that is left, so that what was read by then is used.
+            # A little less than the remaining time, so that pages read by then are used.
             found = with_pages(found, question, 0.9 * left, settings)
         found = [document for document in found if document.text or document.passages]
         if settings.live_cache_seconds > 0:
@@ -172,14 +173,14 @@ class LiveSources:
 
 
 def _usable(document: LiveDocument) -> LiveDocument | None:
-    """The document with a title; None for one without an address, which could not be cited."""
+    """Return the document with a title; None without an address, because it could not be cited."""
     if not document.address:
         return None
     return document if document.title else replace(document, title=urlsplit(document.address).netloc)
 
 
 def _same(address: str) -> str:
-    """What addresses of the same page have in common."""
+    """Normalise an address, to compare pages."""
     return urldefrag(address)[0].rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""What a live source is, and what it gives."""
+"""The interface of live sources."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class LivePassage:
-    """A passage of a page that was read: the ``headings`` above it without the title, its ``text`` and its ``kind``
-    (:class:`trivium.types.ChunkKind`)."""
+    """A passage of a page: the ``headings`` above it without the title, its ``text``, and its ``kind``
+    (:class:`trivium.types.ChunkKind`).
+    """
 
     headings: tuple[str, ...]
     text: str
@@ -18,10 +19,14 @@ class LivePassage:
 
 @dataclass(frozen=True, slots=True)
 class LiveDocument:
-    """A document that a source found. ``text`` is what the source quotes of it, or all of it; ``passages`` are those of
-    the page where it was read, in order. ``published`` is ISO 8601 where the source says it so, None where it says
-    nothing. ``whole``: the text is not to be cut. ``names`` are others under which a collection may hold the document
-    (``wiki:Mars``)."""
+    """A document found by a source.
+
+    - ``text``: the source's excerpt, or the complete text.
+    - ``published``: ISO 8601 if the source provides that; None if unknown.
+    - ``whole``: whether the text must not be split.
+    - ``passages``: the passages of the page in order, if it was read.
+    - ``names``: other names under which a collection may contain the document (``wiki:Mars``).
+    """
 
     title: str
     address: str
@@ -33,28 +38,30 @@ class LiveDocument:
 
 
 class LiveSource(Protocol):
-    """Finds documents for a question outside of the collection."""
+    """Finds documents for a question outside the collection."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def format(self) -> str:
-        """What its documents are called as :attr:`trivium.types.Hit.format`: ``web``, ``arxiv``, ``wiki``."""
+        """Format of its documents, used for :attr:`trivium.types.Hit.format`: ``web``, ``arxiv``, ``wiki``."""
         ...
 
     @property
     def key(self) -> str:
-        """What its answers depend on beside the question and their number, such as its address: what is cached of another
-        one is not used."""
+        """Cache key of everything except the question and the number of results that its answers depend on, such as its
+        address.
+        """
         ...
 
     @property
     def results(self) -> int:
-        """How many documents it is asked for."""
+        """Number of documents to request."""
         ...
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
-        """At most k documents, best first, within ``seconds``. Raises InputError where there is no answer; long waits end
-        with :mod:`trivium.common.stopping`."""
+        """Return at most k documents, best first, within ``seconds``. Raises InputError when there is no answer;
+        waiting must be cancellable with :mod:`trivium.common.stopping`.
+        """
         ...

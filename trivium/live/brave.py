@@ -9,13 +9,13 @@ from trivium.live.answers import address_of, ask, date_of, results, text_of, tit
 from trivium.live.base import LiveDocument
 
 _MOST = 20
-"""Results that it gives at once."""
+"""Maximum number of results per request."""
 _EXTRA = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Brave:
-    """Needs a key."""
+    """Requires a key."""
 
     secret: str = field(repr=False)
     url: str = "https://api.search.brave.com/res/v1/web/search"
@@ -31,7 +31,7 @@ class Brave:
         answer = ask(
             self.url,
             seconds,
-            # It refuses longer questions.
+            # The API rejects longer questions.
             params={"q": " ".join(query[:400].split()[:50]), "count": str(min(k, _MOST))},
             headers={"X-Subscription-Token": self.secret, "Accept": "application/json"},
         )

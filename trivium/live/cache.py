@@ -1,7 +1,8 @@
-"""Answers of live sources, kept for a while: the last ones in memory, more of them as files in the user's cache folder.
+"""A cache for answers of live sources: the most recent ones in memory, more of them as files in the user's cache
+folder.
 
-A file holds what was asked and what came back; only its owner may read it. What cannot be written or read is as if it
-were not there.
+A file contains the question and the answer, and only its owner may read it. Files that cannot be written or read are
+ignored.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ Key = tuple[str, ...]
 _IN_MEMORY = 256
 _FILES = 1_000
 _CHECKED_EVERY = 50
-"""Writes after which the files are counted."""
+"""Number of writes after which old files are removed."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """Documents, and when they were retrieved, in seconds since 1970."""
+    """Documents, and the time of their retrieval in seconds since 1970."""
 
     documents: tuple[LiveDocument, ...]
     retrieved: float
 
 
 class LiveCache:
-    """Answers by what was asked. Any number of threads and processes may use it."""
+    """Cached answers by question. Safe for use by several threads and processes."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = folder
@@ -51,7 +52,7 @@ class LiveCache:
         self._writes = 0
 
     def get(self, key: Key) -> CachedAnswer | None:
-        """The answer to a question, however old."""
+        """Return the cached answer, however old."""
         with self._lock:
             answer = self._kept.get(key)
             if answer is not None:
@@ -63,7 +64,7 @@ class LiveCache:
         return answer
 
     def put(self, key: Key, documents: Sequence[LiveDocument]) -> CachedAnswer:
-        """Keep an answer that has just come."""
+        """Store a new answer."""
         answer = CachedAnswer(tuple(documents), self._clock())
         self._remember(key, answer)
         try:
@@ -83,7 +84,7 @@ class LiveCache:
         return answer
 
     def age(self, answer: CachedAnswer) -> float:
-        """Seconds since an answer came."""
+        """Return the age of an answer in seconds."""
         return max(0.0, self._clock() - answer.retrieved)
 
     def _remember(self, key: Key, answer: CachedAnswer) -> None:

@@ -1,5 +1,6 @@
-"""What live sources found as chunks, like those of a store: cut, named, with terms and vectors. What the collection holds
-already is left out."""
+"""Converts documents of live sources to chunks like those of a store: split, named, with search terms and vectors.
+Content that the collection already has is left out.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +30,20 @@ from trivium.text import count_tokens, normalise_title
 from trivium.types import ChunkKind, LiveOrigin
 
 MAX_CHUNKS = 100
-"""Of all documents of a question, those found first: each has to be embedded while somebody waits."""
+"""Maximum number of chunks per question, first documents first. All have to be embedded while the user waits."""
 WITH_SENTENCES = 12
-"""The chunks closest to the question, whose sentences are embedded, too."""
+"""Number of chunks closest to the question whose sentences are embedded as well."""
 _MAX_HEADING = 200
 _REMEMBERED = 4_096
 _BETWEEN = re.compile(r"\s+(?:[-–—|·•»]|::)\s+")
-"""Between the title of a page and the name of its site, in the title that a search engine shows."""
+"""Separator between the title of a page and the name of its site in a search engine's title."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveChunk:
-    """A chunk of a document outside of the collection. ``headings`` begin with the title as it is; in the uri it has the
-    host behind it, so that it is no page of the collection."""
+    """A chunk of a document outside the collection. ``headings`` begin with the original title; in the uri the host is
+    appended to it, so that it cannot be confused with a page of the collection.
+    """
 
     record: ChunkRecord
     headings: tuple[str, ...]
@@ -52,12 +54,12 @@ class LiveChunk:
 
     @property
     def page_text(self) -> str:
-        """What of its page is embedded."""
+        """The text that is embedded for its page."""
         return entity_text(page_uri(self.headings[0]))
 
     @property
     def section_text(self) -> str:
-        """What of the section above it is embedded."""
+        """The text that is embedded for its section."""
         parent = page_uri(self.headings[0])
         if len(self.headings) == 1:
             return self.page_text
@@ -68,8 +70,9 @@ class LiveChunk:
 
 @dataclass(frozen=True)
 class EmbeddedChunks:
-    """Chunks with their vectors (n x d), those of their sections and pages, and of the sentences (m x d each) of those
-    closest to the question; no rows for the others."""
+    """Chunks with their vectors (n x d), those of their sections and pages, and of the sentences (m x d each) of the
+    chunks closest to the question; without rows for other chunks.
+    """
 
     chunks: tuple[LiveChunk, ...]
     vectors: Vectors
@@ -79,11 +82,11 @@ class EmbeddedChunks:
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
-        """uri -> row."""
+        """Maps uris to rows."""
         return {chunk.record.uri: row for row, chunk in enumerate(self.chunks)}
 
     def take(self, rows: NDArray[np.int64]) -> EmbeddedChunks:
-        """Some of them."""
+        """Return a subset of the rows."""
         some = rows.tolist()
         return EmbeddedChunks(
             tuple(self.chunks[row] for row in some),
@@ -95,14 +98,13 @@ class EmbeddedChunks:
 
 
 class TextVectors:
-    """Vectors of texts, the last ones remembered: the next question of a conversation finds the same documents. Threads
-    may share it."""
+    """Caches vectors of texts: the next question of a conversation often finds the same documents. Thread-safe."""
 
     def __init__(self) -> None:
         self._known: LruCache[str, Vectors] = LruCache(_REMEMBERED)
 
     def of(self, texts: Sequence[str], embedder: Embedder) -> Vectors:
-        """(n x d) in the order of the texts."""
+        """Return the vectors (n x d) of the texts, in order."""
         unique, places = deduplicate(texts)
         state = embedder.identity
         known = self._known.find(state, unique)
@@ -119,8 +121,9 @@ class TextVectors:
 def embed_chunks(
     chunks: Sequence[LiveChunk], question: str, embedder: Embedder | None, known: TextVectors
 ) -> EmbeddedChunks:
-    """The chunks with vectors by a store's embedder; without one where only words are compared, with vectors of no
-    dimension."""
+    """Embed the chunks with the store's embedder. Without one only keyword search is possible, and the vectors have no
+    columns.
+    """
     if embedder is None:
         nothing = np.zeros((len(chunks), 0), dtype=np.float32)
         no_sentences = np.zeros((0, 0), dtype=np.int8)
@@ -145,7 +148,7 @@ def embed_chunks(
 
 
 def cut_chunks(documents: Sequence[FoundDocument], store: SearchStore) -> list[LiveChunk]:
-    """The chunks of documents, at most :data:`MAX_CHUNKS`, without what the store holds."""
+    """Split documents into at most :data:`MAX_CHUNKS` chunks, without those that the store contains."""
     analyzer = StoreLanguages.read(store.languages).analyzer
     taken: set[str] = set()
     chunks: list[LiveChunk] = []
@@ -222,12 +225,13 @@ def _free_uri(title: str, host: str, taken: set[str]) -> str:
     return uri
 
 
-# -- what the collection holds -------------------------------------------------------------------------------------
+# -- comparison with the collection ------------------------------------------------------------------------------
 
 
 def _held(documents: Sequence[FoundDocument], store: SearchStore) -> list[str | None]:
-    """For each document None where the collection holds it, else the text of the page of its title, empty where there is
-    none."""
+    """Return for each document None if the collection contains it, else the text of the page with its title, empty if
+    there is none.
+    """
     titles = [_titles(found.document.title) for found in documents]
     known = store.resolve(list(dict.fromkeys(title for own in titles for title in own)))
     pages = list(dict.fromkeys(known.values()))
@@ -250,14 +254,14 @@ def _held(documents: Sequence[FoundDocument], store: SearchStore) -> list[str | 
 
 
 def _titles(title: str) -> list[str]:
-    """How a page of the collection may be called: a search engine adds the name of the site."""
+    """Return possible titles of the page in the collection, because a search engine appends the name of the site."""
     whole = normalise_title(title)
     parts = [whole, _BETWEEN.split(whole)[0]]
     return [page_uri(part) for part in dict.fromkeys(parts) if part]
 
 
 def _names(found: FoundDocument) -> set[str]:
-    """What a hit of the collection calls the document, if it is there."""
+    """Return the names that a hit of the collection would have for this document."""
     address = found.document.address
     parts = urlsplit(address)
     place = f"{parts.netloc.lower()}/{unquote(parts.path).lstrip('/')}"

@@ -1,4 +1,4 @@
-"""A MediaWiki as a live source: its search, the beginning of each page found, and the best pages whole."""
+"""A MediaWiki as a live source: its search, the beginning of each page found, and the full text of the best pages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from trivium.parser.sources import mediawiki
 from trivium.settings import Settings
 
 _LONGEST = 300
-"""Characters of a question that its search takes."""
+"""Maximum length of a question for its search."""
 _LEAST_SECONDS = 0.5
-"""With less time left no further page is asked for."""
+"""With less time remaining, no further page is requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaWiki:
-    """The wiki of the setting ``mediawiki_api``. Its pages are asked for one after the other, as its operators want."""
+    """The wiki of the setting ``mediawiki_api``. Pages are requested one after the other, as its operators ask."""
 
     settings: Settings
     name: ClassVar[str] = "mediawiki"
@@ -75,7 +75,7 @@ class MediaWiki:
         try:
             whole = self._ask(left, action="parse", page=title, prop="text|revid", redirects="1")
             return with_page(document, mediawiki.to_page(whole, limits=SMALL), query)
-        except InputError:  # its beginning will do
+        except InputError:  # the beginning is sufficient
             stopping.check()
             return document
 

@@ -1,4 +1,4 @@
-"""Pages that a source of the web found: fetched from public addresses, reduced to the passages that fit a question."""
+"""Pages found by web sources: fetched from public addresses and reduced to the passages relevant to a question."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PAGE_BYTES = 2 << 20
 SMALL = DEFAULT_LIMITS.model_copy(
     update={"document_bytes": PAGE_BYTES, "tags": 50_000, "headings": 1_000, "graph_bytes": 8 << 20}
 )
-"""Limits of a page that is read while somebody waits."""
+"""Limits of a page that is read while the user waits."""
 PASSAGES = 8
-"""Of a page: the first, and those that share most words with the question."""
+"""Maximum number of passages per page: the first one, and those sharing most words with the question."""
 _MAX_PASSAGE = 8_000
 _HTML = ("text/html", "application/xhtml+xml")
 
@@ -32,7 +32,9 @@ _HTML = ("text/html", "application/xhtml+xml")
 def with_pages(
     documents: Sequence[LiveDocument], question: str, seconds: float, settings: Settings
 ) -> list[LiveDocument]:
-    """The documents, the first ``live_pages`` with the passages of their pages where those can be had in time."""
+    """Return the documents; the first ``live_pages`` of them with passages of their pages if these can be fetched in
+    time.
+    """
 
     def read(document: LiveDocument) -> LiveDocument:
         return with_page(document, _fetch(document, seconds, private=settings.live_private_pages), question)
@@ -47,8 +49,9 @@ def with_pages(
 
 
 def with_page(document: LiveDocument, page: Page, question: str) -> LiveDocument:
-    """A document with passages of its page: at most :data:`PASSAGES`, in order. Its title is the page's, which a
-    collection that holds it knows it by."""
+    """Add passages of its page to a document, at most :data:`PASSAGES`, in order. The title is taken from the page,
+    because a collection that contains the page knows it by that title.
+    """
     passages = list(_passages(page))
     asked = frozenset(terms(question))
 

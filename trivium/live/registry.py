@@ -1,7 +1,8 @@
-"""The live sources by name.
+"""Live sources by name.
 
-An installed package adds one by an entry point of the group ``trivium.live_sources``: a function of the settings,
-``(settings: Settings) -> LiveSource``."""
+An installed package can add sources with an entry point of the group ``trivium.live_sources``: a function ``(settings:
+Settings) -> LiveSource``.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +13,21 @@ from typing import TYPE_CHECKING
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
 
-if TYPE_CHECKING:  # a source is loaded when it is asked
+if TYPE_CHECKING:  # a source is imported when it is queried
     from trivium.live.base import LiveSource
     from trivium.settings import Settings
 
 GROUP = "trivium.live_sources"
 WEB = "web"
-"""Stands for the first source of the web that is configured."""
+"""Stands for the first configured web source."""
 OF_THE_WEB = ("searxng", "brave", "tavily", "serpapi")
 SOURCES = (WEB, *OF_THE_WEB, "arxiv", "mediawiki")
-"""Names that a question may give; those of installed packages come after them."""
+"""Built-in names; those of installed packages follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A name that can be asked: what it stands for, and what it ``lacks``, None where it is ready."""
+    """A source name: the source it stands for, and what that ``lacks``, None if it is ready."""
 
     name: str
     stands_for: str
@@ -34,12 +35,14 @@ class SourceState:
 
 
 def known_sources() -> tuple[str, ...]:
-    """Every name that can be asked."""
+    """Return all source names."""
     return (*SOURCES, *(name for name in list_plugins(GROUP) if name not in SOURCES))
 
 
 def make_source(name: str, settings: Settings) -> LiveSource:
-    """The source of that name. Raises InputError for an unknown name, ConfigurationError for one that lacks a setting."""
+    """Return the source with this name. Raises InputError for an unknown name, and ConfigurationError for a source that
+    lacks a setting.
+    """
     if name not in known_sources():
         raise InputError(
             f"unknown live source {str(name)[:100]!r}: expected some of {', '.join(known_sources())}"
@@ -61,7 +64,7 @@ def make_source(name: str, settings: Settings) -> LiveSource:
 
 
 def source_states(settings: Settings) -> list[SourceState]:
-    """Of every name whether it can be asked. Nothing is sent."""
+    """Return whether each source can be queried. Nothing is sent."""
     return [
         SourceState(name, own, _lacks(own, settings))
         for name in known_sources()
@@ -70,7 +73,7 @@ def source_states(settings: Settings) -> list[SourceState]:
 
 
 def usual_sources(settings: Settings) -> tuple[str, ...]:
-    """Those of questions that name none, where live sources are asked always."""
+    """Return the default sources of questions that name none."""
     if settings.live_sources:
         return settings.live_sources
     return ("mediawiki",) if _lacks(_of_the_web(settings), settings) else (WEB,)

@@ -1,4 +1,4 @@
-"""SearXNG, a search engine of engines on a server of one's own (https://docs.searxng.org/dev/search_api.html)."""
+"""SearXNG, a self-hosted metasearch engine (https://docs.searxng.org/dev/search_api.html)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trivium.live.base import LiveDocument
 
 @dataclass(frozen=True, slots=True)
 class SearXNG:
-    """``url`` is that of the server; its ``settings.yml`` must list ``json`` under ``search.formats``."""
+    """``url`` is the address of the server, whose ``settings.yml`` must list ``json`` under ``search.formats``."""
 
     url: str
     results: int = 10

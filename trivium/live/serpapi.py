@@ -1,4 +1,4 @@
-"""SerpAPI: results of Google (https://serpapi.com/organic-results)."""
+"""SerpAPI: Google results (https://serpapi.com/organic-results)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOTHING = "hasn't returned any results"
 
 @dataclass(frozen=True, slots=True)
 class SerpAPI:
-    """Needs a key."""
+    """Requires a key."""
 
     secret: str = field(repr=False)
     url: str = "https://serpapi.com/search.json"
@@ -33,7 +33,7 @@ class SerpAPI:
             params={"engine": "google", "q": query, "num": str(k), "api_key": self.secret},
         )
         error = text_of(answer.get("error"))
-        # To have found nothing is an error to it, but a success, too.
+        # The API reports an empty result as an error with the status "Success".
         if error and not (_NOTHING in error and within(answer, "search_metadata", "status") == "Success"):
             raise InputError(f"it refuses: {error[:200]}")
         return [

@@ -9,14 +9,14 @@ from trivium.live.answers import address_of, ask, date_of, results, text_of, tit
 from trivium.live.base import LiveDocument
 
 _MOST = 20
-"""Results that it gives at once."""
+"""Maximum number of results per request."""
 _LONGEST = 400
-"""Characters of a question that it takes."""
+"""Maximum length of a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tavily:
-    """Needs a key. What it says of a page are sentences that fit the question."""
+    """Requires a key. Its excerpts are sentences that match the question."""
 
     secret: str = field(repr=False)
     url: str = "https://api.tavily.com/search"

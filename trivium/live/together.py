@@ -1,4 +1,4 @@
-"""Work done at the same time within a time limit: what is late is told to stop, and nobody waits for it."""
+"""Runs tasks concurrently within a time limit. Late tasks are asked to stop and abandoned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 MOST_AT_ONCE = 64
-"""Requests under way in a process: further ones are refused rather than have threads pile up."""
+"""Maximum number of tasks running in a process. Further ones are rejected, so that threads do not pile up."""
 
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def run_together(tasks: Mapping[K, Callable[[], T]], seconds: float) -> dict[K, T | Exception]:
-    """What each task returns, or what it raises; InputError for one that is not done in time. Raises StoppedError where
-    nobody waits any more. Threads of late tasks end with them; they keep no process alive."""
+    """Return the result or the exception of each task; InputError for a task that is not finished in time. Raises
+    StoppedError when the search was abandoned. Threads of late tasks end with them and do not keep the process alive.
+    """
     done: dict[K, T | Exception] = {}
     stops: dict[K, stopping.Stop] = {}
     all_done = threading.Event()
@@ -32,7 +33,7 @@ def run_together(tasks: Mapping[K, Callable[[], T]], seconds: float) -> dict[K, 
         try:
             with stops[key].in_force():
                 outcome = task()
-        except Exception as error:  # also what a source that a package adds may raise
+        except Exception as error:  # including anything that a third-party source may raise
             outcome = error
         finally:
             _places.release()

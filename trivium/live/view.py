@@ -1,9 +1,8 @@
-"""A store with the chunks of live sources among its own, for one question: every retriever, signal and fusion sees both
-in one ranking.
+"""A view of a store extended by the chunks of live sources for one question, so that every retriever, signal and fusion
+ranks both together.
 
-What can be known of a chunk from outside is told like that of any other: its vector and those of its sentences, of its
-section and page, its words against the statistics of the collection. It has no links, so that what is read off the graph
-says nothing of it (NaN): see :mod:`trivium.fusion.borrow`.
+A live chunk has vectors of itself, its sentences, its section and page, and its words are weighted with the statistics
+of the collection. It has no links, so scores based on the graph are unknown (NaN): see :mod:`trivium.fusion.borrow`.
 """
 
 from __future__ import annotations
@@ -49,21 +48,22 @@ def live_view(
     embedder: Embedder | None,
     known: TextVectors,
 ) -> SearchStore:
-    """The store with what was found for a question; the store itself where that is nothing new. Without an embedder it
-    is found by its words alone."""
+    """Return the store extended by the documents found, or the store itself if they contain nothing new. Without an
+    embedder they can only be found by keyword search.
+    """
     chunks = cut_chunks(documents, store)
     return LiveView(store, embed_chunks(chunks, question, embedder, known)) if chunks else store
 
 
 def origins(store: SearchStore) -> Mapping[str, LiveOrigin]:
-    """uri -> where it is from, of the chunks of a view that are not of the collection."""
+    """Return the origins of the live chunks in a view, by uri."""
     if not isinstance(store, LiveView):
         return {}
     return {chunk.record.uri: chunk.origin for chunk in store.live.chunks}
 
 
 class LiveView(StoreView):
-    """A :class:`~trivium.graph.protocols.SearchStore` with chunks of live sources."""
+    """A :class:`~trivium.graph.protocols.SearchStore` with additional chunks of live sources."""
 
     def __init__(self, store: SearchStore, live: EmbeddedChunks) -> None:
         super().__init__(store)
@@ -71,12 +71,14 @@ class LiveView(StoreView):
 
     @property
     def allowed(self) -> Allowed | None:
-        """What the condition leaves of the store; all live chunks, since those it does not fit were left out."""
+        """What the condition leaves of the store, and all live chunks, because non-matching ones have been removed."""
         limited = self._store.allowed if isinstance(self._store, StoreView) else None
         return None if limited is None else replace(limited, beside=frozenset(self.live.rows))
 
     def within(self, condition: Condition) -> SearchStore:
-        """Both limited: the source of a live chunk is its address, it was modified when it was published."""
+        """Apply a condition to both parts. For a live chunk the source is its address, and the modification date is its
+        publication date.
+        """
         order = sorted(self.live.rows)
         rows = np.array([self.live.rows[uri] for uri in order], dtype=np.int64)
         chunks = [self.live.chunks[row] for row in rows.tolist()]
@@ -92,7 +94,7 @@ class LiveView(StoreView):
 
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:
-        """The view on one state."""
+        """Yield this view on one state of the store."""
         with self._store.pinned() as store:
             yield LiveView(store, self.live)
 
@@ -179,14 +181,15 @@ class LiveView(StoreView):
         parts = [none] * len(chunks)
         for number, place in enumerate(places.tolist()):
             parts[place] = found.codes[found.starts[number] : found.starts[number + 1]]
-        # A store without vectors of sentences would be at a disadvantage: its chunks have one cosine, not the better.
+        # If the store has no sentence vectors, live chunks must not use theirs either; otherwise they would have an
+        # advantage.
         if not known or len(found.codes):
             for row, place in zip(rows.tolist(), others.tolist(), strict=True):
                 parts[place] = self.live.sentences[row]
         starts = np.cumsum([0, *map(len, parts)]).astype(np.int64)
         return SentenceVectors(np.concatenate([none, *parts]), starts)
 
-    # -- words -------------------------------------------------------------------------------------------------------
+    # -- keyword search -----------------------------------------------------------------------------------------------
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         asked = frozenset(terms)
@@ -231,7 +234,9 @@ class LiveView(StoreView):
     def _split(
         self, chunks: Sequence[str]
     ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The chunks of the store and their places in the list; rows of the live ones and their places."""
+        """Split chunks: uris of the store's chunks and their places in the list, rows of the live chunks and their
+        places.
+        """
         rows = self.live.rows
         known = [(place, uri) for place, uri in enumerate(chunks) if uri not in rows]
         own = [(place, rows[uri]) for place, uri in enumerate(chunks) if uri in rows]
