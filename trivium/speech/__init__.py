@@ -1,7 +1,7 @@
-"""Questions that are spoken, and answers that are heard: a recogniser turns audio into text, a voice text into audio.
+"""Speech: a recogniser transcribes spoken questions, and a voice speaks answers.
 
-:func:`transcribe` and :func:`speak` do it with what the settings name, :class:`~trivium.speech.speech.Speech` with parts
-of one's own. Importing this package loads no model; each is loaded at its first use, once for a process.
+:func:`transcribe` and :func:`speak` use the configured recogniser and voice, :class:`~trivium.speech.speech.Speech`
+custom ones. Importing this package loads no model; each is loaded on first use, once per process.
 """
 
 from trivium.speech.base import Recogniser, Samples, Transcript, Voice

@@ -1,4 +1,4 @@
-"""What a recogniser and a voice are."""
+"""The interfaces of recognisers and voices."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Samples = NDArray[np.int16]
-"""Sound of one channel: n samples."""
+"""Mono audio: n samples."""
 
 MAX_SECONDS = 120.0
-"""How long audio may last where nobody says otherwise: a question is said in ten seconds."""
+"""Default maximum duration of audio; a spoken question takes about ten seconds."""
 MAX_BYTES = 16 << 20
-"""How large an audio file may be that is sent or read: two minutes without compression, one channel or a low rate."""
+"""Maximum size of an audio file: two minutes of uncompressed mono audio, or at a low sampling rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said: empty where no speech was heard. ``language`` is a code of ISO 639-1, ``seconds`` how long the audio
-    lasts."""
+    """A transcript, empty if no speech was detected. ``language`` is an ISO 639-1 code, ``seconds`` the duration of the
+    audio.
+    """
 
     text: str
     language: str
@@ -28,35 +29,35 @@ class Transcript:
 
 
 class Recogniser(Protocol):
-    """Turns audio into text. May be asked from several threads at once."""
+    """Transcribes audio. Must be thread-safe."""
 
     @property
     def name(self) -> str:
-        """What it is called in the settings."""
+        """Its name in the settings."""
         ...
 
     def transcribe(self, audio: bytes) -> Transcript:
-        """What is said in an audio file, given its content. Ends with StoppedError soon after the stop in force
-        (:mod:`trivium.common.stopping`) is asked.
+        """Transcribe an audio file, given its content. Must raise StoppedError soon after the stop in force
+        (:mod:`trivium.common.stopping`) is requested.
 
-        Raises AudioError for what is no audio, damaged or too long, and SpeechError where the recogniser fails.
+        Raises AudioError for a file that is not audio, damaged or too long, and SpeechError when the recogniser fails.
         """
         ...
 
 
 class Voice(Protocol):
-    """Turns text into audio. May be asked from several threads at once."""
+    """Synthesises speech. Must be thread-safe."""
 
     @property
     def name(self) -> str:
-        """What it is called in the settings."""
+        """Its name in the settings."""
         ...
 
     @property
     def rate(self) -> int:
-        """Samples a second."""
+        """Sample rate in Hz."""
         ...
 
     def say(self, sentence: str) -> Samples:
-        """The sound of a sentence; none where there is nothing in it that this voice can say. Raises SpeechError."""
+        """Speak a sentence. Returns no samples if it contains nothing that this voice can speak. Raises SpeechError."""
         ...

@@ -1,8 +1,9 @@
-"""The program that decodes audio: content on stdin, samples on stdout (16 kHz, 16 bits, one channel).
+"""Program that decodes audio: file content on stdin, samples on stdout (16 kHz, 16 bits, mono).
 
-It reads files of strangers with FFmpeg, so it runs by itself (``python -I decoder.py FORMAT SECONDS``), with limits of
-memory and time, and once all is loaded without the right to open anything: no file, no connection. It imports nothing of
-Trivium, so that it starts in a fraction of a second."""
+It reads untrusted files with FFmpeg, so it runs as a separate process (``python -I decoder.py FORMAT SECONDS``) with
+memory and time limits and, after loading, without permission to open files or connections. It imports nothing of
+Trivium, so that it starts in a fraction of a second.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +15,18 @@ if sys.platform != "win32":
     import resource
 
 RATE = 16_000
-"""Samples a second, as recognisers want them."""
+"""Sample rate in Hz, as required by recognisers."""
 NOT_READ, NO_SOUND, TOO_LONG = 3, 4, 5
 """Exit codes."""
 
 _MEMORY = 512 << 20
 _PROCESSOR_SECONDS = 20
 _DAMAGED_FRAMES = 1000
-"""After so many that cannot be decoded the rest is not tried."""
+"""Number of undecodable frames after which the rest is not tried."""
 
 
 def main(form: str, seconds: float) -> int:
-    """Decode stdin; the exit code says how it went."""
+    """Decode stdin and return the exit code."""
     import av
     import av.subtitles.codeccontext
     import av.subtitles.stream  # what the package would import at the first file
@@ -51,7 +52,7 @@ def main(form: str, seconds: float) -> int:
 
 
 def _frames(container: Any, damaged: type[Exception]) -> Iterator[Any]:
-    """The frames that can be decoded, and None, which empties the resampler."""
+    """Yield the decodable frames, and finally None, which flushes the resampler."""
     frames = container.decode(audio=0)
     left = _DAMAGED_FRAMES
     while left:
@@ -62,7 +63,7 @@ def _frames(container: Any, damaged: type[Exception]) -> Iterator[Any]:
         except damaged:
             left -= 1
             continue
-        frame.pts = None  # those of damaged files jump
+        frame.pts = None  # timestamps of damaged files may jump
         yield frame
     yield None
 
@@ -72,7 +73,7 @@ def _limit() -> None:
         return
     for name, limit in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, 3),  # the standard streams
+        (resource.RLIMIT_NOFILE, 3),  # only the standard streams
         (resource.RLIMIT_CPU, _PROCESSOR_SECONDS),
         (resource.RLIMIT_DATA, _MEMORY),
     ):

@@ -1,4 +1,4 @@
-"""From an audio file to samples, in a process apart and within limits."""
+"""Decodes audio files to samples, in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.speech.base import MAX_SECONDS
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
 
 Waveform = NDArray[np.float32]
-"""n samples from -1 to 1, 16,000 a second."""
+"""n samples from -1 to 1 at 16 kHz."""
 
 _PROGRAM = Path(__file__).with_name("decoder.py")
 _PATIENCE_SECONDS = 30.0
@@ -21,11 +21,11 @@ _KINDS = "WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF"
 
 
 def decode(audio: bytes, seconds: float = MAX_SECONDS) -> Waveform:
-    """The samples of an audio file that lasts ``seconds`` at most, however many channels and samples a second it
-    has. A file that breaks off is read as far as it goes.
+    """Decode an audio file of at most ``seconds``, with any number of channels and any sample rate. An incomplete file
+    is decoded as far as possible.
 
-    Raises AudioError for what is no audio or cannot be decoded, AudioTooLongError, and SpeechError where the program that
-    decodes cannot be started.
+    Raises AudioError for a file that is not audio or cannot be decoded, AudioTooLongError, and SpeechError when the
+    decoder cannot be started.
     """
     form = container_format(audio)
     most = int(seconds * RATE) * 2
@@ -47,8 +47,8 @@ def decode(audio: bytes, seconds: float = MAX_SECONDS) -> Waveform:
 
 
 def container_format(audio: bytes) -> str:
-    """FFmpeg's name of what an audio file begins like. Only these are decoded: among all that FFmpeg knows are lists of
-    addresses, which it would fetch. Raises AudioError.
+    """Return FFmpeg's name of the format that a file begins like. Only these formats are decoded: others that FFmpeg
+    supports include playlists, whose addresses it would fetch. Raises AudioError.
 
     >>> container_format(b"RIFF....WAVE"), container_format(b"OggS")
     ('wav', 'ogg')
@@ -65,6 +65,6 @@ def container_format(audio: bytes) -> str:
         if audio.startswith(magic, place):
             return form
     if len(audio) > 1 and audio[0] == 0xFF and audio[1] & 0xE0 == 0xE0:
-        # A frame of MPEG audio; with layer 0 it is AAC.
+        # An MPEG audio frame; layer 0 is AAC.
         return "aac" if audio[1] & 0xF6 == 0xF0 else "mp3"
     raise AudioError(f"expected audio ({_KINDS}), got {'an empty file' if not audio else 'something else'}")

@@ -1,4 +1,4 @@
-"""English voices of hibari-tts, which comes with one (Apache License 2.0)."""
+"""English voices of hibari-tts, which includes one (Apache License 2.0)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _log = logging.getLogger(__name__)
 
 
 class HibariVoice:
-    """A voice of hibari-tts on one core, many times faster than it speaks. The same sentence always sounds the same."""
+    """A voice of hibari-tts on one core, much faster than real time. The same sentence always sounds the same."""
 
     def __init__(self, voice: str | None = None) -> None:
-        """``voice``: None for the one in the package. Others must have been downloaded by the command ``hibari``. Raises
-        ConfigurationError for one that is not there."""
+        """``voice`` None uses the one included in the package. Others must have been downloaded with the command
+        ``hibari``. Raises ConfigurationError for a missing voice.
+        """
         from hibari import Hibari
         from hibari.voices import DEFAULT, VOICES, voice_path
 
@@ -45,12 +46,12 @@ class HibariVoice:
                 phonemes = self._voice.phonemize(sentence)
             except (
                 Exception
-            ) as error:  # its rules meet any text, and raise anything: the rest is to be heard all the same
+            ) as error:  # may raise anything on unusual text; the rest of the answer is still spoken
                 _log.warning("hibari cannot pronounce a sentence: %s", type(error).__name__)
                 phonemes = []
             try:
                 sound = [self._voice.from_phonemes(part, seed=0) for part in phonemes]
-            except Exception as error:  # of ONNX Runtime, which has a class for each
+            except Exception as error:  # ONNX Runtime has many exception classes
                 raise SpeechError(
                     f"a sentence could not be spoken: {type(error).__name__}: {error}"
                 ) from error

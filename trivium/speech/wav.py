@@ -1,4 +1,4 @@
-"""WAV files: uncompressed sound, 16 bits a sample, one channel."""
+"""WAV files: uncompressed 16-bit mono audio."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from trivium.speech.base import Samples
 
 _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 _UNKNOWN = 0xFFFFFFFF
-"""The size of a file that is still being made; players go on to the end of the stream."""
+"""Size of a file that is still being generated; players then continue to the end of the stream."""
 _PAUSE_SECONDS = 0.25
 
 
 def wav_header(rate: int, size: int | None = None) -> bytes:
-    """What comes before ``size`` bytes of sound; None where that is not known yet."""
+    """Return the header for ``size`` bytes of audio; None if the size is not known yet."""
     riff, data = (_UNKNOWN, _UNKNOWN) if size is None else (size + _HEADER.size - 8, size)
     return _HEADER.pack(b"RIFF", riff, b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", data)
 
 
 def sound_bytes(samples: Samples, rate: int) -> bytes:
-    """A sentence and the pause behind it, as they stand in a WAV file."""
+    """Return a sentence and the following pause as the bytes of a WAV file."""
     return samples.astype("<i2").tobytes() + bytes(2 * int(rate * _PAUSE_SECONDS))
 
 
 def wav_file(spoken: Iterable[Samples], rate: int) -> bytes:
-    """Sentences as a file.
+    """Return sentences as a WAV file.
 
     >>> import numpy as np
     >>> len(wav_file([np.zeros(100, np.int16)], 8000)) == 44 + 200 + 4000

@@ -12,12 +12,11 @@ from trivium.speech.decoding import decode
 
 _FILES = ("model.bin", "config.json", "tokenizer.json")
 _REPETITIVE = 2.4
-"""How many times smaller a compressor makes a text that goes round in circles, as Whisper's do over noise."""
+"""Compression ratio above which a text counts as repetitive, as Whisper produces for noise."""
 
 
 def check_model(folder: Path) -> None:
-    """Raises ConfigurationError where a folder has not the files of a model: the library would look for what is missing
-    on the network."""
+    """Raise ConfigurationError when a folder lacks files of a model. The library would otherwise download them."""
     missing = [name for name in _FILES if not (folder / name).is_file()]
     if missing:
         raise ConfigurationError(
@@ -27,13 +26,15 @@ def check_model(folder: Path) -> None:
 
 
 class WhisperRecogniser:
-    """A model on the processor, quantised to 8 bits. One question after the other is heard: each takes all cores."""
+    """A model on the CPU, quantised to 8 bits. Questions are processed one at a time, each with all cores."""
 
     name = "whisper"
 
     def __init__(self, folder: Path, *, seconds: float = MAX_SECONDS, workers: int | None = None) -> None:
-        """``folder``: a Whisper model as CTranslate2 keeps it. ``seconds``: how long audio may last. ``workers``:
-        threads, None for one a core. Raises ConfigurationError where the folder holds no such model."""
+        """``folder`` contains a Whisper model in CTranslate2 format. ``seconds`` is the maximum duration of audio.
+        ``workers`` is the number of threads, None for one per core. Raises ConfigurationError when the folder does not
+        contain such a model.
+        """
         from faster_whisper import WhisperModel
 
         check_model(folder)
@@ -58,9 +59,9 @@ class WhisperRecogniser:
             try:
                 segments, info = self._model.transcribe(
                     samples,
-                    temperature=0.0,  # others are drawn by chance
+                    temperature=0.0,  # others would sample
                     condition_on_previous_text=False,
-                    vad_filter=True,  # over silence the model makes words up
+                    vad_filter=True,  # the model hallucinates words in silence
                 )
                 said = []
                 for segment in segments:
