@@ -1,1 +1,1 @@
-"""How pages are cut into chunks: by the blocks that their parser found, or anew by another strategy."""
+"""Splits pages into chunks: the blocks found by their parser, or another strategy."""

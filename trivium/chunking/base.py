@@ -1,7 +1,7 @@
-"""What a chunker is, and how a page is cut anew.
+"""The interface of chunkers, and splitting pages again.
 
-A chunker gets a parsed page and returns it with other chunks. What the parser knows is kept: sections, links, the pages
-of a paginated document, the kinds of blocks. Pieces are ranges of the page's text, and none crosses a heading.
+A chunker gets a parsed page and returns it with other chunks. Everything else is kept: sections, links, the pages of a
+paginated document, the kinds of blocks. Chunks are ranges of the page's text and never cross a heading.
 """
 
 from __future__ import annotations
@@ -17,30 +17,33 @@ Span = tuple[int, int]
 """First character of a piece, and the one after its last."""
 
 Cut = Callable[[str], Sequence[Span]]
-"""Cuts the text of a section into pieces: in order of their starts and of their ends, each within the text. They may
-overlap; white space around them is taken off."""
+"""Splits the text of a section into pieces ordered by start and end. They may overlap; white space around them is
+trimmed.
+"""
 
 
 class Chunker(Protocol):
-    """Cuts pages into chunks. The same page gives the same chunks, every time."""
+    """Splits pages into chunks. Must be deterministic."""
 
     @property
     def spec(self) -> str:
-        """What it is called, with its sizes, such as ``fixed:300/50``; a store remembers it."""
+        """Its name with sizes, such as ``fixed:300/50``, which is saved with a store."""
         ...
 
     @property
     def portable(self) -> bool:
-        """Whether the processes that parse can cut, too. One that asks a model works where the model is."""
+        """Whether it can run in the parser processes. A chunker that uses a model runs where the model is loaded."""
         ...
 
     def rechunk(self, page: Page) -> Page:
-        """The page with its chunks cut anew: ``page.text[chunk.start:chunk.end] == chunk.text`` for each."""
+        """Return the page with new chunks. ``page.text[chunk.start:chunk.end] == chunk.text`` must hold for each."""
         ...
 
 
 def recut(page: Page, cut: Cut) -> Page:
-    """The page with each section's text cut by a function. Pictures stay as they are: they have no text to cut."""
+    """Return the page with each section's text split by a function. Pictures are kept because they have no text to
+    split.
+    """
     return replace(
         page,
         chunks=tuple(_recut(page.text, page.chunks, cut)),
@@ -52,8 +55,7 @@ def recut(page: Page, cut: Cut) -> Page:
 
 
 def runs_of(text: str, chunks: Sequence[Chunk]) -> Iterator[list[Chunk]]:
-    """Chunks of a section that follow one another, with nothing but white space between them; a picture is a run by
-    itself."""
+    """Group consecutive chunks of a section that are separated only by white space. A picture is a group of its own."""
     run: list[Chunk] = []
     for chunk in chunks:
         if run and not _follows(text, run[-1], chunk):
@@ -65,7 +67,7 @@ def runs_of(text: str, chunks: Sequence[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def span_of(run: Sequence[Chunk]) -> Span:
-    """From the first character of a run to its last."""
+    """Return the range from the first character of a run to its last."""
     return run[0].start, run[-1].end
 
 
@@ -82,12 +84,12 @@ def _recut(text: str, chunks: Sequence[Chunk], cut: Cut) -> Iterator[Chunk]:
             continue
         begin, end = span_of(run)
         pieces = _trimmed(text, ((begin + a, begin + b) for a, b in cut(text[begin:end])))
-        # A section of marks alone ("* * *" by its blocks) would lose them, and its links: it stays as it is.
+        # A section of marks alone (such as "* * *") would lose them, and its links, so it is kept.
         yield from pieces_of(text, run, pieces) if pieces else run
 
 
 def _trimmed(text: str, spans: Iterator[Span]) -> list[Span]:
-    """Pieces without white space around them; those without a letter or digit are left out."""
+    """Trim white space around pieces, and drop pieces without letters and digits."""
     kept: list[Span] = []
     for start, end in spans:
         piece = text[start:end]
@@ -97,12 +99,13 @@ def _trimmed(text: str, spans: Iterator[Span]) -> list[Span]:
 
 
 def pieces_of(text: str, run: Sequence[Chunk], spans: Sequence[Span]) -> Iterator[Chunk]:
-    """The chunks of a run, cut or joined to these spans: each with the links and pages of what it holds, and the kind
-    of what it holds most of."""
+    """Create the chunks of a run for these spans: each with the links and pages of its content, and the kind of the
+    largest part of it.
+    """
     starts, ends = [chunk.start for chunk in run], [chunk.end for chunk in run]
     links = _links(run, spans)
     for (start, end), own in zip(spans, links, strict=True):
-        # Blocks that have a character in the piece.
+        # Blocks that overlap the piece.
         blocks = run[bisect_right(ends, start) : bisect_left(starts, end)]
         shares = [min(end, block.end) - max(start, block.start) for block in blocks]
         main = blocks[shares.index(max(shares))]
@@ -119,8 +122,9 @@ def pieces_of(text: str, run: Sequence[Chunk], spans: Sequence[Span]) -> Iterato
 
 
 def _links(run: Sequence[Chunk], spans: Sequence[Span]) -> list[list[Link]]:
-    """For each piece the links that begin in it, cut at its end. One that begins in no piece (it has no text of its own,
-    and stands between two) goes to the piece before it."""
+    """Return the links that begin in each piece, cut at its end. A link that begins in no piece (it has no text and
+    lies between two) belongs to the piece before it.
+    """
     firsts, ends = [start for start, _ in spans], [end for _, end in spans]
     own: list[list[Link]] = [[] for _ in spans]
     for link in (link for chunk in run for link in chunk.links):

@@ -1,4 +1,4 @@
-"""Cutting a text by its length: at words, at characters, at sentences, and at the largest boundaries that fit."""
+"""Splits text by length: at words, characters, sentences, or the largest boundaries that fit."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from trivium.chunking.base import Span
 from trivium.text import sentences
 
 MAX_WORD = 40
-"""Characters of a token: what is longer (an address, text without spaces) counts as several."""
+"""Maximum number of characters of a token; longer words (addresses, text without spaces) count as several."""
 
 _TOKEN = re.compile(rf"\w{{1,{MAX_WORD}}}|[^\w\s]")
 _WORD = re.compile(r"\S+")
 
 
 def tokens(text: str) -> list[Span]:
-    """Words and punctuation marks: what sizes in tokens count."""
+    """Return the spans of words and punctuation marks, the units of sizes in tokens."""
     return [token.span() for token in _TOKEN.finditer(text)]
 
 
 def count(text: str) -> int:
-    """How many tokens a text has."""
+    """Count the tokens of a text."""
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
 def by_tokens(text: str, size: int, overlap: int) -> list[Span]:
-    """Windows of ``size`` tokens; each begins with the last ``overlap`` of the one before. The last one may be shorter.
+    """Return windows of ``size`` tokens. Each begins with the last ``overlap`` tokens of the previous one; the last may
+    be shorter.
 
     >>> text = "one two three four five"
     >>> [text[start:end] for start, end in by_tokens(text, 3, 1)]
@@ -45,8 +46,8 @@ def by_tokens(text: str, size: int, overlap: int) -> list[Span]:
 
 
 def by_characters(text: str, size: int, overlap: int) -> list[Span]:
-    """Windows of at most ``size`` characters, of which at most ``overlap`` stand in the one before. They begin and end
-    between words, except in a word that is longer than half of a window.
+    """Return windows of at most ``size`` characters that overlap by at most ``overlap``. They begin and end between
+    words, except within a word longer than half a window.
 
     >>> text = "one two three four five"
     >>> [text[start:end] for start, end in by_characters(text, 14, 6)]
@@ -72,14 +73,14 @@ def by_characters(text: str, size: int, overlap: int) -> list[Span]:
 
 
 def _cut(start: int, end: int, size: int) -> Iterator[Span]:
-    """A word, in pieces of nearly half a window where it is longer: one more always fits behind an overlap."""
+    """Split a long word into pieces of almost half a window, so that one always fits after an overlap."""
     step = max(1, size // 2 - 1)
     for at in range(start, end, step):
         yield at, min(at + step, end)
 
 
 def by_sentences(text: str, size: int) -> list[Span]:
-    """Whole sentences, as many as have at most ``size`` tokens together. A longer one is cut between words.
+    """Return groups of complete sentences with at most ``size`` tokens. A longer sentence is split between words.
 
     >>> text = "It is red. It has two moons. They are small."
     >>> [text[start:end] for start, end in by_sentences(text, 8)]
@@ -89,8 +90,9 @@ def by_sentences(text: str, size: int) -> list[Span]:
 
 
 def fill(text: str, parts: Iterable[Span], size: int, breaks: Sequence[int] = ()) -> list[Span]:
-    """Parts of a text put together while they have at most ``size`` tokens; longer ones are cut between words. At
-    ``breaks``, numbers of parts, a new piece begins in any case."""
+    """Merge parts of a text while they have at most ``size`` tokens; longer ones are split between words. ``breaks``
+    are numbers of parts that always begin a new piece.
+    """
     pieces: list[Span] = []
     first = last = -1
     total = 0
@@ -112,8 +114,8 @@ def fill(text: str, parts: Iterable[Span], size: int, breaks: Sequence[int] = ()
 
 
 def recursively(text: str, size: int) -> list[Span]:
-    """Pieces of at most ``size`` tokens, cut at the largest boundary that there is: blank lines, lines, sentences,
-    clauses, words. By the library semchunk.
+    """Return pieces of at most ``size`` tokens, split at the largest boundary available: blank lines, lines, sentences,
+    clauses, words. Uses the library semchunk.
 
     >>> text = "One line.\\nAnother line, which is longer."
     >>> [text[start:end] for start, end in recursively(text, 7)]

@@ -1,7 +1,7 @@
-"""Joins the short blocks of a section that follow one another.
+"""Merges consecutive short blocks of a section.
 
-An encyclopaedia is written in paragraphs; what people write for their work is made of lines: a sentence, a list of three
-words, a row. Alone they say too little to be found, and an answer needs the line before them.
+Encyclopaedias consist of paragraphs; working documents consist of lines: a sentence, a list of three words, a row. On
+their own they have too little content to be found, and an answer needs the lines before them.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from trivium.chunking.cuts import count
 from trivium.types import Chunk, Page
 
 MAX_TOKENS = 200
-"""Tokens of joined blocks, about 150 words."""
+"""Maximum number of tokens of merged blocks, about 150 words."""
 
 JOINED_FORMATS = frozenset({"markdown", "text", "pdf", "docx", "pptx", "epub"})
-"""Formats whose blocks are joined. Rows of sheets and the pages of encyclopaedias stay as they are."""
+"""Formats whose blocks are merged. Rows of sheets and pages of encyclopaedias are kept as they are."""
 
 
 def _is_joined(page: Page) -> bool:
-    """Pages of an encyclopaedia are HTML as those of other sites are, but are known by their titles: no path is kept."""
+    """Whether to merge blocks of a page. Both encyclopaedia pages and other sites are HTML; the former are identified
+    by their titles and have no path.
+    """
     return page.format in JOINED_FORMATS or (page.format == "html" and bool(page.path))
 
 
 def joined(page: Page, limit: int = MAX_TOKENS) -> Page:
-    """The page with blocks of a section joined while they have at most ``limit`` tokens together. Pictures stay alone,
-    and so do blocks that stand on different pages of a paginated document."""
+    """Merge consecutive blocks of a section while they have at most ``limit`` tokens. Pictures, and blocks on different
+    pages of a paginated document, are not merged.
+    """
     if not _is_joined(page):
         return page
     return replace(

@@ -1,4 +1,4 @@
-"""Chunkers by name, with the models that some of them ask."""
+"""Creates chunkers by name, with the models that some of them need."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _log = logging.getLogger(__name__)
 def make_chunker(
     spec: str, embedder: Callable[[], Embedder], model: str | ChatModel | None = None
 ) -> Chunker:
-    """The chunker of a spec. ``semantic`` embeds sentences by ``embedder``, which is opened at the first page.
-    ``agentic`` asks a language ``model``, by default that of the settings, and none where none is named. Raises
-    InputError for an unknown spec, ConfigurationError and MissingExtraError where a model that is named cannot be
-    opened."""
+    """Create the chunker for a spec. ``semantic`` embeds sentences with ``embedder``, which is opened with the first
+    page. ``agentic`` uses a language ``model``, by default the configured one if any. Raises InputError for an unknown
+    spec, and ConfigurationError or MissingExtraError when a named model cannot be opened.
+    """
     wanted = parse_spec(spec)
     if wanted.name == "semantic":
 

@@ -1,7 +1,7 @@
-"""Chunks that end where the subject changes, as an embedder sees it.
+"""Chunks that end where the topic changes, according to an embedder.
 
-Sentences are embedded one by one. Between two of them the change is one minus the cosine of the mean of the two before
-and the mean of the two after. The largest changes of a page, larger than those beside them, are the ends of chunks.
+Sentences are embedded one by one. The change at a gap between sentences is one minus the cosine of the mean of the two
+before and the mean of the two after. Chunks end at the largest changes of a page that are local maxima.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
 
 BREAKS = 80.0
-"""Percentile of a page's changes from which on one is the end of a chunk."""
+"""Percentile of a page's changes above which a chunk ends."""
 _FEW = 5
-"""Changes of a page below which none stands out."""
+"""With fewer changes in a page, none is significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantic:
-    """Puts sentences together until the subject changes, or the chunk has ``size`` tokens. ``embed`` gives unit vectors
-    of texts (n x d), the same for the same text."""
+    """Merges sentences until the topic changes or the chunk has ``size`` tokens. ``embed`` returns unit vectors of
+    texts (n x d) and must be deterministic.
+    """
 
     size: int
     embed: Embed
@@ -60,7 +61,7 @@ class Semantic:
         return recut(page, cut)
 
     def _changes(self, parts: dict[str, list[Span]]) -> dict[str, NDArray[np.float64]]:
-        """For each text how much the subject changes between its sentences (one fewer than these)."""
+        """Return for each text the changes between its sentences (one fewer than sentences)."""
         several = {text: spans for text, spans in parts.items() if len(spans) > 1}
         said = [text[start:end] for text, spans in several.items() for start, end in spans]
         vectors = self.embed(said).astype(np.float64) if said else np.empty((0, 1))
@@ -73,14 +74,16 @@ class Semantic:
 
 
 def _peaks(changes: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which changes (n,) are not zero, larger than the one before and not smaller than the one after."""
+    """Return which changes (n,) are positive, larger than the previous one and not smaller than the next."""
     padded = np.concatenate([[0.0], changes, [0.0]])
     peaks: NDArray[np.bool_] = (padded[1:-1] > padded[:-2]) & (padded[1:-1] >= padded[2:])
     return peaks
 
 
 def _changes_between(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One minus the cosine of the mean of two rows before each gap and two after; vectors (n x d), result (n - 1,)."""
+    """Return one minus the cosine of the means of the two rows before and after each gap; vectors (n x d), result (n -
+    1,).
+    """
     changes = np.empty(len(vectors) - 1)
     for gap in range(1, len(vectors)):
         before, after = vectors[max(0, gap - 2) : gap].mean(axis=0), vectors[gap : gap + 2].mean(axis=0)

@@ -1,4 +1,4 @@
-"""Chunkers by name and size: ``fixed``, ``fixed:500/50``, ``fixed:1000/200c``, ``sentence:200``."""
+"""Chunker specifications by name and size: ``fixed``, ``fixed:500/50``, ``fixed:1000/200c``, ``sentence:200``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trivium.errors import InputError
 
 CHUNKERS = ("blocks", "fixed", "sentence", "recursive", "semantic", "agentic")
-"""The strategies there are; ``blocks`` is what the parser found, and the default."""
+"""The strategies. ``blocks``, the default, keeps the blocks found by the parser."""
 
 DEFAULT = "blocks"
 
@@ -21,9 +21,10 @@ _CHARACTERS = range(50, 10_001)
 
 @dataclass(frozen=True, slots=True)
 class ChunkerSpec:
-    """A strategy with its sizes. ``size`` is the most that a chunk may have, and ``overlap`` how much of a chunk the next
-    one repeats; in characters with ``characters``, else in tokens (words and punctuation marks). ``size`` is None where
-    the strategy has none."""
+    """A strategy with its sizes. ``size`` is the maximum size of a chunk, and ``overlap`` how much of a chunk the next
+    one repeats; in characters if ``characters``, else in tokens (words and punctuation marks). ``size`` is None if the
+    strategy has none.
+    """
 
     name: str
     size: int | None = None
@@ -31,7 +32,7 @@ class ChunkerSpec:
     characters: bool = False
 
     def __str__(self) -> str:
-        """The spec with all its sizes: equal ones are written alike."""
+        """Return the spec with all sizes in canonical form."""
         if self.size is None:
             return self.name
         overlap = f"/{self.overlap}" if self.name == "fixed" else ""
@@ -39,7 +40,7 @@ class ChunkerSpec:
 
 
 def parse_spec(text: str) -> ChunkerSpec:
-    """The spec that a user wrote. Raises InputError that says what there is.
+    """Parse a spec. Raises InputError that lists the valid ones.
 
     >>> str(parse_spec("fixed")), str(parse_spec("fixed:1000/200c")), str(parse_spec("blocks"))
     ('fixed:300/50', 'fixed:1000/200c', 'blocks')

@@ -1,4 +1,4 @@
-"""The chunkers that ask no model: they work in any process."""
+"""Chunkers that need no model and can run in any process."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from trivium.types import Page
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The default: a paragraph, list or table each as the parser made them, long ones split. In files that people write,
-    short blocks of a section that follow one another are joined (:func:`~trivium.chunking.joining.joined`)."""
+    """The default: each paragraph, list or table as parsed, with long ones split. In formats other than encyclopaedia
+    pages, consecutive short blocks of a section are merged (:func:`~trivium.chunking.joining.joined`).
+    """
 
     portable = True
 
@@ -29,7 +30,7 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class ByLength:
-    """Cuts the text of each section by the sizes of a spec: ``fixed``, ``sentence`` or ``recursive``."""
+    """Splits the text of each section by the sizes of a spec: ``fixed``, ``sentence`` or ``recursive``."""
 
     wanted: ChunkerSpec
 
@@ -47,7 +48,7 @@ BLOCKS: Chunker = Blocks()
 
 
 def cut_of(spec: ChunkerSpec) -> Cut:
-    """The function that cuts as a spec of ``fixed``, ``sentence`` or ``recursive`` says."""
+    """Return the splitting function of a ``fixed``, ``sentence`` or ``recursive`` spec."""
     size, overlap = spec.size or 0, spec.overlap
     if spec.name == "fixed" and spec.characters:
         return lambda text: cuts.by_characters(text, size, overlap)
@@ -59,13 +60,14 @@ def cut_of(spec: ChunkerSpec) -> Cut:
 
 
 def needs_model(spec: str) -> bool:
-    """Whether a chunker asks an embedder or a language model."""
+    """Whether a chunker needs an embedder or a language model."""
     return parse_spec(spec).name in ("semantic", "agentic")
 
 
 def portable_chunker(spec: str) -> Chunker:
-    """The chunker of a spec, for any process. Raises InputError for an unknown one, ConfigurationError for one that asks
-    a model."""
+    """Create a chunker that can run in any process. Raises InputError for an unknown spec, and ConfigurationError for
+    one that needs a model.
+    """
     wanted = parse_spec(spec)
     if wanted.name == DEFAULT:
         return BLOCKS
