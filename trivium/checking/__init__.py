@@ -1,1 +1,1 @@
-"""Checking a store: is what it holds what was written, and does it follow the rules of the graph?"""
+"""Checks the integrity of a store and the rules of its graph."""

@@ -1,4 +1,4 @@
-"""The files of models that a store is searched with, against the checksums that the package knows."""
+"""Verifies the model files that a store is searched with against known checksums."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _WEIGHTS = "trivium/fusion/"
 
 
 def check_models(embedder: str) -> tuple[int, list[Finding]]:
-    """How many files were looked at, and what is wrong with those of the embedder of that name and of the fusions that
-    ship. Of embedders that are not the package's own, nothing is known."""
+    """Return the number of files checked, and findings on the files of the named embedder and of the bundled fusions.
+    Files of third-party embedders are not known.
+    """
     files = [*_of_embedder(embedder), *_of_package()]
     wrong = [str(path) for path, sha256 in files if _sha256(path) != sha256]
     found = []
@@ -48,13 +49,13 @@ def _of_embedder(name: str) -> Iterator[tuple[Path, str]]:
     try:
         files = locate(name)
     except ModelNotInstalledError:
-        return  # the vectors are not compared either, which is said
+        return  # the report also says that vectors are not compared
     for path in (files.model, files.tokenizer):
         yield path, spec.files[path.name].sha256
 
 
 def _of_package() -> Iterator[tuple[Path, str]]:
-    """Weights that ship with the package, where it was installed from a wheel: its list of files has their sums."""
+    """Yield the bundled weights if the package was installed from a wheel, whose file list contains their checksums."""
     try:
         listed = metadata.files("trivium") or []
     except metadata.PackageNotFoundError:
@@ -65,7 +66,7 @@ def _of_package() -> Iterator[tuple[Path, str]]:
 
 
 def _hex(value: str) -> str:
-    """A checksum as wheels list it, in base64 without its padding, in hexadecimal."""
+    """Convert a checksum from a wheel's unpadded base64 to hexadecimal."""
     return urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
 
 

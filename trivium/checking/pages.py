@@ -1,4 +1,4 @@
-"""Every page of a store: against the digest it was written with, and against the rules of the graph."""
+"""Checks every page of a store against its digest and against the rules of the graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TITLES_A_READ = 5_000
 
 @dataclass
 class PageCheck:
-    """What was seen of the pages. ``unsummed`` are the digests of pages that were written without one."""
+    """Result of reading the pages. ``unsummed`` contains the digests of pages that were stored without one."""
 
     pages: int = 0
     chunks: int = 0
@@ -31,7 +31,7 @@ class PageCheck:
     unresolved: list[str] = field(default_factory=list)
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong, one finding for each kind."""
+        """Yield one finding per kind of problem."""
         if self.changed:
             yield damaged_pages("not what was written", self.changed)
         for page, problems in self.broken.items():
@@ -57,7 +57,7 @@ class PageCheck:
 
 
 def check_pages(store: GraphStore, progress: Progress | None = None) -> PageCheck:
-    """Read every page. ``progress`` counts them."""
+    """Read and check every page. ``progress`` counts pages."""
     seen = PageCheck()
     total, digests = store.count_pages(), store.checker().page_digests()
     for page in store.page_graphs():

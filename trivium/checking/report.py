@@ -1,4 +1,4 @@
-"""What a check of a store says."""
+"""The report of a check."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from trivium.graph.findings import Finding, Severity
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """``findings`` are what is there now; ``repaired`` what a repair has put right. ``checked`` says how many pages,
-    chunks, vectors and model files were looked at."""
+    """``findings`` are the current problems, ``repaired`` those that a repair has fixed. ``checked`` contains the
+    numbers of pages, chunks, vectors and model files checked.
+    """
 
     location: str
     findings: tuple[Finding, ...]
@@ -21,11 +22,11 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong (notes do not count)."""
+        """Whether there are no problems (notes do not count)."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
 def unreadable(location: str, error: StoreFormatError) -> CheckReport:
-    """The report on a store that cannot even be opened."""
+    """Create the report for a store that cannot be opened."""
     remedy = "restore a backup (trivium restore), or build the store again"
     return CheckReport(location, (Finding("store", Severity.BROKEN, str(error), (), remedy),), (), {})

@@ -10,11 +10,11 @@ from trivium.graph.schema import CHUNK_MARK, SEPARATOR, chunk_uri
 
 
 def broken_rules(page: PageGraph) -> list[str]:
-    """What is wrong with a page, each rule at most once.
+    """Return the violations of a page, each rule at most once.
 
-    Sections stand under their page or another of its sections, at the place their uri says; every chunk has one parent,
-    its number is the next of its parent, and it lies within the page's text; sections and chunks are numbered without
-    gaps in the order of the page.
+    Sections must be below their page or another of its sections, at the place given by their uri. Every chunk must have
+    one parent, have the next number of that parent, and lie within the page's text. Sections and chunks must be
+    numbered without gaps in page order.
     """
     return list(dict.fromkeys([*_of_sections(page), *_of_chunks(page)]))
 

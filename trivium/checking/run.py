@@ -1,4 +1,4 @@
-"""Checking a store, part by part, and repairing what can be repaired."""
+"""Runs the checks of a store, and repairs what can be repaired."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.graph.protocols import GraphStore
 from trivium.index.indexer import Indexer
 
 _DROPPED = (VECTORS, SENTENCES, OTHER_VECTORS, OTHER_SENTENCES)
-"""Kinds of findings whose repair leaves texts to embed."""
+"""Kinds of findings whose repair drops vectors, so that texts have to be embedded again."""
 
 
 def check_store(
@@ -34,7 +34,7 @@ def check_store(
 
 @dataclass
 class _Run:
-    """One check. ``repaired`` and ``checked`` fill as it goes."""
+    """One check. ``repaired`` and ``checked`` are filled while it runs."""
 
     store: GraphStore
     embedder: StoreEmbedder
@@ -54,7 +54,7 @@ class _Run:
         return CheckReport(self.store.location, tuple(found), tuple(self.repaired), self.checked)
 
     def _look(self) -> list[Finding]:
-        """Everything that is wrong now. Where a store cannot be read, no more of it is looked at."""
+        """Return all current problems. If a store cannot be read, further checks are skipped."""
         found = self.store.checker().check(self._stage("check"))
         if any(finding.severity is Severity.BROKEN for finding in found):
             return found
@@ -70,7 +70,7 @@ class _Run:
         return found
 
     def _graph(self, known: Sequence[Finding]) -> list[Finding]:
-        """What the graph itself shows, beside what is ``known``."""
+        """Check the graph itself, in addition to the ``known`` findings."""
         damaged = {uri for finding in known if finding.kind == PAGES for uri in finding.where}
         pages = check_pages(self.store, self._stage("pages"))
         pages.changed = [uri for uri in pages.changed if uri not in damaged]
@@ -99,7 +99,7 @@ class _Run:
     def _repair(self, found: Sequence[Finding]) -> None:
         to_embed = [finding for finding in found if finding.kind in _DROPPED]
         if to_embed:
-            self.embedder.get()  # before anything is dropped that it could not make again
+            self.embedder.get()  # fail before dropping anything that could not be recomputed
         checker = self.store.checker()
         checker.repair(found)
         for finding in found:

@@ -1,4 +1,4 @@
-"""Vectors against the texts they belong to: embedded again and compared."""
+"""Compares stored vectors with newly computed ones."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from trivium.graph.sentences import sentence_texts
 from trivium.index.late import embed_pages
 
 SAMPLE = 50
-"""Texts that are embedded again where not all are."""
+"""Number of texts to embed in a check of a sample."""
 _SENTENCES_OF = 10
-"""Chunks whose sentences are embedded again where not all are."""
+"""Number of chunks whose sentences are embedded in a check of a sample."""
 LEAST_COSINE = 0.99
-"""A vector that is less like that of its text belongs to another text or another model. Another processor or a graphics
-card rounds otherwise, which the eight bits of a quantised model make more of (cosines from .996 on)."""
+"""Minimum cosine. A vector below it belongs to another text or another model. Other processors and GPUs round
+differently, which 8-bit quantised models amplify (cosines from .996 on).
+"""
 _LEAST_OF_SENTENCES = 0.989
-"""The same for vectors of whole numbers, which are a little off."""
+"""Minimum cosine for quantised sentence vectors, which are slightly less precise."""
 _SEED = 20_240_607
 _AT_ONCE = 128
 _PAGES_AT_ONCE = 16
@@ -42,17 +43,17 @@ OTHER_SENTENCES = "sentences of another text"
 
 @dataclass
 class VectorCheck:
-    """What was compared, and what differs."""
+    """What was compared, and the differences."""
 
     compared: int = 0
     sentences: int = 0
-    """Chunks whose sentences were compared."""
+    """Number of chunks whose sentences were compared."""
     texts: dict[str, str] = field(default_factory=dict)
-    """text -> a node that has it, where the vector is another's."""
+    """Maps texts with wrong vectors to a node that has the text."""
     passages: dict[Passage, str] = field(default_factory=dict)
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong, one finding for each kind."""
+        """Yield one finding per kind of problem."""
         for kind, what, wrong in (
             (OTHER_VECTORS, "vectors do not belong to their texts", self.texts),
             (OTHER_SENTENCES, "vectors of sentences do not belong to their chunks", self.passages),
@@ -78,8 +79,9 @@ def check_vectors(
     full: bool,
     progress: Progress | None = None,
 ) -> VectorCheck:
-    """Embed texts again, all of them or always the same sample, and compare. What has no vector yet is left out, and so
-    are the pages ``without``."""
+    """Embed all texts, or a fixed sample of them, and compare. Texts without a vector, and pages in ``without``, are
+    skipped.
+    """
     seen = VectorCheck()
     nodes = [
         (label, uri)
@@ -102,7 +104,7 @@ def check_vectors(
 
 
 def _nodes(store: GraphStore, relation_types: Collection[str]) -> list[tuple[str, str]]:
-    """Everything that is embedded, as (label, uri)."""
+    """Return everything that is embedded, as (label, uri)."""
     graph = store.adjacency()
     pages = [page.uri for page in store.pages()]
     sections = [
@@ -145,8 +147,9 @@ def _compare(
 def _anew(
     store: GraphStore, embedder: Embedder, chunks: Sequence[str], texts: Sequence[str]
 ) -> Vectors | None:
-    """Vectors of chunks (n x d) without their headings, or in the context of their pages, where the store has such; None
-    where they are those of the ``texts``."""
+    """Compute the vectors of chunks (n x d) without headings, or in the context of their pages, if the store uses such
+    vectors; None if they are the vectors of the ``texts``.
+    """
     if isinstance(embedder, PlainEmbedder):
         return embedder.embed([chunk.text for chunk in store.fetch(chunks)])
     if not isinstance(embedder, LateEmbedder):
@@ -174,7 +177,7 @@ def _compare_sentences(
     for place, chunk in enumerate(store.fetch(chunks)):
         codes = stored.codes[stored.starts[place] : stored.starts[place + 1]]
         if len(codes) == 0:
-            continue  # not embedded yet, or there is only one
+            continue  # not embedded yet, or only one sentence
         passage = Passage(tuple(headings_of(chunk.section)), chunk.text)
         texts = sentence_texts(Passage(embedded_headings(embedder.identity, passage.headings), passage.text))
         same = len(texts) == len(codes)
@@ -184,7 +187,7 @@ def _compare_sentences(
 
 
 def _cosines(stored: Vectors | Codes, again: Vectors) -> Floats:
-    """Of row with row, in double precision."""
+    """Return row-wise cosines in double precision."""
     a, b = stored.astype(np.float64), again.astype(np.float64)
     lengths = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     cosines: Floats = (a * b).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
