@@ -1,6 +1,7 @@
-"""The documents of a store by name, as question files name them: by a path, or by the end of one.
+"""Finds documents of a store by the names used in question files: a path, or the end of one.
 
-A question file says ``company/structure.md`` whether the folder ``handbook`` or ``handbook/content`` was given to build.
+A question file may contain ``company/structure.md`` whether the folder ``handbook`` or ``handbook/content`` was
+indexed.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from trivium.graph.records import PageRecord
 from trivium.text import composed
 
 _AT_ONCE = 10_000
-"""Pages that are listed together: of each only the path is kept."""
+"""Number of pages listed at once; only their paths are kept."""
 _MAX_HINTS = 20
-"""Names for which similar ones are looked for: in a large store that takes its time."""
+"""Maximum number of names for which similar ones are suggested, which is slow in a large store."""
 _ALIKE = 0.75
-"""How alike two names of files have to be, from 0 to 1 (:mod:`difflib`)."""
+"""Minimum similarity of two file names, from 0 to 1 (:mod:`difflib`)."""
 _RECORDS = "records:"
 
 _Path = tuple[str, ...]
@@ -27,7 +28,7 @@ _Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a page is from: the path among the files it came with, if it has one, and the source, by folders."""
+    """The origin of a page: its path among the files it came with, if any, and its source, split into components."""
 
     uri: str
     path: _Path
@@ -39,7 +40,7 @@ class _Place:
 
 
 class Documents:
-    """What the documents of a store are called. Names are compared by whole folders and files, and by case."""
+    """The names of the documents of a store. Names are compared component by component, case-sensitively."""
 
     def __init__(self, store: PageReader) -> None:
         self._by_file: dict[str, list[_Place]] = {}
@@ -50,8 +51,9 @@ class Documents:
                 self._by_file.setdefault(file, []).append(place)
 
     def named(self, name: str) -> tuple[str, ...]:
-        """The pages of the documents with a name, sorted: those whose path it is; where there are none, those whose path
-        or source ends with it; where there are none of these either, those whose path it ends with, the longest ones."""
+        """Return the pages of the documents with this name, sorted: those with exactly this path; else those whose path
+        or source ends with it; else those whose path is the longest end of it.
+        """
         wanted = _parts(name)
         among = self._by_file.get(wanted[-1], []) if wanted else []
         found = (
@@ -62,7 +64,7 @@ class Documents:
         return tuple(sorted(place.uri for place in found))
 
     def similar(self, name: str) -> str | None:
-        """The path of a document that may have been meant by an unknown name, None where none comes to mind."""
+        """Suggest the path of a document for an unknown name; None if none is similar."""
         if name not in self._similar and len(self._similar) < _MAX_HINTS:
             self._similar[name] = self._most_similar(_parts(name))
         return self._similar.get(name)
@@ -87,7 +89,7 @@ def _every_page(store: PageReader) -> Iterator[PageRecord]:
 
 
 def _parts(path: str) -> _Path:
-    """Folders and file of a path. Letters are compared as composed: some systems keep names of files decomposed."""
+    """Split a path into components, in composed Unicode form, because some systems store file names decomposed."""
     return tuple(part for part in PurePosixPath(composed(path)).parts if part != "/")
 
 

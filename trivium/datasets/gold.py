@@ -15,10 +15,9 @@ from trivium.types import NoAnswer, Question
 class Gold:
     """The gold of one question: disjoint, non-empty groups of chunk uris.
 
-    A group is one thing to find, and any of its chunks counts as having found it: a chunk that holds the
-    paragraph, any chunk of a gold title, any chunk that contains an answer, any chunk of a document that stands on one of
-    the pages or holds one of the quotes. ``hit`` asks for one group, ``all`` for every group, and ``recall`` is the share
-    of the groups found.
+    A group is one thing to find, and finding any of its chunks counts: a chunk that holds the paragraph, any chunk of a
+    gold title, any chunk that contains an answer, or any chunk of a document that is on one of the pages or holds one
+    of the quotes. ``hit`` requires one group, ``all`` every group, and ``recall`` is the share of groups found.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -30,8 +29,8 @@ class Gold:
 
     @classmethod
     def of(cls, parts: Iterable[Iterable[str]]) -> Gold:
-        """Gold from its parts, each given as the chunks it may be found in. Parts that share a chunk become one
-        group, because finding that chunk finds all of them.
+        """Create gold from parts, each given as the chunks it may be found in. Parts that share a chunk are merged into
+        one group, because finding that chunk finds all of them.
 
         >>> Gold.of([["A#chunk-1"], ["B#chunk-2", "B#chunk-1"], ["A#chunk-1"]]).groups
         (('A#chunk-1',), ('B#chunk-1', 'B#chunk-2'))
@@ -77,9 +76,9 @@ class Untraceable:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The result of tracing questions: the traceable ``questions`` in their order, with their ``gold`` by question
-    id, and the ``untraceable`` ones. ``partly`` are questions among the former, some of whose marked texts were not
-    found."""
+    """The result of tracing questions: the traceable ``questions`` in order, their ``gold`` by question id, and the
+    ``untraceable`` ones. ``partly`` lists traceable questions for which some marked texts were not found.
+    """
 
     questions: tuple[Question, ...]
     gold: Mapping[str, Gold]

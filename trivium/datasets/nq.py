@@ -1,7 +1,7 @@
-"""Makes question files of Natural Questions rows: their gold as passages, by which any store finds it again.
+"""Converts Natural Questions rows to question files, with the gold as passages, which can be found in any store.
 
-The gold is traced in a store, or, without one, on the pages of the rows themselves, cut into passages as a build does it
-by default. Rows are read one at a time; what is kept of them in memory is a few bytes a question.
+The gold is traced in a store or, without one, on the pages of the rows themselves, split into passages as a build does
+by default. Rows are read one at a time; only a few bytes per question are kept in memory.
 """
 
 from __future__ import annotations
@@ -35,16 +35,15 @@ from trivium.text import normalise_title
 from trivium.types import Question
 
 _AT_ONCE = 32
-"""Questions that are traced together, with their pages."""
+"""Number of questions traced together, with their pages."""
 TRAIN, TEST = "train", "test"
-"""What follows the name of a question file in those of its two parts."""
+"""Suffixes of the two parts of a split question file."""
 UNTRACED = "untraced"
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A question that is in no question file: its id and text, where its row stands, the kind of reason, and the
-    reason."""
+    """A question that is in no question file: its id, text and location, the cause, and the reason."""
 
     id: str
     question: str
@@ -55,10 +54,15 @@ class Left:
 
 @dataclass(slots=True)
 class Conversion:
-    """What came of rows. ``files`` are those that were written, by what they hold (``all``, and ``train`` and ``test``
-    where it was split), each with how many questions and documents; ``causes`` counts the questions that could not be
-    traced, which are in the file ``untraced`` with where they stand and why (``left`` are the first of them). ``partly``
-    are traced, but for the long answer of some annotator. ``problems`` are rows that could not be read."""
+    """The result of a conversion.
+
+    - ``files``: the files written, by content (``all``, and ``train`` and ``test`` if split), each with its numbers of
+      questions and documents.
+    - ``causes``: counts of the untraceable questions, which are written to the file ``untraced``; ``left`` contains the
+      first of them.
+    - ``partly``: number of traced questions for which the long answer of some annotator was not found.
+    - ``problems``: rows that could not be read.
+    """
 
     asked: int = 0
     traced: int = 0
@@ -82,18 +86,19 @@ def convert(
     limits: InputLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Write the questions of rows to ``out``, one a line, in the order of the rows: ``id``, ``question``, ``answers``,
-    ``page``, ``gold_passages`` (every chunk that holds some of a long answer), and, for people, ``annotators``: what each
-    of them said, and whether it counts (:func:`trivium.parser.sources.annotators.counted`).
+    """Write the questions of rows to ``out``, one per line, in the order of the rows.
 
-    Those that cannot be traced go to ``NAME.untraced.jsonl`` beside it, with where they stand and the reason. With a
-    ``share`` the questions are also split into ``NAME.train.jsonl``, which has about that share of them, and
-    ``NAME.test.jsonl``: by document, drawn by ``seed`` (:func:`trivium.datasets.splits.split`). A file is there when
-    it is whole.
+    A line contains ``id``, ``question``, ``answers``, ``page``, ``gold_passages`` (every chunk that holds part of a
+    long answer) and, for information, ``annotators``: the answer of each, and whether it counts
+    (:func:`trivium.parser.sources.annotators.counted`).
 
-    ``store`` is where the gold is looked for; None: on the pages of the rows. Sources are as for
-    :func:`~trivium.parser.sources.nq_files.read_rows`. Raises InputError for these, for an unknown rule, where no row has
-    a question that can be read, and for a share without two documents.
+    Untraceable questions are written to ``NAME.untraced.jsonl``, with their location and the reason. With a ``share``
+    the questions are also split by document, drawn with ``seed`` (:func:`trivium.datasets.splits.split`), into
+    ``NAME.train.jsonl`` with about that share of them and ``NAME.test.jsonl``. Files are written atomically.
+
+    The gold is searched for in ``store``, or on the pages of the rows if it is None. Sources are those of
+    :func:`~trivium.parser.sources.nq_files.read_rows`. Raises InputError for invalid sources, an unknown rule, rows
+    without any readable question, and a share with fewer than two documents.
     """
     path = Path(out)
     if share is not None and not 0 < share < 1:
@@ -129,12 +134,12 @@ def convert(
 
 
 def _beside(path: Path, name: str) -> Path:
-    """``questions.jsonl`` -> ``questions.train.jsonl``."""
+    """Return ``questions.train.jsonl`` for ``questions.jsonl``."""
     return path.with_name(f"{path.name.removesuffix('.jsonl')}.{name}.jsonl")
 
 
 class _Lines:
-    """A file of JSON Lines that replaces another one when it is whole."""
+    """A JSON Lines file that replaces another one once it is complete."""
 
     def __init__(self, files: ExitStack, path: Path) -> None:
         self.path = path
@@ -151,8 +156,9 @@ def _copy(source: Path, target: Path, chosen: Sequence[bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is kept of a row, whose tokens are most of it: where it stands, the question, what each annotator said, and
-    the page, or why it cannot be read, where that was asked for."""
+    """The parts of a row that are kept, because its tokens take most of the space: location, question, annotations, and
+    the page, or why it cannot be parsed, if requested.
+    """
 
     name: str
     question: Question
@@ -162,7 +168,7 @@ class _Asked:
 
     @classmethod
     def of(cls, row: RowQuestion, annotators: str, limits: InputLimits, *, parse: bool) -> _Asked:
-        """Of a row. The page of a question without an answer that counts is not needed."""
+        """Create it from a row. The page is not parsed for a question without a counted answer."""
         page, reason = None, None
         if parse and row.question.no_answer is None:
             try:
@@ -180,7 +186,7 @@ def _convert(
     questions: _Lines,
     untraced: _Lines,
 ) -> Iterator[str]:
-    """Write some questions; gives the document of each that is traced."""
+    """Write some questions, and yield the document of each traced one."""
     source = _RowPages(rows) if store is None else store
     traced = trace([row.question for row in rows], source)
     records = _records(traced, source)
@@ -236,7 +242,7 @@ def _records(traced: Traced, source: PassageSource) -> dict[str, ChunkRecord]:
 
 
 def _said(row: Row, rule: str) -> list[dict[str, Any]]:
-    """What each annotator said, for people."""
+    """Return the annotations in readable form."""
     document = annotated_text(row)
     annotations = annotated(row, document.unit)
     chosen = counted(annotations, rule)
@@ -253,7 +259,9 @@ def _said(row: Row, rule: str) -> list[dict[str, Any]]:
 
 
 class _RowPages:
-    """The pages of rows as a :class:`~trivium.datasets.trace.PassageSource`; of several with one title the first."""
+    """The pages of rows as a :class:`~trivium.datasets.trace.PassageSource`. Of several with the same title the first
+    is used.
+    """
 
     def __init__(self, rows: Sequence[_Asked]) -> None:
         self._names: dict[str, str] = {}

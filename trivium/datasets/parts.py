@@ -1,4 +1,4 @@
-"""The parts of a question's gold: what has to be found, each on the page of a title or in a document."""
+"""The parts of a question's gold: what has to be found, each on the page with a title or in a document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trivium.types import Evidence, Question
 
 
 class Kind(Enum):
-    """How a part is found: in a document by page numbers or quotes, or on the page of a title."""
+    """How a part is found: in a document by page numbers or quotes, or on the page with a title."""
 
     PAGES = auto()
     QUOTES = auto()
@@ -24,13 +24,14 @@ class Kind(Enum):
 
 
 OF_DOCUMENTS = (Kind.PAGES, Kind.QUOTES)
-"""Kinds of parts that name a document; the others name the title of a page."""
+"""Kinds of parts that name a document. All others name the title of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing to find on the page with a title, or in the document with a path. A part that many questions share is
-    looked for only once."""
+    """One thing to find on the page with a title, or in the document with a path. A part shared by several questions is
+    searched for only once.
+    """
 
     kind: Kind
     name: str
@@ -45,18 +46,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Why a part, or a question, has no chunks."""
+    """Why a part or a question has no chunks."""
 
     cause: Cause
     reason: str
 
 
 Found = tuple[str, ...] | Miss
-"""Uris, or why there are none."""
+"""Chunk uris, or why there are none."""
 
 
 def parts_of(question: Question) -> tuple[Part, ...] | Miss:
-    """The parts to find for a question, or why there are none."""
+    """Return the parts to find for a question, or why there are none."""
     if question.evidence:
         return tuple(map(_of_document, question.evidence))
     if question.gold_passages:
@@ -96,7 +97,7 @@ def _of_document(evidence: Evidence) -> Part:
 
 
 def wordless(part: Part) -> Miss | None:
-    """Why a part cannot be found anywhere, None where it can."""
+    """Return why a part can never be found; None if it can."""
     if part.kind in (Kind.PASSAGE, Kind.PARAGRAPH, Kind.MARKED) and not has_words(part.text):
         return Miss(Cause.NO_GOLD, "expected a gold text of words, got one of punctuation only")
     if part.kind is Kind.QUOTES and not any(has_words(words_of(quote)) for quote in part.quotes):

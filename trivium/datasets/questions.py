@@ -1,11 +1,10 @@
 """Question files: JSON Lines, one question per line.
 
 ``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document`` and ``pages``, ``evidence``,
-``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional, null counts as
-absent, and other keys are ignored. Where ``document`` and ``pages`` are given, ``evidence`` is not read: some files
-have there the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
-
-Original rows of Natural Questions are read as they are (:mod:`trivium.parser.sources.nq_files`).
+``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional; null counts as
+absent, and other keys are ignored. If ``document`` and ``pages`` are given, ``evidence`` is ignored, because in some
+files it contains the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
+Original Natural Questions rows can be read directly (:mod:`trivium.parser.sources.nq_files`).
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from trivium.parser.sources.nq_files import is_row_source, read_row_questions
 from trivium.types import Evidence, GoldPassage, Question, Turn
 
 _OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
-"""Where one of these is given, a ``document`` or ``pages`` alone says something else about the question."""
+"""If one of these keys is present, a ``document`` or ``pages`` alone is not gold but other information."""
 
 _log = logging.getLogger(__name__)
 
 
 def log_problem(problem: Problem) -> None:
-    """Log a row that cannot be read."""
+    """Log a row that could not be read."""
     _log.warning("%s: %s", problem.location, problem.reason)
 
 
@@ -42,17 +41,15 @@ def read_questions(
     on_problem: Callable[[Problem], None] = log_problem,
     progress: Progress | None = None,
 ) -> list[Question]:
-    """The questions of a file, in file order. Blank lines are skipped.
+    """Read the questions of a file, in order. Blank lines are skipped.
 
-    ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or
-    ``hf:NAME[:SPLIT]``. ``annotators`` then says whose answers count
-    (:func:`trivium.parser.sources.annotators.counted`), ``on_problem`` is told of rows that cannot be read (by default
-    they are logged) while the others go on, and ``progress`` counts bytes.
+    ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or ``hf:NAME[:SPLIT]``.
+    ``annotators`` then selects whose answers count (:func:`trivium.parser.sources.annotators.counted`), ``on_problem``
+    is called for unreadable rows, which are skipped (by default they are logged), and ``progress`` counts bytes.
 
-    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Where another question has the id already, the
-    later one is called ``<id> (line <n>)``: files put together from several ones have such. Raises QuestionFileError,
-    naming the line, for anything malformed, for a question that occurs twice with its id, and for a file without
-    questions.
+    A question without ``id`` gets the id ``line-<n>``, n counted from 1. If the id is already taken, as may happen in
+    concatenated files, the later question gets the id ``<id> (line <n>)``. Raises QuestionFileError, naming the line,
+    for malformed input, for a question repeated with the same id, and for a file without questions.
     """
     check_annotators(annotators)
     if is_row_source(str(path)):
@@ -107,7 +104,7 @@ def _of_rows(
 
 
 def _decode(line: bytes) -> Mapping[str, Any]:
-    """The JSON object of a line. Raises ValueError."""
+    """Parse the JSON object of a line. Raises ValueError."""
     try:
         value = json.loads(line.decode())
     except UnicodeDecodeError as error:
@@ -175,7 +172,7 @@ def _page_numbers(value: object) -> tuple[int, ...]:
 
 
 def _turn(value: object, key: str) -> str | Turn:
-    """A question that was asked before, with its answer where that is given."""
+    """Parse an earlier question, with its answer if given."""
     if not isinstance(value, dict):
         return _string(value, key)
     if value.get("question") is None:
@@ -213,7 +210,7 @@ def _list(row: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _filled(row: Mapping[str, Any], key: str, name: str) -> list[Any]:
-    """A list that has something in it."""
+    """Return a non-empty list."""
     value = row[key]
     if not isinstance(value, list) or not value:
         raise ValueError(f'expected a list that is not empty as "{name}", got {_kind(value)}')
@@ -238,7 +235,7 @@ def _string(value: object, key: str) -> str:
 
 
 def _kind(value: object) -> str:
-    """A short description of a JSON value, for messages."""
+    """Describe a JSON value briefly, for messages."""
     if isinstance(value, dict):
         return f"an object with the keys {some_keys(value)}"
     if isinstance(value, list):

@@ -1,8 +1,8 @@
 """Finds quotes of documents among their chunks.
 
-Quotes are taken from the raw text of a document, often Markdown, and chunks hold what was read of it. Two things differ:
-where links lead and what pictures are called is not in the text, and a row of a table names its columns
-(``Country: Norway; Capital: Oslo`` where the document has ``| Norway | Oslo |``).
+Quotes are taken from the raw text of a document, often Markdown, whereas chunks contain the parsed text. They differ in
+two ways: addresses of links and names of pictures are not in the text, and a table row includes the names of its
+columns (``Country: Norway; Capital: Oslo`` for ``| Norway | Oslo |``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ADDRESS = re.compile(
     r"\]\(\s{0,9}(?:<[^<>\n]{0,4000}>|(?:[^\s()]|\([^\s()]{0,500}\)){0,4000})"
     r"""(?:\s{1,9}(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s{0,9}\)"""
 )
-"""What follows the text of a link or a picture: ``](address "title")``."""
+"""The part after the text of a link or picture: ``](address "title")``."""
 _TAG = re.compile(
     r"</?(?:a|b|br|code|div|em|i|img|kbd|li|ol|p|span|strong|sub|sup|u|ul)(?=[\s/>])[^<>]{0,4000}>",
     re.IGNORECASE,
@@ -28,22 +28,24 @@ _LABEL = re.compile(rf"(?:^|(?<={re.escape(BETWEEN_CELLS)}))[^;\n]{{1,200}}?{re.
 
 
 class QuotedTexts:
-    """The chunks of one document, to find quotes in."""
+    """The chunks of one document, indexed for finding quotes."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         readings = dict.fromkeys((tuple(texts), tuple(map(without_labels, texts))))
         self._readings = [PageTexts(reading) for reading in readings]
 
     def holding(self, quotes: Iterable[str]) -> tuple[int, ...]:
-        """The positions of the chunks that hold one of the quotes (:meth:`trivium.datasets.match.PageTexts.holding`)."""
+        """Return the positions of chunks that hold one of the quotes
+        (:meth:`trivium.datasets.match.PageTexts.holding`).
+        """
         texts = {text: None for quote in quotes if has_words(text := words_of(quote))}
         found = {row for text in texts for reading in self._readings for row in reading.holding(text)}
         return tuple(sorted(found))
 
 
 def words_of(quote: str) -> str:
-    """What a quote of raw text says: without tags of HTML and the addresses of links and pictures. Other marks, such as
-    those of emphasis, are no words anyway.
+    """Return the text of a quote without HTML tags and without addresses of links and pictures. Other marks, such as
+    those of emphasis, are not words and are ignored by the comparison.
 
     >>> words_of("**Ask** [the team](/team/) in `#help` <br> ![A map](img/map.png)")
     '**Ask** [the team]  in `#help`   ![A map] '
@@ -52,7 +54,7 @@ def words_of(quote: str) -> str:
 
 
 def without_labels(text: str) -> str:
-    """A text without the names of columns in lines that are rows of a table.
+    """Remove the names of columns from lines that are table rows.
 
     >>> without_labels("Country | Capital\\nCountry: Norway; Capital: Oslo")
     'Country | Capital\\nNorway; Oslo'

@@ -1,8 +1,8 @@
 """Cross-validation splits by group.
 
-Questions about the same page share its chunks: training on some of them would leak the gold of the others. Pass
-the pages of each question (:attr:`trivium.datasets.gold.Gold.pages`) to split by page, or one key per
-question to split by question.
+Questions about the same page share its chunks, so training on some of them would leak the gold of the others. Pass the
+pages of each question (:attr:`trivium.datasets.gold.Gold.pages`) to split by page, or one key per question to split by
+question.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from scipy.sparse.csgraph import connected_components
 from trivium.errors import InputError
 
 Groups = Sequence[Collection[str]]
-"""For each question the keys (pages) it depends on. Questions that share a key belong together; a question
-without keys is a group of its own."""
+"""For each question the keys (pages) it depends on. Questions that share a key belong together; a question without keys
+is a group of its own.
+"""
 
 
 def clusters(groups: Groups) -> NDArray[np.int64]:
-    """The connected components of questions that share keys, also through other questions.
-
-    Returns (n,) component numbers, counted from 0 in order of first appearance.
+    """Return the connected components of questions that share keys, directly or through other questions, as (n,)
+    component numbers counted from 0 in order of first appearance.
 
     >>> clusters([["Mars"], ["Venus", "Mars"], ["Moon"], ["Venus"]])
     array([0, 0, 1, 0])
@@ -42,11 +42,13 @@ def clusters(groups: Groups) -> NDArray[np.int64]:
 
 
 def split(groups: Groups, share: float, seed: int) -> NDArray[np.bool_]:
-    """Which questions (questions,) are in the second of two parts, which has the rest of a ``share`` in the first: with
-    0.8 a fifth of the questions, or somewhat fewer. Clusters are kept whole, and none of the two parts is empty.
+    """Split questions into two parts. Returns a mask (questions,) of the second part; ``share`` is the share of the
+    first part. With 0.8 the second part has a fifth of the questions, or slightly fewer. Clusters are kept whole, and
+    neither part is empty.
 
-    Clusters are drawn by ``seed`` and put into the second part as long as they fit. Except for questions without keys,
-    it does not depend on the order of the questions. Raises InputError unless 0 < share < 1 and there are two clusters.
+    Clusters are drawn with ``seed`` and assigned to the second part while they fit. Except for questions without keys,
+    the split does not depend on the order of the questions. Raises InputError unless 0 < share < 1 and there are at
+    least two clusters.
 
     >>> split([["Mars"], ["Venus"], ["Mars"], ["Moon"], ["Sun"]], 0.8, seed=1).tolist()
     [False, False, False, True, False]
@@ -67,13 +69,13 @@ def split(groups: Groups, share: float, seed: int) -> NDArray[np.bool_]:
         if sizes[label] <= room and len(chosen) < len(sizes) - 1:
             chosen.append(label)
             room -= int(sizes[label])
-    if not chosen:  # each document has more questions than fit
+    if not chosen:  # every cluster is too large to fit
         chosen = [min(shuffled.tolist(), key=lambda label: int(sizes[label]))]
     return np.isin(cluster, chosen)
 
 
 def _canonical(groups: Groups, cluster: NDArray[np.int64]) -> list[int]:
-    """The clusters in an order that does not depend on that of the questions: by their smallest key."""
+    """Order the clusters by their smallest key, independent of the order of the questions."""
     smallest: dict[int, str] = {}
     for label, group in zip(cluster.tolist(), groups, strict=True):
         keys = [*group, *([smallest[label]] if smallest.get(label) else [])]
@@ -82,12 +84,12 @@ def _canonical(groups: Groups, cluster: NDArray[np.int64]) -> list[int]:
 
 
 def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
-    """The fold, 0 to n-1, of each question, (questions,). Clusters are kept whole; folds have about equal numbers
-    of questions.
+    """Return the fold, 0 to n-1, of each question as (questions,). Clusters are kept whole; folds have about equal
+    numbers of questions.
 
-    Clusters are assigned largest first, each to the fold with the fewest questions so far; ``seed`` decides the
-    order among clusters of equal size. Except for questions without keys, the folds do not depend on the order
-    of the questions. Raises InputError unless 2 <= n <= number of clusters.
+    Clusters are assigned largest first, each to the fold with the fewest questions so far; ``seed`` determines the
+    order among clusters of equal size. Except for questions without keys, the folds do not depend on the order of the
+    questions. Raises InputError unless 2 <= n <= number of clusters.
     """
     cluster = clusters(groups)
     sizes = np.bincount(cluster)

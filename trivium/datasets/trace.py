@@ -2,13 +2,13 @@
 
 The gold of a question is the first of these that is given:
 
-* ``document`` and ``pages``: any chunk of the document that stands on one of these pages.
+* ``document`` and ``pages``: any chunk of the document that is on one of these pages.
 * ``evidence``: each document is found in any of its chunks that holds one of the quotes. Quotes that no chunk holds are
   passed over as long as one is held.
 * ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
-* ``page`` and ``marked`` texts, as the long answers of Natural Questions: every chunk of the page that holds some of one,
+* ``page`` and ``marked`` texts, such as the long answers of Natural Questions: every chunk of the page that holds part of one,
   each by itself (:mod:`trivium.parser.sources.marked`). Texts that are not found are passed over as long as one is.
 * ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` breaks
   ties.
@@ -46,17 +46,17 @@ from trivium.types import MarkedText, Question
 __all__ = ["LEAD", "MAX_ANSWER_CHUNKS", "Traced", "trace"]
 
 LEAD = "__lead__"
-"""The name of the text above the first heading in question files."""
+"""Section name in question files for the text before the first heading."""
 MAX_ANSWER_CHUNKS = 5
 """An answer that occurs in more chunks of its page is not traced."""
 PAGES_AT_ONCE = 64
-"""Number of pages whose chunks are held in memory together."""
+"""Number of pages whose chunks are held in memory at once."""
 _SHOWN_PAGES = 10
 _SHOWN_CHARACTERS = 80
 
 
 class PassageSource(Protocol):
-    """Pages and their chunks, as a store has them (:class:`trivium.graph.protocols.GraphReader`)."""
+    """Pages and their chunks, as provided by a store (:class:`trivium.graph.protocols.GraphReader`)."""
 
     def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
 
@@ -68,15 +68,15 @@ class PassageSource(Protocol):
 
 
 class GoldStore(PassageSource, PageReader, Protocol):
-    """What tracing needs of a store."""
+    """The store methods that tracing needs."""
 
 
 def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Traced:
-    """The gold chunks of every question, or the reason why it has none.
+    """Find the gold chunks of every question, or the reason why it has none.
 
-    Titles may be written with underscores and may be redirects. The store is read in batches of pages, each page
-    once; its pages are listed if a question names a document, which a mere PassageSource cannot. Raises InputError when
-    two questions have the same id.
+    Titles may contain underscores and may be redirects. The store is read in batches of pages, each page once. If a
+    question names a document, the pages of the store are listed, which a bare PassageSource does not support. Raises
+    InputError when two questions have the same id.
     """
     parts = {question.id: parts_of(question) for question in questions}
     if len(parts) < len(questions):
@@ -110,7 +110,7 @@ def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Tr
 
 
 def _join_marked(outcomes: Sequence[Found]) -> tuple[Gold | Miss, Miss | None]:
-    """Every chunk that holds some of a marked text, by itself; and what is missing of some."""
+    """Return every chunk that holds part of a marked text as a group of its own, and what was not found."""
     chunks = dict.fromkeys(chain.from_iterable(one for one in outcomes if not isinstance(one, Miss)))
     missed = next((one for one in outcomes if isinstance(one, Miss)), None)
     if not chunks:
@@ -150,13 +150,13 @@ def _find(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Part,
 
 
 def _anywhere(outcomes: Sequence[Found]) -> Found:
-    """What was found on some of the pages where a part was looked for."""
+    """Return what was found on any of the pages where a part was searched for."""
     found = tuple(chain.from_iterable(chunks for chunks in outcomes if not isinstance(chunks, Miss)))
     return found or outcomes[0]
 
 
 def _places(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Part, Found]:
-    """The pages on which each part is to be looked for: one, or all that a name of a document may mean."""
+    """Return the pages on which each part is searched for: one, or all pages that the name of a document may refer to."""
     uris = {
         part.name: page_uri(normalise_title(part.name)) for part in parts if part.kind not in OF_DOCUMENTS
     }
@@ -209,7 +209,7 @@ def _find_on_pages(
 
 
 class _Chunks:
-    """The chunks of one page, indexed when something is looked for among them."""
+    """The chunks of one page, indexed on first use."""
 
     def __init__(self, page: str, records: Sequence[ChunkRecord], store: PassageSource) -> None:
         self._page = page
@@ -231,7 +231,7 @@ class _Chunks:
         )
 
     def find(self, part: Part) -> Found:
-        """The chunks that a part is found in."""
+        """Return the chunks that contain a part."""
         if part.kind is Kind.MARKED:
             found = self._marked.find(MarkedText(part.text, part.place, part.occurrence))
             if isinstance(found, str):
@@ -267,7 +267,7 @@ class _Chunks:
 
 
 def _on(pages: Sequence[int], records: Sequence[ChunkRecord]) -> list[int]:
-    """The positions of the chunks that stand on one of the pages of a document."""
+    """Return the positions of chunks that are on one of the pages of a document."""
     return [
         row
         for row, record in enumerate(records)
@@ -287,7 +287,7 @@ def _short(text: str) -> str:
 
 
 def _under(section: str | None, records: Sequence[ChunkRecord]) -> Collection[int]:
-    """The positions of the chunks directly under a heading."""
+    """Return the positions of chunks directly under a heading."""
     if section is None:
         return ()
     if section == LEAD:
