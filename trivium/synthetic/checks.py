@@ -1,4 +1,4 @@
-"""Automatic checks of a question: no model and no person is asked."""
+"""Automatic checks of generated questions, without a model or a person."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from trivium.synthetic.sample import MIN_SOURCES
 from trivium.text import normalise_name, normalise_title, question_terms, terms, words
 
 QUESTION_WORDS = (5, 60)
-"""The minimum and maximum number of words in a question."""
+"""Minimum and maximum number of words of a question."""
 ANSWER_WORDS = 12
 DUPLICATE_OVERLAP = 0.8
-"""Two questions that ask in the same way are duplicates when the Jaccard similarity of their terms is at least this."""
+"""Two questions with the same question word are duplicates when the Jaccard similarity of their terms is at least this.
+"""
 SAME_ANSWER_OVERLAP = 0.5
-"""The same of two questions with the same answer, however they ask."""
+"""Two questions with the same answer are duplicates when the Jaccard similarity of their terms is at least this."""
 PLAIN_WORDS = 4
-"""The minimum number of words in a plain question."""
+"""Minimum number of words of a plain question."""
 _WAYS = frozenset(("who", "whom", "whose", "when", "where", "why", "how"))
 
 
 class Check(StrEnum):
-    """The checks a question can fail. Values are the names used in logs; ``description`` is for people."""
+    """The checks a question can fail. Values are the names used in logs; ``description`` is human-readable."""
 
     FORM = "form"
     NO_ANSWER = "no_answer"
@@ -43,7 +44,7 @@ class Check(StrEnum):
 
     @property
     def description(self) -> str:
-        """What is wrong with a question that fails this check."""
+        """The problem of a question that fails this check."""
         return _DESCRIPTIONS[self]
 
 
@@ -69,12 +70,12 @@ _POINTS = re.compile(
 
 
 def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Source]) -> list[Check]:
-    """The checks that a question fails, given its answer and the passages (``used``) it was made from."""
+    """Return the checks that a question fails, given its answer and the passages (``used``) it was generated from."""
     if bridge.plain:
         return check_plain_wording(question, answer, used)
     asked = PageTexts([question])
     names = set(bridge.names)
-    # Headings are part of the passage: often only they name what it is about.
+    # Headings are part of a passage because often only they name its subject.
     passages = [f"{source.headings} {source.text}" for source in used]
     answering = PageTexts(passages).containing([answer])
     asked_terms = set(question_terms(question))
@@ -94,7 +95,7 @@ def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Sou
 
 
 def check_plain_wording(question: str, answer: str, used: Sequence[Source]) -> list[Check]:
-    """The checks that a plain question fails, given its answer and the passage it was made from."""
+    """Return the checks that a plain question fails, given its answer and the passage it was generated from."""
     answering = PageTexts([f"{source.headings} {source.text}" for source in used]).containing([answer])
     fails = {
         Check.FORM: not (
@@ -109,20 +110,23 @@ def check_plain_wording(question: str, answer: str, used: Sequence[Source]) -> l
 
 
 def check_numbers(numbers: Iterable[int], offered: int) -> list[Check]:
-    """The checks failed by the passage numbers that a model says it used; valid are 1 to ``offered``."""
+    """Return the checks failed by the passage numbers that a model reports as used; valid are 1 to ``offered``."""
     return [Check.NOT_OFFERED] if any(not 1 <= number <= offered for number in numbers) else []
 
 
 class AskedQuestions:
-    """The questions asked so far, to detect duplicates.
+    """The questions generated so far, for detecting duplicates.
 
-    A question is a duplicate of an earlier one with the same words, whatever their case and punctuation; or with nearly
-    the same terms (a Jaccard similarity of :data:`DUPLICATE_OVERLAP`, inflection and order aside), where it asks in the
-    same way: *when was it found* is no duplicate of *where was it found*; or with the same answer and half of the terms
-    (:data:`SAME_ANSWER_OVERLAP`)."""
+    A question is a duplicate of an earlier one that has
+
+    - the same words, ignoring case and punctuation, or
+    - the same question word and nearly the same terms (a Jaccard similarity of :data:`DUPLICATE_OVERLAP`, ignoring
+      inflection and order); *when was it found* is not a duplicate of *where was it found*, or
+    - the same answer and half of the terms (:data:`SAME_ANSWER_OVERLAP`).
+    """
 
     def __init__(self, questions: Iterable[tuple[str, str]] = ()) -> None:
-        """``questions``: pairs of a question and its answer."""
+        """``questions`` are pairs of a question and its answer."""
         self._known: list[_Asked] = []
         self._words: set[str] = set()
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
@@ -130,7 +134,7 @@ class AskedQuestions:
             self.add(question, answer)
 
     def has(self, question: str, answer: str = "") -> bool:
-        """Whether an earlier question is nearly the same."""
+        """Whether a question is a duplicate of an earlier one."""
         if normalise_name(question) in self._words:
             return True
         new = _Asked.of(question, answer)
@@ -138,7 +142,7 @@ class AskedQuestions:
         return any(new.like(self._known[place], common) for place, common in shared.items())
 
     def add(self, question: str, answer: str = "") -> None:
-        """Record a question."""
+        """Add a question."""
         asked = _Asked.of(question, answer)
         for term in asked.terms:
             self._holders[term].append(len(self._known))
@@ -158,7 +162,7 @@ class _Asked:
         return cls(frozenset(question_terms(question)), way, normalise_name(answer))
 
     def like(self, other: _Asked, common: int) -> bool:
-        """Whether both ask the same, given how many terms they have in common."""
+        """Whether both ask the same, given their number of common terms."""
         overlap = common / (len(self.terms) + len(other.terms) - common)
         if self.answer and self.answer == other.answer and overlap >= SAME_ANSWER_OVERLAP:
             return True

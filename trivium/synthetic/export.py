@@ -1,4 +1,4 @@
-"""Step 5: write questions to a question file (JSON Lines) or a table (CSV), with TREC qrels beside it."""
+"""Step 5: write questions to a question file (JSON Lines) or a table (CSV), along with TREC qrels."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ def export(
     typos: float = 0.0,
     seed: int = 0,
 ) -> Exported:
-    """Write questions to ``file``, JSON Lines or, where its name ends in ``.csv``, a table; and their gold chunks to a
-    qrels file named after it: ``questions.jsonl`` gives ``questions.qrels.txt``.
+    """Write questions to ``file``, as JSON Lines or, if its name ends in ``.csv``, as a table; and their gold chunks to
+    a qrels file named after it: ``questions.jsonl`` gives ``questions.qrels.txt``.
 
-    Written is what a person accepted. With a ``threshold`` also what nobody has decided on and whose scores are all at
-    least that (0: scored or not). With ``typos`` (0 to 1) questions have mistakes in that share of their words, drawn
-    with ``seed``, and the form without them beside it as ``clean``.
+    Accepted questions are written. With a ``threshold`` also undecided ones whose scores are all at least that (0:
+    scored or not). With ``typos`` (0 to 1) that share of the words of questions is misspelt, drawn with ``seed``, and
+    the original is added as ``clean``.
 
-    The question file gives the gold as passage texts, so it also works with a store that was rebuilt; the qrels name the
-    chunks of this store. Raises InputError when there is no question to write."""
+    The question file contains the gold as passage texts, so it also works with a rebuilt store; the qrels name chunks
+    of this store. Raises InputError when there is no question to write.
+    """
     run.require_started()
     if threshold is None:
         chosen = [one for one in run.candidates() if one.decision is Decision.ACCEPT]
@@ -97,7 +98,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _table(rows: Iterable[dict[str, Any]]) -> str:
-    """One question a row. Several pages and chunks stand in one cell, a line each."""
+    """Format one question per row. Several pages or chunks share one cell, one per line."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()

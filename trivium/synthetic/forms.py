@@ -1,7 +1,8 @@
-"""Sentences of a passage as halves of a question, without a model: English only.
+"""Rule-based construction of multi-hop questions from two sentences, without a model; English only.
 
 A sentence that names the bridge becomes a statement about *a certain thing*, another one a question about *the same
-thing* in which what is asked for gives way to a question word. Both stay as grammatical as they were."""
+thing* in which the answer is replaced by a question word. Both remain grammatical.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +15,20 @@ from trivium.synthetic.records import Bridge, Source
 from trivium.text import sentences, without_parenthesis
 
 HALF_WORDS = (4, 26)
-"""The minimum and maximum number of words of a sentence that is used; with two of them a question stays below the
-limit of :data:`trivium.synthetic.checks.QUESTION_WORDS`."""
+"""Minimum and maximum number of words of a usable sentence. Two of them stay below the limit of
+:data:`trivium.synthetic.checks.QUESTION_WORDS`.
+"""
 
 _ASIDE = re.compile(r"\s*\([^()]*\)|\[[^\]]*\]")
 _PRONOUN = re.compile(r"(?:It|He|She)\b(?= \w)")
 _CUT = re.compile(r";|\s[–—-]\s|, (?:and|but|while|whilst|which|who|where|whose|so|although|because|with)\b")
-"""Where a clause ends that says enough by itself."""
+"""The end of a clause that is sufficient on its own."""
 _POINTS_BACK = re.compile(
     r"\b(?:this|they|these|those|former|latter|such as|e\.g|following|above|below)\b", re.IGNORECASE
 )
-"""Words without which a sentence cannot be understood alone; lists of examples tell nothing of one of them."""
+"""Words that refer to other sentences; lists of examples also say nothing about a single item."""
 _VAGUE = re.compile(r"\b(?:it|them|they|he|she|him|there|same|one of|craft)\b")
-"""Words that often mean what another sentence says."""
+"""Words that often refer to another sentence."""
 _FOLLOWING = (
     "in of from by to on at with into through for during under around near over after before within against is was "
     "are were has had have can could will would may might must did does became becomes and or but that which who where "
@@ -37,7 +39,7 @@ _PAST = (
     "fell rose kept knew drew broke chose spoke made set sank shot shone bore wore"
 )
 _FOLLOWS = frozenset(f"{_FOLLOWING} {_PAST}".split())
-"""Words that can come after a whole noun phrase, besides those that end like a verb."""
+"""Words that can follow a complete noun phrase, in addition to words with a verb ending."""
 _KINDS_OF_PAGES = (
     "craft spacecraft probe rover planet moon mission telescope rocket laboratory company film book novel song album "
     "band town city country river island university school church language species genus battle war treaty ship"
@@ -48,7 +50,7 @@ _DATE = re.compile(
     r"(?: [0-3]?\d,)? )?(?:1[0-9]|20)\d\d\b(?!s)"
 )
 _SPAN = re.compile(r"\b(?:and|to|from|From|between|Between) \||\|(?: (?:and|to|or)\b|[-–])")
-"""One of two dates: around ``|``."""
+"""One of two dates: the context around ``|``."""
 _OPENING = re.compile(r"(?:In|On|At|From|Since|Until|By|After|Before|During|Like|With|Of|To)\s(?:the )?")
 _NAME = re.compile(r"\b[A-Z][\w’'.-]*[\w](?: (?:(?:of|the|de|von|van) )*[A-Z0-9][\w’'.-]*\w)*")
 _NUMBER = re.compile(r"\b\d[\d,.]*(?= [a-z]{3,})")
@@ -56,7 +58,7 @@ _NUMBER = re.compile(r"\b\d[\d,.]*(?= [a-z]{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """A clause of a passage that names the bridge, in two parts: what stands ``before`` its name and ``after`` it."""
+    """A clause of a passage that names the bridge, split into the text ``before`` and ``after`` the name."""
 
     source: Source
     before: str
@@ -64,16 +66,16 @@ class Half:
 
     @property
     def vague(self) -> bool:
-        """Whether it may mean something that another sentence says."""
+        """Whether it may refer to another sentence."""
         return _VAGUE.search(self.text) is not None
 
     @property
     def text(self) -> str:
-        """The clause without the name, which a space stands for."""
+        """The clause with a space in place of the name."""
         return f"{self.before} {self.after}"
 
     def with_name(self, name: str) -> str:
-        """The clause, and another name in the place of the bridge's."""
+        """Return the clause with another name in place of the bridge's."""
         before = re.sub(r"(?:^|(?<= ))(?:the|a|an|The|A|An) $", "", self.before)
         text = f"{before}{name}{self.after}"
         return text[:1].upper() + text[1:]
@@ -81,8 +83,9 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A clause with something to ask for: the ``answer`` as it reads in full, and the ``span`` that gives way to the
-    question word, as characters of ``half.with_name(NAME)``'s parts: of ``before`` (place 0) or of ``after`` (1)."""
+    """A clause with something to ask for: the full ``answer``, and the ``span`` that the question word replaces, in
+    characters of ``half.before`` (``place`` 0) or ``half.after`` (``place`` 1).
+    """
 
     half: Half
     answer: str
@@ -92,12 +95,12 @@ class Asking:
 
     @property
     def is_defined(self) -> bool:
-        """Whether the clause goes on by saying what the answer is: *was a spacecraft that ...*"""
+        """Whether the clause goes on to define the answer: *was a spacecraft that ...*"""
         rest = (self.half.before, self.half.after)[self.place][self.span[1] :]
         return re.match(r"\s(?:is|was|are|were) (?:a|an|the)\b", rest) is not None
 
     def in_full(self) -> Half:
-        """The clause with the whole answer in its place."""
+        """Return the clause with the full answer in its place."""
         start, end = self.span
         parts = [self.half.before, self.half.after]
         part = parts[self.place]
@@ -105,7 +108,7 @@ class Asking:
         return Half(self.half.source, parts[0], parts[1])
 
     def question(self, name: str, wh: str) -> str:
-        """The question, with a name in the bridge's place and a question word in that of the answer."""
+        """Return the question, with ``name`` in place of the bridge and a question word in place of the answer."""
         start, end = self.span
         parts = [self.half.before, self.half.after]
         part = parts[self.place]
@@ -115,12 +118,12 @@ class Asking:
 
 
 def title_of(source: Source) -> str:
-    """What a passage's page is about."""
+    """Return the subject of a passage's page."""
     return without_parenthesis(headings_of(source.section)[0])
 
 
 def halves(bridge: Bridge, source: Source) -> Iterator[Half]:
-    """The clauses of a passage that name the bridge, where another noun phrase can take its place."""
+    """Yield the clauses of a passage that name the bridge and in which another noun phrase can replace the name."""
     names = [
         re.compile(rf"\b{_spelt(name)}\b", re.IGNORECASE)
         for name in sorted(bridge.names, key=len, reverse=True)
@@ -138,9 +141,10 @@ def halves(bridge: Bridge, source: Source) -> Iterator[Half]:
 
 
 def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
-    """What can be asked of a clause: for what its page is about, since no other passage tells that the question means it;
-    else for names, dates and numbers. ``kinds``: what the page's title is, such as ``spacecraft``: *the spacecraft* means
-    the page then."""
+    """Return what can be asked for in a clause: the subject of its page, because no other passage reveals that the
+    question is about it; else names, dates and numbers. ``kinds`` says what the page's subject is, such as
+    ``spacecraft``, so that *the spacecraft* refers to it.
+    """
     title = title_of(half.source)
     found: list[Asking] = []
     for place, part in enumerate((half.before, half.after)):
@@ -170,13 +174,14 @@ def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
 
 
 def speaks_of_a_kind(half: Half) -> bool:
-    """Whether a clause speaks of *the planet*, *the film* and the like, which may be what its page is about."""
+    """Whether a clause mentions *the planet*, *the film* and the like, which may refer to the subject of its page."""
     return _THE_KIND.search(half.text) is not None and title_of(half.source) not in half.text
 
 
 def _apart(one: Asking) -> bool:
-    """Whether the answer can give way: it does not stand beside the bridge's name, nor opens the sentence as a time or
-    place does (*in 2005 it was found*), after which a question has another order of words."""
+    """Whether the answer can be replaced by a question word: it is not adjacent to the bridge's name, and does not open
+    the sentence as a time or place (*in 2005 it was found*), which would require another word order.
+    """
     part = (one.half.before, one.half.after)[one.place]
     beside = part[one.span[1] :].strip() == "" if one.place == 0 else part[: one.span[0]].strip(" '’s") == ""
     opens = one.place == 0 and _OPENING.fullmatch(part[: one.span[0]]) is not None
@@ -190,11 +195,12 @@ def _when(date: str) -> str:
 
 
 def _is_name(part: str, start: int, end: int, *, opens: bool) -> bool:
-    """Whether capitalised words are a name by themselves: not the first word of a sentence, an adjective, or a piece of
-    something longer."""
+    """Whether capitalised words are a name on their own: not the first word of a sentence, an adjective, or part of
+    something longer.
+    """
     if end - start < 3 or (opens and start == 0 and " " not in part[:end]) or part.startswith("The ", start):
         return False
-    if re.match(r"(?: and|,) [A-Z]", part[end:]):  # one of several
+    if re.match(r"(?: and|,) [A-Z]", part[end:]):  # part of an enumeration
         return False
     if re.search(r"(?:\b(?:a|an|the|A|An|The|its|his|her|their)|[\"“'(])\s?$", part[:start]):
         return False
@@ -211,7 +217,7 @@ def _spelt(name: str) -> str:
 
 
 def _clause(sentence: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and after characters ``start`` to ``end``, as far as the same clause goes."""
+    """Return the text before and after characters ``start`` to ``end`` within the same clause."""
     before, after = sentence[:start], sentence[end:]
     before = before.rpartition(";")[2].lstrip()
     cut = _CUT.search(after)
@@ -220,7 +226,7 @@ def _clause(sentence: str, start: int, end: int) -> tuple[str, str]:
 
 
 def _stands_alone(half: Half) -> bool:
-    """Whether the bridge's name is a noun phrase by itself: not part of a longer name or a compound."""
+    """Whether the bridge's name is a complete noun phrase: not part of a longer name or a compound."""
     word = re.match(r"([’'-])|\s+([a-z]+)", half.after)
     compound = word is not None and (word[1] is not None or not _may_follow(word[2]))
     longer = re.match(r"\s+[A-Z0-9]", half.after) or re.search(r"(?:[A-Z][\w.]* |[-'’/(\"])$", half.before)
@@ -243,7 +249,9 @@ def _may_follow(word: str) -> bool:
 
 
 def best_first(askings: Sequence[Asking]) -> list[Asking]:
-    """Short questions first, those for what a page is about before all: each word more tells which passage is meant."""
+    """Sort questions: those that ask for the subject of a page first, then short ones, because each additional word
+    reveals more about the passage.
+    """
     return sorted(
         askings, key=lambda one: (one.answer != title_of(one.half.source), one.half.vague, len(one.half.text))
     )

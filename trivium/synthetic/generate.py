@@ -1,4 +1,4 @@
-"""Steps 1 and 2: sample bridge entities, and have a model write a question about each."""
+"""Steps 1 and 2: sample bridge entities, and generate a question about each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trivium.types import Usage
 
 Writer = Literal["whole", "steps"]
 AGAIN = 0.8
-"""The temperature of a request that is repeated."""
+"""Temperature of repeated requests."""
 
 
 def generate(
@@ -36,15 +36,16 @@ def generate(
     writer: Writer = "whole",
     attempts: int | None = None,
 ) -> None:
-    """Sample bridges and have a question written about each that has none yet. What became of each is logged.
+    """Sample bridges, and generate a question about each that has none yet. All results are logged.
 
-    ``writer``: who puts a question together, the model at once (``whole``), or rules with small questions to the model
-    (``steps``, :mod:`trivium.synthetic.steps`), which is for models that cannot do it at once. ``attempts``: how often it
-    is tried until a question passes every check, by default once by a model, and with six pairs of sentences in steps.
+    ``writer`` is how questions are composed: by the model in one step (``whole``), or by rules that ask the model for
+    small parts (``steps``, :mod:`trivium.synthetic.steps`), for models that cannot do it in one step. ``attempts`` is
+    the maximum number of attempts until a question passes every check, by default one, or six pairs of sentences with
+    ``steps``.
 
-    A run can be continued with the same store contents (in any backend), sampling and model; only the number of entities
-    may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model fails, after
-    which the same call resumes.
+    A run can be continued with the same store contents (in any backend), sampling and model; only the number of
+    entities may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model
+    fails, after which the same call resumes.
     """
     bridges = _bridges(run, store, Sampling() if sampling is None else sampling)
     settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
@@ -72,8 +73,9 @@ def generate(
 
 
 def _repeated(bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts: int) -> Written:
-    """The first attempt that passes every check, or the last one; with the tokens of all. A model that declines is
-    believed."""
+    """Return the first attempt that passes every check, or the last one, with the usage of all. If the model declines,
+    it is not asked again.
+    """
     usage = Usage()
     for attempt in range(attempts):
         written = write(bridge, model, asked, None if attempt == 0 else AGAIN)
@@ -86,7 +88,7 @@ def _repeated(bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts:
 def write(
     bridge: Bridge, model: ChatModel, asked: AskedQuestions, temperature: float | None = None
 ) -> Written:
-    """Have the model write a question about a bridge, and check it. Raises ChatModelError when the model fails."""
+    """Generate a question about a bridge and check it. Raises ChatModelError when the model fails."""
     prompt = write_prompt(bridge, model)
     reply = ask(prompt, model, DRAFT_SCHEMA, temperature)
     draft = read_draft(reply.text)
@@ -120,7 +122,7 @@ def _checked(
 
 
 def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
-    """The sampled bridges. They are logged, so that later steps do not need the store."""
+    """Return the sampled bridges. They are logged, so that later steps do not need the store."""
     with run.bridges.writing(_settings(store, sampling)) as append:
         bridges = run.bridges.records()
         if len(bridges) < sampling.entities:
@@ -136,7 +138,7 @@ def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
 
 
 def content_of(store: PageReader) -> str:
-    """A hash of a store's contents, the same for a copy of it."""
+    """Return a hash of a store's contents, which is the same for a copy of it."""
     digest = hashlib.sha256()
     for page in store.pages():
         digest.update(json.dumps([page.uri, page.content_hash]).encode())
@@ -145,7 +147,7 @@ def content_of(store: PageReader) -> str:
 
 
 def _settings(store: PageReader, sampling: Sampling) -> Settings:
-    """Everything that determines the bridges, except their number."""
+    """Return everything that determines the bridges, except their number."""
     options = {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(sampling).items()
     }

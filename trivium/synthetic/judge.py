@@ -1,4 +1,4 @@
-"""Step 3: an LLM judge, preferably not the model that wrote them, scores the questions."""
+"""Step 3: score the questions with a language model, preferably not the one that wrote them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from trivium.synthetic.run import Run
 
 
 def judge(run: Run, model: ChatModel, progress: Progress | None = None, *, one_score: bool = False) -> None:
-    """Score every question that passed the checks and has no scores yet: by four criteria, or with ``one_score`` by one
-    score for all of them.
+    """Score every question that passed the checks and has no scores yet: by four criteria, or with ``one_score`` by a
+    single score.
 
-    Raises InputError when nothing was generated, or earlier questions were scored by another model or in another way;
+    Raises InputError when nothing was generated, or earlier questions were scored by another model or method;
     ChatModelError when the model fails, after which the same call resumes.
     """
     run.require_started()
@@ -37,7 +37,7 @@ def judge(run: Run, model: ChatModel, progress: Progress | None = None, *, one_s
 
 
 def score(bridge: Bridge, written: Written, model: ChatModel, *, one_score: bool = False) -> Judged:
-    """The model's scores of a question. Raises ChatModelError when the model fails."""
+    """Return the model's scores of a question. Raises ChatModelError when the model fails."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
     criteria = criteria_of(bridge.plain, one_score)
     prompt = judge_prompt(bridge, written.question, written.answer, sources, model, one_score=one_score)

@@ -1,6 +1,7 @@
 """The log of a step, as JSON Lines: its settings on the first line, then one record per line.
 
-An interrupted step resumes from its log, provided that the settings are the same."""
+An interrupted step resumes from its log if the settings are the same.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ class Log(Generic[T]):
         self._lines: JsonLines[T] = JsonLines(path, kind, header=1)
 
     def settings(self) -> Settings | None:
-        """The settings the step was started with; None when it was not started. Raises InputError for another kind of
-        file."""
+        """Return the settings with which the step was started; None if it was not started. Raises InputError for
+        another kind of file.
+        """
         first = next(self._lines.lines(), None)
         if first is None:
             return None
@@ -39,7 +41,7 @@ class Log(Generic[T]):
         return settings
 
     def records(self) -> list[T]:
-        """The records, in order. Raises InputError, naming the line, for one that cannot be read."""
+        """Return the records, in order. Raises InputError, naming the line, for an unreadable one."""
         return list(self._lines.records())
 
     @contextmanager
@@ -52,7 +54,7 @@ class Log(Generic[T]):
             earlier = self.settings()
             if earlier is not None and sum(1 for _ in self._lines.lines()) > 1:
                 self._check(earlier, settings)
-            else:  # no records yet: the settings may change
+            else:  # without records the settings may change
                 self._lines.keep(0)
                 self._lines.append_line(json.dumps({"settings": settings}, ensure_ascii=False).encode())
             yield self._lines.append

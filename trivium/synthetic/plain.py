@@ -1,4 +1,4 @@
-"""Plain questions: each about one passage, with the answer and the sentence that it rests on."""
+"""Plain questions: each about one passage, with the answer and the sentence that supports it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trivium.text import sentences
 from trivium.types import ChunkKind, Usage
 
 TEMPERATURES = (None, 0.7, 1.0)
-"""Of a request and its repetitions: first the model's own."""
+"""Temperatures of a request and its repetitions; the first is the model's own."""
 _BATCH = 32
 """Number of pages whose chunks are fetched together."""
 
@@ -34,10 +34,10 @@ _BATCH = 32
 class PlainSampling:
     """Which passages are asked about, and how often.
 
-    Up to ``chunks`` chunks are drawn with ``seed``, over documents: one of each page in random order, then a second one
-    of each, and so on, so that a long page has no more of them than a short one. ``each`` questions are asked about a
-    chunk. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens. A request is repeated until every
-    question passes, ``attempts`` times in all. Raises InputError for values out of range.
+    Up to ``chunks`` chunks are drawn with ``seed``, spread over documents: one chunk per page in random order, then a
+    second one, and so on, so that long pages do not dominate. ``each`` questions are asked about a chunk. Chunks are of
+    one of ``kinds`` and have at least ``least_tokens`` tokens. A request is repeated until every question passes, at
+    most ``attempts`` times in total. Raises InputError for values out of range.
     """
 
     chunks: int = 100
@@ -61,8 +61,9 @@ class PlainSampling:
 
 
 def draw_passages(store: GraphStore, sampling: PlainSampling) -> list[Source]:
-    """The passages, in the order drawn; fewer than ``sampling.chunks`` when the store has no more. Drawing more keeps the
-    first ones. Raises InputError when there is none."""
+    """Draw passages in random order; fewer than ``sampling.chunks`` if the store has no more. Drawing more keeps the
+    first ones. Raises InputError when there is none.
+    """
     drawn = list(islice(_drawn(store, sampling), sampling.chunks))
     if not drawn:
         raise InputError(
@@ -79,10 +80,10 @@ def generate_plain(
     sampling: PlainSampling | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Draw passages and have questions written about each that has none yet.
+    """Draw passages, and generate questions about each that has none yet.
 
-    A run is continued as by :func:`trivium.synthetic.generate.generate`; ``progress`` is told of passages. Raises as that
-    does.
+    A run is continued as in :func:`trivium.synthetic.generate.generate`, which raises the same errors. ``progress``
+    counts passages.
     """
     sampling = PlainSampling() if sampling is None else sampling
     slots = _slots(run, store, sampling)
@@ -110,8 +111,9 @@ def generate_plain(
 def write_plain(
     places: list[Bridge], model: ChatModel, asked: AskedQuestions, attempts: int
 ) -> list[Written]:
-    """Have the model write a question for each place of one passage, and check them. What passes is added to ``asked``.
-    Raises ChatModelError when the model fails."""
+    """Generate a question for each slot of one passage, and check them. Questions that pass are added to ``asked``.
+    Raises ChatModelError when the model fails.
+    """
     source = places[0].sources[0]
     passed: list[tuple[PlainDraft, str]] = []
     failed: list[tuple[PlainDraft, list[Check], str]] = []
@@ -143,15 +145,16 @@ def write_plain(
 
 
 def checked_plain(draft: PlainDraft, source: Source) -> tuple[list[Check], str]:
-    """The checks that a question fails, and the sentence of its passage that the answer rests on: the one that the model
-    names where it has the answer, else the first that has, else none."""
+    """Return the checks that a question fails, and the sentence of its passage that supports the answer: the one named
+    by the model if it contains the answer, else the first that does, else an empty string.
+    """
     spans = [source.text[start:end] for start, end in sentences(source.text)]
     holding = PageTexts(spans).containing([draft.answer])
     named = draft.sentence - 1
     quote = spans[named] if named in holding else spans[holding[0]] if holding else ""
     checks = check_plain_wording(draft.question, draft.answer, [source])
     if not quote and Check.ANSWER_ABSENT not in checks:
-        checks.append(Check.ANSWER_ABSENT)  # a heading alone bears nothing out
+        checks.append(Check.ANSWER_ABSENT)  # a heading alone does not support an answer
     return checks, quote
 
 
@@ -164,7 +167,7 @@ def _written(
     *,
     declined: bool,
 ) -> Iterator[Written]:
-    """A record for each place; what the replies took is counted with the first."""
+    """Yield a record for each slot. The usage of the replies is counted with the first one."""
     uris = (places[0].sources[0].uri,)
     for number, place in enumerate(places):
         took = usage if number == 0 else Usage()
@@ -194,7 +197,7 @@ def _written(
 
 
 def _slots(run: Run, store: GraphStore, sampling: PlainSampling) -> list[Bridge]:
-    """A place for each question, passage by passage. They are logged, so that later steps do not need the store."""
+    """Return a slot for each question, passage by passage. They are logged, so that later steps do not need the store."""
     settings: dict[str, str | int | list[str]] = {
         "store": content_of(store),
         "questions": "plain",
@@ -240,7 +243,7 @@ def _drawn(store: GraphStore, sampling: PlainSampling) -> Iterator[Source]:
 
 
 def _of_pages(store: GraphStore, pages: list[str], sampling: PlainSampling) -> dict[str, list[Source]]:
-    """The chunks of pages that can be asked about, in random order; each page has its own random generator."""
+    """Return the eligible chunks of pages, in random order. Each page has its own random generator."""
     below = store.expand(pages, Hop.BELOW)
     records = {
         record.uri: record

@@ -13,7 +13,7 @@ from trivium.types import Usage
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A chunk that a question may be made from. ``section`` is the section or page directly above it."""
+    """A chunk that a question may be generated from. ``section`` is the section or page directly above it."""
 
     uri: str
     page: str
@@ -28,12 +28,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What a question is made around.
+    """The subject of a question.
 
-    For a question of several hops, an entity that connects its ``sources``: chunks that cite it, each from a different
-    page. ``cited`` is the number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
-    (:func:`trivium.text.normalise_name`). For a plain question, one of the places that a chunk has: its only source is
-    that chunk, ``cited`` is 0 and there are no names."""
+    For a multi-hop question, an entity that connects its ``sources``: chunks that cite it, each from a different page.
+    ``cited`` is the number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
+    (:func:`trivium.text.normalise_name`). For a plain question, one of the slots of a chunk: its only source is that
+    chunk, ``cited`` is 0 and there are no names.
+    """
 
     entity: str
     cited: int
@@ -52,7 +53,7 @@ class Bridge:
 
     @property
     def id(self) -> str:
-        """The id of its question in question files; it does not depend on the wording."""
+        """The id of its question in question files, independent of the wording."""
         kind = "plain" if self.plain else "bridge"
         return f"{kind}-{hashlib.sha256(self.entity.encode()).hexdigest()[:12]}"
 
@@ -61,17 +62,21 @@ class Outcome(StrEnum):
     """The result of asking the model for a question."""
 
     WRITTEN = "written"  # a question that passes every check
-    DECLINED = "declined"  # the model says that no question is possible
+    DECLINED = "declined"  # the model reports that no question is possible
     MALFORMED = "malformed"  # the reply cannot be parsed
     FAILED = "failed"  # a question that fails checks
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The writer's result for a bridge. ``sources`` are the uris of the offered chunks that the model says it used;
-    ``failed`` names the checks that the question fails; ``reason`` says why there is no question; ``reply`` is the
-    model's reply when it could not be parsed; ``quote`` is the sentence that the answer of a plain question rests on,
-    as it stands in the passage."""
+    """The writer's result for a bridge.
+
+    - ``sources``: uris of the offered chunks that the model reports as used.
+    - ``failed``: names of the checks that the question fails.
+    - ``reason``: why there is no question.
+    - ``reply``: the model's reply, if it could not be parsed.
+    - ``quote``: the sentence that supports the answer of a plain question, as in the passage.
+    """
 
     entity: str
     outcome: Outcome
@@ -87,8 +92,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judge's scores of a question: for each criterion 1 (bad) to 10 (good). Without scores when the reply could not
-    be parsed; then ``reason`` and ``reply`` are set."""
+    """The judge's scores of a question, from 1 (bad) to 10 (good) per criterion. Empty if the reply could not be
+    parsed; then ``reason`` and ``reply`` are set.
+    """
 
     entity: str
     scores: Mapping[str, int] = field(default_factory=dict)
@@ -103,20 +109,20 @@ class Judged:
 
     @property
     def weakest(self) -> int:
-        """The lowest score, 1 to 10: one fault is enough to make a question unusable. 0 without scores."""
+        """The lowest score, 1 to 10, because one fault makes a question unusable. 0 without scores."""
         return min(self.scores.values(), default=0)
 
 
 CRITERIA = ("multi_hop", "clear", "unambiguous", "one_answer")
 """Whether a question needs several passages, is not convoluted, is not ambiguous, and has only one answer."""
 PLAIN_CRITERIA = ("borne_out", "clear", "unambiguous", "one_answer")
-"""The same of a plain question; the first is whether the passage bears out the answer."""
+"""Criteria of a plain question. The first is whether the passage supports the answer."""
 OVERALL = ("overall",)
-"""One score in place of four."""
+"""A single score instead of four."""
 
 
 def criteria_of(plain: bool, one_score: bool) -> tuple[str, ...]:
-    """What a question is judged by."""
+    """Return the criteria by which a question is judged."""
     if one_score:
         return OVERALL
     return PLAIN_CRITERIA if plain else CRITERIA
@@ -127,7 +133,7 @@ class Decision(StrEnum):
 
     ACCEPT = "accept"
     REJECT = "reject"
-    EDIT = "edit"  # the wording was changed; the question is still to be decided
+    EDIT = "edit"  # the wording was changed; the question is undecided
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from trivium.synthetic.records import CRITERIA
 from trivium.text import plain
 
 _MAX_CHARACTERS = 1000
-"""Longer questions and answers are cut."""
+"""Maximum length of questions and answers; longer ones are truncated."""
 _MAX_SENTENCES = 40
 _NUMBER = re.compile(r"\d{1,4}")
 
 QUESTION_CHARACTERS, ANSWER_CHARACTERS = 300, 80
-"""The longest question and answer that a schema allows: without an end a small model never comes to one."""
+"""Maximum length of question and answer in a schema, because a small model may never end an unbounded string."""
 
 DRAFT_SCHEMA = object_schema(
     {
@@ -26,17 +26,19 @@ DRAFT_SCHEMA = object_schema(
         "declined": {"type": ["string", "null"], "maxLength": ANSWER_CHARACTERS},
     }
 )
-"""JSON schema of a writer's reply: what does not apply is null."""
+"""JSON schema of a writer's reply. Values that do not apply are null."""
 
 
 def scores_schema(criteria: Sequence[str] = CRITERIA) -> JsonSchema:
-    """JSON schema of a judge's reply."""
+    """Return the JSON schema of a judge's reply."""
     return object_schema({name: {"type": "integer", "enum": list(range(1, 11))} for name in criteria})
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question as the model wrote it. ``numbers`` are the passages it says it used: distinct, in the model's order."""
+    """A question as written by the model. ``numbers`` are the passages it reports as used: distinct, in the model's
+    order.
+    """
 
     question: str
     answer: str
@@ -45,8 +47,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class PlainDraft:
-    """A plain question as the model wrote it. ``sentence`` is the number of the sentence that it names, from 1; 0 for
-    none."""
+    """A plain question as written by the model. ``sentence`` is the number of the sentence it names, from 1; 0 for
+    none.
+    """
 
     question: str
     answer: str
@@ -55,7 +58,7 @@ class PlainDraft:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The model says that no question is possible."""
+    """The model reports that no question is possible."""
 
     reason: str
 
@@ -101,7 +104,7 @@ def read_draft(text: str) -> Draft | Declined | Unreadable:
 
 
 def plain_schema(count: int) -> JsonSchema:
-    """JSON schema of a writer's reply with up to so many plain questions."""
+    """Return the JSON schema of a writer's reply with up to ``count`` plain questions."""
     question = object_schema(
         {
             "question": {"type": "string", "maxLength": QUESTION_CHARACTERS},
@@ -113,7 +116,7 @@ def plain_schema(count: int) -> JsonSchema:
 
 
 def read_plain(text: str) -> list[PlainDraft] | Unreadable:
-    """Parse a writer's reply with plain questions; those that are none are left out.
+    """Parse a writer's reply with plain questions. Invalid ones are left out.
 
     >>> read_plain('{"questions": [{"question": "Who?", "answer": "Hall", "sentence": 2}, {"question": 1}]}')
     [PlainDraft(question='Who?', answer='Hall', sentence=2)]
@@ -124,7 +127,7 @@ def read_plain(text: str) -> list[PlainDraft] | Unreadable:
     """
     value = next(json_objects(text, ("questions",)), {}).get("questions")
     if not isinstance(value, list):
-        # A reply that was cut off still has the questions before the cut; json_objects finds each.
+        # A truncated reply still contains complete questions, each found by json_objects.
         value = list(json_objects(text, ("question",)))
         if not value:
             return Unreadable("no JSON object with questions")
@@ -156,7 +159,7 @@ def read_scores(text: str, criteria: Sequence[str] = CRITERIA) -> dict[str, int]
 
 
 def read_kind(text: str, kinds: Collection[str]) -> str | None:
-    """Parse a reply that says one of ``kinds``; None for anything else.
+    """Parse a reply that names one of ``kinds``; None for anything else.
 
     >>> read_kind('{"kind": "Moon"}', ["moon", "planet"]), read_kind("It is a moon.", ["moon"])
     ('moon', None)
@@ -167,7 +170,7 @@ def read_kind(text: str, kinds: Collection[str]) -> str | None:
 
 
 def _whole(value: object) -> int | None:
-    """An integer from 0 to 9999, given as a number or as text; None for anything else."""
+    """Parse an integer from 0 to 9999, given as a number or as text; None for anything else."""
     if isinstance(value, str):
         return int(value) if _NUMBER.fullmatch(value.strip()) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10_000:
@@ -176,5 +179,5 @@ def _whole(value: object) -> int | None:
 
 
 def _line(text: str) -> str:
-    """A model's text as one line without control characters."""
+    """Return a model's text as one line without control characters."""
     return " ".join(plain(text).split())[:_MAX_CHARACTERS]

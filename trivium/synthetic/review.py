@@ -1,4 +1,4 @@
-"""Step 4: a reviewer accepts or rejects question after question until enough are accepted."""
+"""Step 4: a reviewer accepts or rejects questions one by one until enough are accepted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from trivium.synthetic.records import Decision, Reviewed
 from trivium.synthetic.run import Candidate
 
 REVIEW_SETTINGS = {"step": "review"}
-"""A review has no options: its settings are always the same."""
+"""A review has no options, so its settings are constant."""
 
 
 class Review:
-    """A review of the questions of a run. Every decision is passed to ``save`` at once."""
+    """A review of the questions of a run. Every decision is passed to ``save`` immediately."""
 
     def __init__(self, candidates: Iterable[Candidate], save: Callable[[Reviewed], None], keep: int) -> None:
-        """``keep``: the number of accepted questions at which the review ends."""
+        """``keep`` is the number of accepted questions at which the review ends."""
         questions = list(candidates)
         self.keep = keep
         self._save = save
@@ -32,7 +32,7 @@ class Review:
 
     @property
     def current(self) -> Candidate | None:
-        """The question to decide on; None when enough are accepted or none is left."""
+        """The question to decide on; None if enough are accepted or none is left."""
         return self._waiting[0] if self._waiting and self.kept < self.keep else None
 
     @property
@@ -46,7 +46,7 @@ class Review:
         return len(self._waiting)
 
     def failed_checks(self) -> list[Check]:
-        """The checks that the current question fails in its current wording, for example after an edit."""
+        """Return the checks that the current question fails in its current wording, for example after an edit."""
         current = self._waiting[0]
         return check_wording(current.question, current.answer, current.bridge, current.sources)
 
@@ -58,7 +58,7 @@ class Review:
         self._visited.append(replace(current, decision=decision))
 
     def edit(self, question: str, answer: str) -> None:
-        """Change the wording of the current question. An earlier decision on it no longer holds."""
+        """Change the wording of the current question. This reverts an earlier decision on it."""
         current = self._waiting[0]
         if (question, answer) == (current.question, current.answer):
             return
@@ -73,8 +73,9 @@ class Review:
         self._visited.append(current)
 
     def back(self) -> bool:
-        """Return to the previous question, also to one of an earlier session. Its decision holds until a new one is made.
-        False when there is no previous question."""
+        """Return to the previous question, possibly of an earlier session. Its decision holds until a new one is made.
+        Returns False when there is no previous question.
+        """
         if not self._visited:
             return False
         before = self._visited.pop()

@@ -14,14 +14,15 @@ from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewe
 from trivium.types import Usage
 
 THRESHOLD = 7
-"""A question is shown for review when none of its scores is below this."""
+"""Questions are shown for review if none of their scores is below this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A question that passed the checks, with its scores. ``question`` and ``answer`` have the last edited wording,
-    ``sources`` are the passages it was made from, ``decision`` is the last decision, None before a review or after an
-    edit, ``quote`` is the sentence that the answer of a plain question rests on."""
+    ``sources`` are the passages it was generated from, ``decision`` is the last decision (None before a review or after
+    an edit), and ``quote`` is the sentence that supports the answer of a plain question.
+    """
 
     bridge: Bridge
     question: str
@@ -50,9 +51,9 @@ class Run:
             )
 
     def candidates(self, threshold: int = THRESHOLD) -> list[Candidate]:
-        """The questions whose scores are all at least ``threshold`` (1 to 10; 0: also those that have no scores), highest
-        sum first; questions that were decided on are included whatever their scores. Raises InputError for a log that
-        cannot be read."""
+        """Return the questions whose scores are all at least ``threshold`` (1 to 10; 0: also unscored ones), highest
+        sum first. Decided questions are included regardless of their scores. Raises InputError for an unreadable log.
+        """
         bridges = {bridge.entity: bridge for bridge in self.bridges.records()}
         written = {record.entity: record for record in self.written.records()}
         reviewed = self._reviewed()
@@ -81,7 +82,7 @@ class Run:
         )
 
     def _reviewed(self) -> dict[str, tuple[tuple[str, str], Decision | None]]:
-        """For each reviewed entity the last wording, and the decision on it (None after an edit)."""
+        """Return for each reviewed entity the last wording, and the decision (None after an edit)."""
         return {
             review.entity: (
                 (review.question, review.answer),
@@ -91,7 +92,7 @@ class Run:
         }
 
     def status(self) -> dict[str, Any]:
-        """The progress of each step, as JSON values."""
+        """Return the progress of each step, as JSON values."""
         written, judged = self.written.records(), self.judged.records()
         decided = Counter(decision for _, decision in self._reviewed().values())
         waiting = sum(record.outcome is Outcome.WRITTEN for record in written) - len(judged)
@@ -134,7 +135,7 @@ def _model(settings: Mapping[str, Any] | None) -> str | None:
 
 
 def _frequencies(values: Iterable[str]) -> dict[str, int]:
-    """How often each value occurs, the most frequent first."""
+    """Count the values, most frequent first."""
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 

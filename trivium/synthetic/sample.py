@@ -33,9 +33,9 @@ class Sampling:
 
     Up to ``entities`` entities are drawn with ``seed``: all with the same probability (``weights`` "uniform"), or in
     proportion to the number of chunks that cite them ("cited"). At most ``sources`` chunks are offered per entity, each
-    from a different page. An entity cited by more than ``most_cited`` chunks is left out: it is too common to connect
-    passages. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens, so that they describe the entity
-    rather than list it. Raises InputError for values out of range.
+    from a different page. Entities cited by more than ``most_cited`` chunks are left out because they are too common to
+    connect passages. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens, so that they describe
+    the entity rather than list it. Raises InputError for values out of range.
     """
 
     entities: int = 300
@@ -64,8 +64,9 @@ class Sampling:
 
 
 def draw(store: GraphReader, sampling: Sampling) -> list[Bridge]:
-    """The bridges, in the order drawn; fewer than ``sampling.entities`` when the store has no more. Drawing more entities
-    keeps the first ones. Raises InputError when there is none."""
+    """Draw bridges in random order; fewer than ``sampling.entities`` if the store has no more. Drawing more keeps the
+    first ones. Raises InputError when there is none.
+    """
     chosen = list(islice(_chosen(store, sampling), sampling.entities))
     if not chosen:
         raise InputError(
@@ -98,7 +99,9 @@ def _chosen(store: GraphReader, sampling: Sampling) -> Iterator[_Chosen]:
 
 
 def _order(counts: NDArray[np.int64], sampling: Sampling) -> NDArray[np.int64]:
-    """A random order for weighted sampling without replacement: by falling u^(1/w) (Efraimidis and Spirakis, 2006)."""
+    """Return a random order for weighted sampling without replacement: by decreasing u^(1/w) (Efraimidis and Spirakis,
+    2006).
+    """
     drawn = 1.0 - np.random.default_rng(sampling.seed).random(len(counts))  # above 0
     weights = np.ones(len(counts)) if sampling.weights == "uniform" else counts.astype(np.float64)
     return np.argsort(-np.log(drawn) / weights, kind="stable")
@@ -106,8 +109,7 @@ def _order(counts: NDArray[np.int64], sampling: Sampling) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class _Citing:
-    """For each entity the row numbers of the chunks that cite it, as ragged ranges: ``chunks[indptr[i]:indptr[i +
-    1]]``."""
+    """The row numbers of the chunks that cite each entity, as ragged ranges: ``chunks[indptr[i]:indptr[i + 1]]``."""
 
     indptr: NDArray[np.int64]
     chunks: NDArray[np.int32]
@@ -118,7 +120,7 @@ class _Citing:
 
 
 def _citing(graph: Adjacency) -> _Citing:
-    """The citing chunks of every entity, without the chunks of its own page, which the graph also connects to it."""
+    """Return the citing chunks of every entity, without those of its own page, which the graph also connects to it."""
     first = len(graph.chunks)
     chunks = graph.indices[graph.indptr[first] :]
     entity = np.repeat(np.arange(len(graph.entities)), np.diff(graph.indptr[first:]))
@@ -129,8 +131,10 @@ def _citing(graph: Adjacency) -> _Citing:
 
 
 def _sources(entity: str, records: Iterable[ChunkRecord], sampling: Sampling) -> tuple[Source, ...]:
-    """Up to ``sampling.sources`` pages drawn at random, and one chunk of each: two chunks of a page are found together
-    and need no second hop. Each entity has its own random generator, so the draw does not depend on other entities."""
+    """Return one random chunk of each of up to ``sampling.sources`` random pages. Two chunks of the same page would be
+    found together, without a second hop. Each entity has its own random generator, so the draw does not depend on other
+    entities.
+    """
     by_page: dict[str, list[ChunkRecord]] = {}
     for record in sorted(records, key=lambda record: record.uri):
         if record.kind in sampling.kinds and record.token_count >= sampling.least_tokens:
@@ -143,8 +147,9 @@ def _sources(entity: str, records: Iterable[ChunkRecord], sampling: Sampling) ->
 
 
 def _names(store: GraphReader, entities: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The normalised names of each entity, which a question must not contain. Aliases that are only common words are
-    left out."""
+    """Return the normalised names of each entity, which a question must not contain. Aliases that are only common words
+    are left out.
+    """
     names = {entity: _keys(unescape(entity)) for entity in entities}
     for name, entity in store.names():
         if entity in names:

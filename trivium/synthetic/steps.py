@@ -1,10 +1,11 @@
-"""Writing a question in small steps, for a model that cannot do it in one.
+"""Generates a question in small steps, for models that cannot do it in one.
 
-What a small model does badly is left to rules (:mod:`trivium.synthetic.forms`): a sentence that names the bridge
-becomes a statement about *a certain thing*, a sentence of another page a question about *the same thing*. The model says
-what kind of thing the bridge is, and what kind of thing is asked for: one word of a list each, to which its reply is
-held. It is asked in two ways, and believed where both replies agree; a word that is of no use is asked for again at a
-higher temperature. Pairs of sentences are tried until a question passes every check."""
+Rules do what a small model does badly (:mod:`trivium.synthetic.forms`): a sentence that names the bridge becomes a
+statement about *a certain thing*, a sentence of another page a question about *the same thing*. The model only says
+what kind of thing the bridge is, and what kind of thing is asked for: one word each from a list, enforced by a schema.
+It is asked in two ways, and its reply is used if both agree; an unusable word is requested again at a higher
+temperature. Pairs of sentences are tried until a question passes every check.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ from trivium.text import words
 from trivium.types import Usage
 
 ATTEMPTS = 6
-"""Pairs of sentences that are tried for a bridge."""
+"""Maximum number of pairs of sentences tried for a bridge."""
 TEMPERATURES = (0.0, 0.7, 1.0)
-"""Of a reply and its repetitions."""
+"""Temperatures of a request and its repetitions."""
 _KINDS = (
     "person astronomer scientist writer artist politician planet moon star comet asteroid galaxy spacecraft rocket "
     "telescope country city town river mountain island ocean region place building company university school "
@@ -36,7 +37,7 @@ _KINDS = (
     "system program weapon vehicle ship aircraft god group people work name phenomenon thing"
 )
 KINDS = tuple(_KINDS.split())
-"""What a reply may say. The last one is taken where none is of use."""
+"""Possible replies. The last one is the fallback."""
 SOMEBODY = frozenset(("person", "astronomer", "scientist", "writer", "artist", "politician", "god"))
 
 _KIND = "You say what kind of thing something is, in one word."
@@ -59,8 +60,9 @@ STEPS_VERSION = hashlib.sha256(json.dumps([_KIND, _FORMS, _EXAMPLES, KINDS]).enc
 def write_in_steps(
     bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts: int = ATTEMPTS
 ) -> Written:
-    """Have a question written about a bridge in steps, and check it: the first that passes every check, else the last one
-    tried. Raises ChatModelError when the model fails."""
+    """Generate a question about a bridge in steps, and check it: the first that passes every check, else the last one
+    tried. Raises ChatModelError when the model fails.
+    """
     steps = _Steps(model)
     found = [half for source in bridge.sources for half in halves(bridge, source)]
     found.sort(key=lambda half: half.vague)
@@ -78,20 +80,22 @@ def write_in_steps(
 
 @dataclass
 class _Steps:
-    """Asks a model what kinds of things there are, and adds up what that takes."""
+    """Asks a model what kinds of things there are, and sums up the usage."""
 
     model: ChatModel
     usage: Usage = field(default_factory=Usage)
     kinds: dict[str, str] = field(default_factory=dict)
 
     def kind(self, name: str, sentence: str, useless: Callable[[str], bool]) -> str:
-        """What kind of thing a name means in a sentence; the last of :data:`KINDS` where the replies disagree."""
+        """Return the kind of thing that a name means in a sentence; the last of :data:`KINDS` if the replies disagree."""
         if name not in self.kinds:
             self.kinds[name] = self._agreed(name, sentence, useless)
         return self.kinds[name]
 
     def kinds_of_page(self, half: Half) -> list[str]:
-        """How a clause may call what its page is about: as the title says in parentheses, else as the model says."""
+        """Return the words by which a clause may refer to the subject of its page: from the parentheses of its title,
+        else from the model.
+        """
         told = _told(half.source)
         if told or not speaks_of_a_kind(half):
             return told
@@ -146,19 +150,21 @@ def _question_word(one: Asking, steps: _Steps) -> str:
     own = set(words(one.answer))
     sentence = f"{one.in_full().with_name('it')}."
     kind = told or steps.kind(one.answer, sentence, lambda said: said in own)
-    if one.is_defined:  # not: which moon is a moon
+    if one.is_defined:  # avoids "which moon is a moon"
         return "who" if kind in SOMEBODY else "who or what" if kind == "thing" else "what"
     return {"person": "who", "thing": "who or what"}.get(kind, f"which {kind}")
 
 
 def _told_of(title: str) -> str | None:
-    """The kind of thing that a title says in parentheses."""
+    """Return the kind of thing given in the parentheses of a title."""
     last = words(title.rpartition("(")[2])[-1:] if title.endswith(")") else []
     return last[0] if last and last[0] in KINDS[:-1] else None
 
 
 def _told(source: Source) -> list[str]:
-    """The same of a passage's page, and all of its words: *the dwarf planet* means the page then."""
+    """Return the kind given in the parentheses of a page's title, and the full text in them, so that *the dwarf planet*
+    is recognised as well.
+    """
     title = headings_of(source.section)[0]
     if not title.endswith(")"):
         return []
@@ -167,7 +173,7 @@ def _told(source: Source) -> list[str]:
 
 
 def _spread(pairs: list[tuple[Asking, Half]]) -> list[tuple[Asking, Half]]:
-    """The pairs in an order in which each thing to ask for is tried once before one is tried with another clue."""
+    """Order the pairs so that each thing to ask for is tried once before any is tried with another clue."""
     turns: dict[tuple[str, str], int] = {}
     order = []
     for place, (one, _) in enumerate(pairs):

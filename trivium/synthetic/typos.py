@@ -1,4 +1,4 @@
-"""Typing mistakes, made on purpose: what a search has to stand."""
+"""Artificial typing errors, for testing the robustness of a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from trivium.errors import InputError
 
 SHORTEST = 4
-"""Words of fewer letters stay as they are."""
+"""Shorter words are left unchanged."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -19,13 +19,13 @@ _KEYS = {
     for row in _ROWS
     for place, letter in enumerate(row)
 }
-"""For each letter those beside it on a keyboard."""
+"""For each letter the adjacent ones on a keyboard."""
 
 
 def with_typos(text: str, rate: float, seed: int = 0, name: str = "") -> str:
-    """A text in which each word of four letters or more has one mistake with the probability ``rate`` (0 to 1): two
-    letters swapped, one left out, one doubled, or the key beside it. The first letter stays, and numbers do. ``name``
-    tells texts apart: the same name, seed and text give the same mistakes. Raises InputError for a rate out of range.
+    """Misspell each word of four letters or more with probability ``rate`` (0 to 1): two letters swapped, one omitted,
+    one doubled, or an adjacent key. First letters and numbers are unchanged. ``name`` identifies the text: the same
+    name, seed and text give the same errors. Raises InputError for a rate out of range.
 
     >>> with_typos("Who found the moons of Mars in 1877?", 1.0)
     'Who foudn the moosn of Masr in 1877?'
@@ -41,7 +41,7 @@ def with_typos(text: str, rate: float, seed: int = 0, name: str = "") -> str:
         place = int(drawn.integers(1, len(word) - 1))
         for way in drawn.permutation(len(_WAYS)).tolist():
             changed = _WAYS[way](word, place)
-            if changed != word:  # swapping two of the same letter is no mistake
+            if changed != word:  # swapping two equal letters is not an error
                 break
         return changed
 
