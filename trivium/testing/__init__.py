@@ -1,7 +1,7 @@
-"""For tests of one's own parts: contract suites of the protocols, an embedder without a model, and a small store.
+"""Support for testing custom parts: contract suites of the protocols, an embedder without a model, and a small store.
 
 A suite is a class of test methods for pytest (or any runner that collects methods named ``test_...``). Inherit from it
-and say how yours is made::
+and define how your part is created::
 
     from trivium.testing import EmbedderContract
 

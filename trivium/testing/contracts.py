@@ -1,4 +1,4 @@
-"""What a part of one's own has to do, as suites of tests to inherit from."""
+"""Contracts of custom parts, as test suites to inherit from."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _UNIT = 1e-3
 
 
 class EmbedderContract:
-    """For an :class:`~trivium.embedding.base.Embedder`."""
+    """Contract of an :class:`~trivium.embedding.base.Embedder`."""
 
     def make(self) -> Embedder:
-        """The embedder under test."""
+        """Create the embedder under test."""
         raise NotImplementedError
 
     def test_the_identity_says_who_made_the_vectors(self) -> None:
-        """A store remembers it, and refuses another."""
+        """A store saves the identity and rejects another one."""
         identity = self.make().identity
         assert identity.name and identity.version, "an identity needs a name and a version"
         assert identity.dimension >= 1, f"expected a dimension of 1 or more, got {identity.dimension}"
@@ -52,7 +52,7 @@ class EmbedderContract:
         assert abs(float(np.linalg.norm(vector.astype(np.float64))) - 1) < _UNIT
 
     def test_a_text_has_the_same_vector_alone_and_among_others(self) -> None:
-        """Bit for bit: caching, resuming and equal rankings rest on it."""
+        """Bit for bit, because caching, resuming and reproducible rankings depend on it."""
         embedder = self.make()
         together, alone = embedder.embed(_TEXTS), embedder.embed(_TEXTS[1:2])
         assert np.array_equal(together[0], together[2]), "equal texts have different vectors"
@@ -70,18 +70,19 @@ class EmbedderContract:
 
 
 class RetrieverContract:
-    """For a :class:`~trivium.retrievers.base.Retriever`; it is asked on a small store
-    (:func:`~trivium.testing.toys.toy_store`)."""
+    """Contract of a :class:`~trivium.retrievers.base.Retriever`, tested on a small store
+    (:func:`~trivium.testing.toys.toy_store`).
+    """
 
     question = "Who discovered the moons of Mars?"
 
     def make(self) -> Retriever:
-        """The retriever under test."""
+        """Create the retriever under test."""
         raise NotImplementedError
 
     @contextmanager
     def query(self) -> Iterator[Query]:
-        """A question to the small store."""
+        """Yield a question to the small store."""
         with tempfile.TemporaryDirectory() as folder, toy_store(folder) as engine:
             yield toy_query(engine, self.question)
 
@@ -94,7 +95,7 @@ class RetrieverContract:
         with self.query() as query:
             found = retriever.retrieve(query)
             uris = [candidate.uri for candidate in found]
-            assert len(query.store.fetch(uris)) == len(uris)  # raises for a chunk that is not there
+            assert len(query.store.fetch(uris)) == len(uris)  # raises for a chunk that does not exist
         assert len(set(uris)) == len(uris), "a chunk is proposed twice"
         scores = [candidate.score for candidate in found]
         assert np.all(np.isfinite(scores)), f"expected finite scores, got {scores}"
@@ -137,16 +138,16 @@ class RetrieverContract:
 
 
 class FusionContract:
-    """For a :class:`~trivium.fusion.base.Fusion`; it is given tables of made-up scores of the eight retrievers."""
+    """Contract of a :class:`~trivium.fusion.base.Fusion`, tested with random scores of the eight retrievers."""
 
     columns: Sequence[str] = RETRIEVERS
 
     def make(self) -> Fusion:
-        """The fusion under test."""
+        """Create the fusion under test."""
         raise NotImplementedError
 
     def table(self, candidates: int = 6, seed: int = 0) -> Table:
-        """Scores of some candidates, a third of which most retrievers did not return."""
+        """Return random scores of candidates; each retriever did not return about a third of them."""
         drawn = np.random.default_rng(seed)
         shape = (candidates, len(self.columns))
         ranks = np.argsort(np.argsort(-drawn.random(shape), axis=0), axis=0) + 1
@@ -193,12 +194,12 @@ class FusionContract:
 
 
 class ChatModelContract:
-    """For a :class:`~trivium.llm.base.ChatModel`. It is asked a few short questions."""
+    """Contract of a :class:`~trivium.llm.base.ChatModel`, tested with a few short questions."""
 
     messages = (Message("system", "Answer in one word."), Message("user", "Which planet is red?"))
 
     def make(self) -> ChatModel:
-        """The model under test."""
+        """Create the model under test."""
         raise NotImplementedError
 
     def test_it_says_who_it_is_and_how_much_fits(self) -> None:
@@ -230,7 +231,7 @@ class ChatModelContract:
 
 
 class SelectorContract:
-    """For a :class:`~trivium.retrievers.selectors.Selector`."""
+    """Contract of a :class:`~trivium.retrievers.selectors.Selector`."""
 
     question = "Who discovered the moons of Mars?"
     options = (
@@ -242,7 +243,7 @@ class SelectorContract:
     )
 
     def make(self) -> Selector:
-        """The selector under test."""
+        """Create the selector under test."""
         raise NotImplementedError
 
     def test_only_offered_options_are_chosen_each_once(self) -> None:
@@ -255,7 +256,7 @@ class SelectorContract:
 
 
 class RerankerContract:
-    """For a :class:`~trivium.rerank.base.Reranker`. Its ``views`` get made-up scores."""
+    """Contract of a :class:`~trivium.rerank.base.Reranker`. Its ``views`` get artificial scores."""
 
     question = "Who discovered the moons of Mars?"
     texts = (
@@ -266,11 +267,11 @@ class RerankerContract:
     )
 
     def make(self) -> Reranker:
-        """The reranker under test."""
+        """Create the reranker under test."""
         raise NotImplementedError
 
     def candidates(self, reranker: Reranker) -> list[RerankCandidate]:
-        """What it is given."""
+        """Return the candidates to rerank."""
         return [
             RerankCandidate(
                 f"Page#chunk-{n}", ("Page",), text, -float(n), dict.fromkeys(reranker.views, n / 7)

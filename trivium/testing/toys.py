@@ -1,4 +1,4 @@
-"""Parts that need no model and no download: an embedder, a store with four pages, a question to it."""
+"""Parts that need no model and no download: an embedder, a store with four pages, and a question to it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ TOY_RECORDS = (
     ("Deimos", "Deimos is the smaller moon of Mars. It was found six days before Phobos."),
     ("Asaph Hall", "Asaph Hall was an American astronomer who discovered the moons of Mars."),
 )
-"""Titles and texts of the pages of :func:`toy_store`; their mentions of each other become links."""
+"""Titles and texts of the pages of :func:`toy_store`. Mentions of each other become links."""
 
 
 class HashEmbedder:
-    """An embedder for tests: each word adds a direction of its own, so texts are close when they share words. Nothing is
-    loaded, the same text has the same vector on every machine, and it knows nothing of meaning."""
+    """An embedder for tests: each word contributes a pseudo-random direction, so texts that share words are similar. It
+    loads nothing, is deterministic on every machine, and knows nothing about meaning.
+    """
 
     def __init__(self, dimension: int = 64) -> None:
         self.identity = EmbedderIdentity("hash", "1", dimension)
 
     def embed_query(self, text: str) -> Vectors:
-        """A unit vector (d,)."""
+        """Return a unit vector (d,)."""
         vector = np.zeros(self.identity.dimension)
         for word in terms(text) or [text]:
             vector += _direction(word, self.identity.dimension)
@@ -42,7 +43,7 @@ class HashEmbedder:
         return np.asarray(vector / length, dtype=np.float32)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Unit vectors (n x d)."""
+        """Return unit vectors (n x d)."""
         rows = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             rows[row] = self.embed_query(text)
@@ -51,18 +52,18 @@ class HashEmbedder:
         return rows
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
 @lru_cache(1 << 14)
 def _direction(word: str, dimension: int) -> NDArray[np.float64]:
-    """A vector of random numbers (dimension,) that are the same for the same word."""
+    """Return a pseudo-random vector (dimension,) that depends only on the word."""
     numbers = np.random.default_rng(crc32(word.encode("utf-8", "surrogatepass")))
     return numbers.standard_normal(dimension)
 
 
 def toy_store(folder: str | Path) -> Engine:
-    """A new store in ``folder`` with :data:`TOY_RECORDS`, filled by :class:`HashEmbedder`; close it when done."""
+    """Create a store in ``folder`` with :data:`TOY_RECORDS`, embedded by :class:`HashEmbedder`. Close it when done."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "records.jsonl"
@@ -75,5 +76,5 @@ def toy_store(folder: str | Path) -> Engine:
 
 
 def toy_query(engine: Engine, text: str = "Who discovered the moons of Mars?") -> Query:
-    """A question to a store, embedded, as retrievers get it."""
+    """Return a question to a store, embedded, as retrievers receive it."""
     return engine.searcher.query(text)
