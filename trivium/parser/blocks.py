@@ -12,7 +12,7 @@ from trivium.parser.skip import is_skipped
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
 
-_MAX_ANCHORS = 20  # of one heading
+_MAX_ANCHORS = 20  # per heading
 _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
 
 
@@ -96,7 +96,9 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
 
 
 def _anchors(heading: LexborNode) -> tuple[str, ...]:
-    """The names that links may use for a heading: its own, those in it, and that of a section which begins with it."""
+    """Return the anchors that links may use for a heading: its own, those inside it, and that of a section that begins
+    with it.
+    """
     found = [heading.attributes.get("id")]
     for node in heading.css("[id], a[name]")[:_MAX_ANCHORS]:
         found += [node.attributes.get("id"), node.attributes.get("name")]
@@ -173,7 +175,7 @@ def _preformatted(reader: Reader, node: LexborNode) -> Leave:
         reader.flush()
     elif isinstance(
         reader.run, Verbatim
-    ):  # written on: to nest runs and copy each into the next takes quadratic time
+    ):  # continue the current run: nesting runs and copying each into the next would take quadratic time
         reader.run.separate(LINE)
         return _leave_inner_preformatted
     reader.open(Verbatim(), Mode.LINES, ChunkKind.PARAGRAPH)

@@ -1,4 +1,4 @@
-"""Builds a page's plain text, its section tree, and the chunks, which are ranges of the text."""
+"""Builds a page's plain text, its section tree, and its chunks, which are ranges of the text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = "\n\n"  # separates the blocks of a page's text
 
 @dataclass(slots=True)
 class _OpenSection:
-    """A section that still receives chunks."""
+    """A section that is still receiving chunks."""
 
     heading: str
     number: int  # as in <h2>; decides nesting only
@@ -29,7 +29,7 @@ class Document:
     """Receives headings and blocks in document order."""
 
     def __init__(self, max_headings: int) -> None:
-        """``max_headings``: with more of them it is refused."""
+        """``max_headings`` is the maximum number of headings."""
         self._max_headings = max_headings
         self.lead: list[Chunk] = []
         self.relations: dict[Relation, None] = {}  # an ordered set
@@ -40,7 +40,7 @@ class Document:
         self._length = 0
         self._waiting: list[TextRun] = []
         self.page: int | None = None
-        """The page of a paginated document that what comes next stands on, from 1."""
+        """Current page of a paginated document, from 1. Following blocks are assigned to it."""
 
     @property
     def text(self) -> str:
@@ -64,8 +64,9 @@ class Document:
         return bool(self.lead) or any(section.chunks for section in self._sections)
 
     def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
-        """Opens a section under the nearest section whose heading has a smaller number; ``anchors`` are as in
-        :class:`~trivium.types.Section`. Raises ParseError when there are too many."""
+        """Open a section under the nearest section whose heading has a smaller number. ``anchors`` are those of
+        :class:`~trivium.types.Section`. Raises ParseError when there are too many headings.
+        """
         if len(self._sections) >= self._max_headings:
             raise ParseError(
                 f"the document has more than {self._max_headings:,} headings, the limit: split it into pages"
@@ -82,11 +83,11 @@ class Document:
         self.write_pictures()
 
     def picture(self, run: TextRun) -> None:
-        """Adds the text of a picture after the block that is being written: as a block of its own, in its section."""
+        """Add the text of a picture as a block of its own, after the current block and in the same section."""
         self._waiting.append(run)
 
     def write_pictures(self) -> None:
-        """Writes the pictures that wait for the end of a block."""
+        """Write the pictures that were waiting for the end of a block."""
         waiting, self._waiting = self._waiting, []
         for run in waiting:
             self.block(ChunkKind.IMAGE, run)
@@ -99,10 +100,12 @@ class Document:
         places: Sequence[tuple[int, int]] = (),
         references: Sequence[tuple[str, int]] = (),
     ) -> None:
-        """Adds a block as one chunk, or as several when it is too long. A block without letters or digits is
-        dropped. ``places`` says where in its text other pages begin than :attr:`page`: (character, page), in order.
-        ``references`` are addresses of other documents, each with the character it stands at; those among the links of
-        the run (:class:`~trivium.parser.runs.Address`) are added to them. Each chunk of a picture has its thumbnail."""
+        """Add a block as one chunk, or as several if it is too long. A block without letters or digits is dropped.
+
+        ``places`` marks where in its text other pages than :attr:`page` begin: (character, page), in order.
+        ``references`` are addresses of other documents with their offsets; those among the links of the run
+        (:class:`~trivium.parser.runs.Address`) are added to them. Each chunk of a picture has its thumbnail.
+        """
         text = run.text.rstrip()
         if not any(map(str.isalnum, text)):
             self.write_pictures()
@@ -141,7 +144,7 @@ class Document:
         self.write_pictures()
 
     def _pages(self, places: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-        """The first and the last page of characters ``start`` to ``end`` of a block."""
+        """Return the first and last page of characters ``start`` to ``end`` of a block."""
         first = last = self.page
         for place, page in places:
             if place <= start:
@@ -167,14 +170,14 @@ class Document:
 def _split_links(
     links: list[tuple[str, int, int]], pieces: list[tuple[int, int]]
 ) -> Iterator[list[tuple[str, int, int]]]:
-    """For every piece, which are in order, the links that start in it.
+    """Yield the links that start in each piece. Pieces must be in order.
 
     A link without visible text may be at the very end of a piece.
     """
     if len(pieces) == 1:
         yield links
         return
-    links = sorted(links, key=lambda link: link[1])  # of nested ones, the inner comes first
+    links = sorted(links, key=lambda link: link[1])  # of nested links, the inner one comes first
     at = 0
     for _, end in pieces:
         first = at

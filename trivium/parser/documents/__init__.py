@@ -1,1 +1,1 @@
-"""Readers of files that people write: each makes a :class:`~trivium.types.Page` of one file."""
+"""Readers of document files. Each converts one file to a :class:`~trivium.types.Page`."""

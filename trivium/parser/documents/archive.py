@@ -1,7 +1,7 @@
-"""The gate for zip archives (DOCX, PPTX, XLSX, EPUB): they are checked before any library opens them.
+"""Safe access to zip archives (DOCX, PPTX, XLSX, EPUB), which are checked before any library opens them.
 
-Nothing is written to a disk, archives inside of an archive are never opened, and what is unpacked is counted while it
-is unpacked, whatever sizes the archive declares.
+Nothing is written to disk, nested archives are never opened, and the unpacked size is measured while unpacking,
+whatever sizes the archive declares.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from trivium.parser.documents.ole import OLE_SIGNATURE, describe_ole
 ZIP_SIGNATURE = b"PK\x03\x04"
 
 _DIRECTORY_ENTRY = b"PK\x01\x02"
-_SPARE = 10  # archives inside of the archive have entries too
+_SPARE = 10  # nested archives have entries too
 _PIECE = 1 << 18
-_ENCRYPTED = 0x1  # of a member's flags
+_ENCRYPTED = 0x1  # flag of a member
 _XML = (".xml", ".rels", ".opf", ".ncx")
 
 
@@ -32,8 +32,9 @@ class Archive:
     """A zip archive whose directory is within the limits."""
 
     def __init__(self, data: bytes, limits: InputLimits) -> None:
-        """Raises ParseError for what is no zip archive, is encrypted or damaged, has too many members, declares that it
-        unpacks to too much, or has names that occur twice or lead out of it."""
+        """Raises ParseError for a file that is not a zip archive, is encrypted or damaged, has too many members,
+        declares too large an unpacked size, or has duplicate names or names that lead out of it.
+        """
         self._data = data
         self._limits = limits
         self._zip = _opened(data, limits)
@@ -53,20 +54,20 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """The names of its members, in its order."""
+        """The names of its members, in archive order."""
         return list(self._members)
 
     def get(self, name: str) -> bytes | None:
-        """A member, unpacked; None where there is none, or it is damaged. For what a document can do without."""
+        """Return an unpacked member; None if it is missing or damaged. For optional parts of a document."""
         try:
             return self.read(name) if name in self._members else None
         except ParseError:
             return None
 
     def read(self, name: str, limit: int | None = None) -> bytes:
-        """A member, unpacked; it may have ``limit`` bytes, without one as many as a document.
+        """Return an unpacked member of at most ``limit`` bytes (default: the limit of a document).
 
-        Raises ParseError where it is missing, damaged or too large, and for markup that defines entities.
+        Raises ParseError when it is missing, damaged or too large, and for markup that defines entities.
         """
         limit = self._limits.document_bytes if limit is None else limit
         pieces, size = [], 0
@@ -83,19 +84,19 @@ class Archive:
         return data
 
     def verify(self, name: str) -> None:
-        """Unpack a member piece by piece, and keep nothing of it: one that a library will read from the archive itself.
+        """Unpack a member piece by piece without keeping it, because a library will read it from the archive itself.
 
-        Raises ParseError as :meth:`read` does, but for its size: only that of all members is limited.
+        Raises the errors of :meth:`read`, except for its size; only the total size is limited.
         """
         check = _EntityCheck()
         for piece in self._pieces(name):
             check.feed(piece)
 
     def parts(self, replaced: Callable[[str, bytes], bytes] = lambda _name, data: data) -> io.BytesIO:
-        """The archive anew with nothing but its XML, for libraries that read whatever there is: of other members
-        (pictures, embedded files) only the names are there. ``replaced`` may change the content of a member.
+        """Return a copy of the archive with only its XML, for libraries that read everything. Other members (pictures,
+        embedded files) are empty. ``replaced`` may change the content of a member.
 
-        Raises ParseError as :meth:`read` does, and where there is too much markup.
+        Raises the errors of :meth:`read`, and ParseError when there is too much markup.
         """
         copy = io.BytesIO()
         tags = 0
@@ -114,8 +115,9 @@ class Archive:
         return copy
 
     def beside(self, name: str) -> Callable[[str], bytes | None]:
-        """Gives members by their addresses relative to the member ``name``, as
-        :attr:`trivium.parser.documents.base.DocumentFile.beside` does for files."""
+        """Return a function that reads members by their addresses relative to the member ``name``, like
+        :attr:`trivium.parser.documents.base.DocumentFile.beside` for files.
+        """
 
         def read(address: str) -> bytes | None:
             target = resolved(name, address)
@@ -142,12 +144,12 @@ class Archive:
             RuntimeError,
             ValueError,
         ) as error:
-            # RuntimeError: an encrypted member; NotImplementedError: a way of packing that is not known.
+            # RuntimeError: an encrypted member; NotImplementedError: an unknown compression method.
             raise ParseError(f"{name!r} in the archive is damaged: {said(error)}") from error
 
 
 def resolved(base: str, address: str) -> str | None:
-    """The name of the member that ``address`` leads to from the member ``base``; None where it leads out of the archive.
+    """Resolve ``address`` relative to the member ``base``; None if it leads out of the archive.
 
     >>> resolved("OEBPS/text/ch1.xhtml", "../images/a%20b.png#x")
     'OEBPS/images/a b.png'
@@ -165,12 +167,12 @@ def resolved(base: str, address: str) -> str | None:
 
 
 def check_entities(data: bytes) -> None:
-    """Raises ParseError for XML that defines entities: they can grow to any size."""
+    """Raise ParseError for XML that defines entities, because they can expand to any size."""
     _EntityCheck().feed(data)
 
 
 class _EntityCheck:
-    """Looks at an XML document up to its first element, before which entities are defined."""
+    """Checks an XML document up to its first element, before which entities are defined."""
 
     def __init__(self) -> None:
         self._parser: expat.XMLParserType | None = expat.ParserCreate()
@@ -183,12 +185,12 @@ class _EntityCheck:
         try:
             self._parser.Parse(piece, False)
         except (_StopError, expat.ExpatError, LookupError, ValueError, TypeError):
-            # What is no well-formed XML, or in an encoding that there is none of, is for others to judge.
+            # Malformed XML and unknown encodings are handled elsewhere.
             self._parser = None
 
 
 class _StopError(Exception):
-    """The first element of a document begins."""
+    """The first element of a document has been reached."""
 
 
 def _stop(_name: str, _attributes: dict[str, str]) -> None:
@@ -204,14 +206,14 @@ def _opened(data: bytes, limits: InputLimits) -> zipfile.ZipFile:
         raise ParseError(f"expected a zip archive, got {describe_ole(data)}")
     if not data.startswith(ZIP_SIGNATURE):
         raise ParseError(f"expected a zip archive, got a file that begins {data[:8]!r}")
-    # The directory is read at once: what it may hold is known from the number of its entries.
+    # The whole directory is read at once, so its size is estimated first from the number of entries.
     if data.count(_DIRECTORY_ENTRY) > _SPARE * limits.members:
         raise ParseError(f"the archive has more than {limits.members:,} members, the limit")
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
         raise ParseError(f"the zip archive is damaged or cut short: {said(error)}") from error
-    except Exception as error:  # a directory of nonsense: struct.error, IndexError and others
+    except Exception as error:  # a corrupt directory may raise struct.error, IndexError and others
         raise ParseError(f"the zip archive is damaged: {type(error).__name__}") from error
     if len(archive.infolist()) > limits.members:
         raise ParseError(

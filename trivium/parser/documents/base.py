@@ -1,4 +1,4 @@
-"""What a reader of documents gets, and what it has to be."""
+"""The interface of document readers and their input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.types import MetadataValue, Page
 
 
 def nothing_beside(_address: str) -> bytes | None:
-    """For files that came alone."""
+    """Return None, for files without other files next to them."""
     return None
 
 
@@ -22,11 +22,12 @@ def nothing_beside(_address: str) -> bytes | None:
 class DocumentFile:
     """A file to read.
 
-    ``source`` is what problems and the store call it. ``path`` is where it lies among the files it came with, with ``/``
-    between folders (``docs/setup.md``). ``modified`` is when it was last changed (ISO 8601, UTC), None when unknown.
-    ``beside`` gives the content of another file by its address relative to this one, as for a picture that it shows; None
-    where there is none, or where it would lie outside of the folder that is read. ``language`` is the code of the
-    language that it is in, None when unknown: it helps to tell the encoding of text.
+    - ``source``: its name in error messages and in the store.
+    - ``path``: its path among the files it came with, with ``/`` between folders (``docs/setup.md``).
+    - ``modified``: time of the last change (ISO 8601, UTC), None if unknown.
+    - ``beside``: returns the content of another file by its address relative to this one, for example of a picture;
+      None if it does not exist or is outside the folder being read.
+    - ``language``: code of its language, None if unknown. Helps to detect the encoding of text.
     """
 
     data: bytes
@@ -38,7 +39,7 @@ class DocumentFile:
 
     @property
     def title(self) -> str:
-        """What the file is called, for documents that do not say it themselves.
+        """The name of the file as a title, for documents that have none.
 
         >>> DocumentFile(b"", "x", "docs/annual_report-2023.pdf").title
         'annual report-2023'
@@ -56,8 +57,7 @@ def page_of(
     aliases: tuple[str, ...] = (),
     metadata: Mapping[str, MetadataValue] | None = None,
 ) -> Page:
-    """What was read of a file as a page of a format. The file says what the document does not: without a ``title`` the
-    page is called after it, without ``modified`` it was changed when the file was."""
+    """Create the page of a document. Without ``title`` and ``modified``, those of the file are used."""
     return Page(
         title=title or normalise_title(file.title),
         text=document.text,
@@ -73,7 +73,7 @@ def page_of(
 
 
 _BY_PROGRAMS = frozenset(("pdf", "docx", "pptx", "xlsx"))
-"""Formats whose metadata programs fill in; a book by Anonymous is by Anonymous."""
+"""Formats whose metadata is filled in by programs. (In other formats, a book by "Anonymous" is by Anonymous.)"""
 _PLACEHOLDERS = frozenset(
     (
         "anonymous",
@@ -91,7 +91,7 @@ _PLACEHOLDERS = frozenset(
 
 
 def _said(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
-    """The metadata without what programs write where nobody has said anything."""
+    """Remove values that programs write as placeholders."""
     return {
         key: value
         for key, value in metadata.items()
@@ -103,9 +103,9 @@ class DocumentReader(Protocol):
     """Reads files of one format."""
 
     def __call__(self, file: DocumentFile, limits: InputLimits) -> Page:
-        """The file as a page, with :attr:`~trivium.types.Page.format`, ``path``, ``source`` and ``modified`` set.
+        """Convert a file to a page with :attr:`~trivium.types.Page.format`, ``path``, ``source`` and ``modified``.
 
-        Raises ParseError where the file is broken, encrypted, too large or without text, and MissingExtraError where a
-        package is missing. The messages say what was expected and what came, and do not name the file.
+        Raises ParseError when the file is broken, encrypted, too large or without text, and MissingExtraError when a
+        package is missing. Messages state what was expected and what was found, without naming the file.
         """
         ...

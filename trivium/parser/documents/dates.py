@@ -1,4 +1,4 @@
-"""Dates as files write them."""
+"""Parses dates in file formats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+
 
 
 def pdf_date(text: str) -> str | None:
-    """A date of a PDF in ISO 8601, UTC; None for none.
+    """Convert a PDF date to ISO 8601 in UTC; None if it is invalid.
 
     >>> pdf_date("D:20240102030405+01'00'"), pdf_date("D:2024"), pdf_date("yesterday"), pdf_date("D:20249999")
     ('2024-01-02T02:04:05Z', '2024-01-01T00:00:00Z', None, None)

@@ -1,4 +1,4 @@
-"""CSV and TSV: one table. How it is separated is seen from its rows, not from its name."""
+"""CSV and TSV files: one table. The delimiter is detected from the rows, not from the file name."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from trivium.parser.documents.rows import add_rows
 from trivium.parser.documents.text import decode
 from trivium.types import Page
 
-_DELIMITERS = "\t;,|"  # of two that fit as well, the one that is rarer inside of cells
+_DELIMITERS = "\t;,|"  # ordered by how rarely they occur inside cells, to break ties
 _SAMPLE_ROWS = 100
 _SAMPLE_CHARACTERS = 1 << 16
 _MIN_FIT = 0.7
-"""Share of rows that have the same number of cells, below which a character separates nothing."""
+"""Minimum share of rows with the same number of cells for a character to count as the delimiter."""
 _ROWS_A_CHECK = 1_000
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
     text = decode(file.data, file.language)
     delimiter, text = _declared(text)
     if delimiter is None:
@@ -39,7 +39,8 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 def find_delimiter(text: str) -> str:
-    """The character that separates cells: with it most rows have as many cells, two or more. A comma where none does.
+    """Detect the delimiter: the character that splits most rows into the same number of cells, at least two. Defaults
+    to a comma.
 
     >>> find_delimiter("a;b\\n1,5;2,5\\n3,5;4,5\\n")
     ';'
@@ -49,7 +50,7 @@ def find_delimiter(text: str) -> str:
         widths = [len(row) for row in _sample(text, delimiter) if row]
         if not widths:
             continue
-        # The first row counts: what separates the cells below separates the headers, too.
+        # The first row weighs more, because the delimiter also separates the headers.
         width = max(set(widths), key=lambda number: (widths.count(number), number))
         fit = widths.count(width) / len(widths) * (1.0 if widths[0] == width else 0.8)
         if width > 1 and fit >= _MIN_FIT and (fit, width) > best_fit:
@@ -68,12 +69,12 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
             if len(rows) >= _SAMPLE_ROWS:
                 break
     except csv.Error:
-        pass  # what came before tells enough
+        pass  # the rows before are sufficient
     return rows
 
 
 def _declared(text: str) -> tuple[str | None, str]:
-    """The separator that a first line ``sep=;`` names, as Excel writes it, and the text below."""
+    """Return the delimiter declared in a first line ``sep=;``, as written by Excel, and the remaining text."""
     line, _, below = text.partition("\n")
     if line.lower().startswith("sep=") and len(line) == len("sep=;"):
         return line[-1], below
@@ -105,7 +106,7 @@ def _rows(text: str, delimiter: str, limits: InputLimits) -> Iterator[Row]:
 
 
 def _is_unbalanced(text: str, delimiter: str) -> bool:
-    """Whether quotation marks are no quotes: a mark that is never closed would swallow the rows behind it."""
+    """Whether quotation marks are ordinary characters. Otherwise an unclosed quote would swallow the following rows."""
     if text.count('"') % 2 == 0:
         return False
     try:

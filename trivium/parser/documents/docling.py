@@ -1,8 +1,8 @@
-"""Reads PDF files with Docling, which finds layout, tables and formulas with neural networks.
+"""Reads PDF files with Docling, which detects layout, tables and formulas with neural networks.
 
-Docling runs as a program of its own, in whatever environment it is installed: it brings PyTorch, and its versions of
-packages are not those of this one. What it writes, a ``DoclingDocument`` as JSON, becomes a page here. The setting
-``pdf_reader`` chooses it, ``docling_command`` is the program. Source: https://docling-project.github.io/docling
+Docling runs as a separate program in its own environment, because it needs PyTorch and other versions of shared
+packages. Its output, a ``DoclingDocument`` as JSON, is converted to a page here. It is enabled by the setting
+``pdf_reader``; ``docling_command`` is the program. Source: https://docling-project.github.io/docling
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if sys.platform != "win32":
 Item = Mapping[str, Any]
 
 _MAX_JSON = 256 << 20  # bytes
-_MAX_DEPTH = 50  # of groups in groups
+_MAX_DEPTH = 50  # nested groups
 _MAX_TITLE = 250
 _LEFT_OUT = frozenset({"page_header", "page_footer", "empty_value", "marker"})
 _TABLES = frozenset({"table", "document_index"})
@@ -43,8 +43,9 @@ _PICTURES = frozenset({"picture", "chart"})
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Raises ConfigurationError where
-    there is no Docling."""
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Raises ConfigurationError
+    when Docling is not available.
+    """
     return read_written(_converted(file.data, limits), file, limits)
 
 
@@ -89,15 +90,18 @@ def _converted(data: bytes, limits: InputLimits) -> object:
 
 
 def _without_limits() -> None:
-    """The limits of a process that parses are for what it does itself; the time of this program is limited apart."""
+    """Lift the limits of the parsing process, which are meant for its own work. The time of this program is limited
+    separately.
+    """
     for name in (resource.RLIMIT_CPU, resource.RLIMIT_DATA):
         _, hard = resource.getrlimit(name)
         resource.setrlimit(name, (hard, hard))
 
 
 def read_written(content: object, file: DocumentFile, limits: InputLimits) -> Page:
-    """A ``DoclingDocument``, as the parsed JSON of its ``export_to_dict``, as a page. Raises ParseError for anything
-    else, and for one without text."""
+    """Convert a ``DoclingDocument``, given as the parsed JSON of its ``export_to_dict``, to a page. Raises ParseError
+    for anything else, and for a document without text.
+    """
     if not isinstance(content, Mapping) or content.get("schema_name") != "DoclingDocument":
         raise ParseError("expected the JSON of a DoclingDocument")
     try:
@@ -114,7 +118,7 @@ class _Reader:
         self._document = Document(limits.headings)
         self._pictures = Pictures(limits)
         self._title = ""
-        # Captions are written with what they are the caption of.
+        # Captions are written together with their table or picture.
         self._taken: set[str] = {
             caption["$ref"]
             for kind in ("tables", "pictures")
@@ -136,21 +140,22 @@ class _Reader:
         )
 
     def _item_of(self, reference: Item) -> Item:
-        """What a reference like ``#/texts/3`` leads to."""
+        """Return the item that a reference like ``#/texts/3`` points to."""
         _, kind, number = reference["$ref"].split("/")
         item: Item = self._content[kind][int(number)]
         return item
 
     def _within_once(self, parent: Item) -> Iterator[Item]:
-        """The children of an item that were not met before: one stands in one place, and where groups are within
-        themselves, more than once, the ways through them would double at each level."""
+        """Yield the children of an item that have not been visited. Each item has one place, and in cyclic groups the
+        number of paths would double at each level.
+        """
         for reference in parent.get("children", ()):
             if reference["$ref"] not in self._taken:
                 self._taken.add(reference["$ref"])
                 yield self._item_of(reference)
 
     def _children(self, parent: Item, depth: int) -> None:
-        items: list[Item] = []  # of a list, that follow one another
+        items: list[Item] = []  # consecutive list items
         for item in self._within_once(parent):
             if item.get("content_layer", "body") != "body" or item["label"] in _LEFT_OUT:
                 continue
@@ -198,7 +203,7 @@ class _Reader:
         self._document.block(ChunkKind.LIST, run, places=places)
 
     def _within(self, parent: Item, depth: int) -> Iterator[str]:
-        """The texts of lists in a list."""
+        """Yield the texts of nested lists."""
         for item in self._within_once(parent):
             if item.get("text"):
                 yield clean_text(item["text"])
@@ -238,7 +243,7 @@ class _Reader:
 
 
 def _page(item: Item) -> int | None:
-    """The page that an item begins on; None where it does not say."""
+    """Return the page on which an item begins; None if unknown."""
     return next((int(place["page_no"]) for place in item.get("prov", ())[:1]), None)
 
 

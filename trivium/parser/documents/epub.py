@@ -1,4 +1,4 @@
-"""EPUB: chapters in the order of reading, with the names of the table of contents; each is read as a web page."""
+"""EPUB: chapters in reading order, named by the table of contents; each is read as a web page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trivium.types import MetadataValue, Page
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-# Fonts may be scrambled, which keeps nobody from reading.
+# Fonts may be obfuscated, which does not affect the text.
 _FONT_SCRAMBLING = frozenset(("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"))
 _HTML_TYPES = frozenset(
     ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document")
@@ -43,8 +43,9 @@ _MAX_DEPTH = 6
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Links between its chapters are not
-    kept: they lead to this same page."""
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Links between its chapters
+    are dropped because they lead to the same page.
+    """
     archive = Archive(file.data, limits)
     package_name = _package_name(archive)
     package = _xml(archive, package_name)
@@ -65,26 +66,26 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 class _ChapterDocument(Document):
-    """Puts the headings of a chapter below the chapter's name."""
+    """Places the headings of a chapter below the chapter's name."""
 
     depth = 0
-    label = ""  # of the chapter, until its first heading
+    label = ""  # name of the chapter, until its first heading
 
     def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
-        """As of any document; a heading that repeats the name of the chapter is left out."""
+        """Add a heading. One that repeats the name of the chapter is left out."""
         repeats = bool(self.label) and _same(text, self.label)
         self.label = ""
         if not repeats:
             super().heading(text, number + self.depth, anchors)
 
     def chapter(self, label: str, depth: int) -> None:
-        """A chapter begins."""
+        """Begin a chapter."""
         super().heading(label, depth)
         self.depth, self.label = depth, label
 
 
 def _no_link(_address: str) -> None:
-    """The links of a book lead to its own chapters, or to the web."""
+    """Resolve no links: they lead to chapters of the same book, or to the web."""
 
 
 class _Book:
@@ -100,7 +101,7 @@ class _Book:
         self._deadline = Deadline(limits)
 
     def read(self, name: str) -> None:
-        """A chapter. One that is empty or missing is left out."""
+        """Read a chapter. An empty or missing one is skipped."""
         self._deadline.check()
         if name not in self._archive:
             return
@@ -123,7 +124,7 @@ class _Book:
 
 
 def _same(first: str, second: str) -> bool:
-    """Whether two headings say the same, as "Chapter 1 The Sea" and "1. The Sea" do not quite."""
+    """Whether two headings are equal apart from case and white space."""
     return normalise_title(first).casefold() == normalise_title(second).casefold()
 
 
@@ -139,7 +140,7 @@ def _package_name(archive: Archive) -> str:
 
 
 def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, str]]:
-    """By id: the member, its type and its properties. What leads out of the archive is left out."""
+    """Map ids to members with their type and properties. Items outside the archive are dropped."""
     found = {}
     for item in package.iter():
         if _local(item) == "item" and item.get("href"):
@@ -151,7 +152,7 @@ def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, 
 
 
 def _spine(package: Element, manifest: dict[str, tuple[str, str, str]]) -> list[str]:
-    """The members to read, in order, each once; the table of contents is not read."""
+    """Return the members to read, in order and without duplicates, except the table of contents."""
     members = []
     for reference in package.iter():
         if _local(reference) == "itemref":
@@ -164,7 +165,7 @@ def _spine(package: Element, manifest: dict[str, tuple[str, str, str]]) -> list[
 
 
 def _check_rights(archive: Archive, chapters: list[str]) -> None:
-    """Raises ParseError for a book whose text is encrypted."""
+    """Raise ParseError for a book with encrypted text."""
     if _ENCRYPTION not in archive:
         return
     for data in _xml(archive, _ENCRYPTION).iter():
@@ -177,7 +178,7 @@ def _check_rights(archive: Archive, chapters: list[str]) -> None:
 
 
 def _contents(archive: Archive, manifest: dict[str, tuple[str, str, str]]) -> dict[str, tuple[str, int]]:
-    """By member, the name and the depth (from 1) of the chapter that begins with it."""
+    """Map members to the name and depth (from 1) of the chapter that begins with them."""
     for name, _, properties in manifest.values():
         if "nav" in properties.split() and name in archive:
             found = _nav(archive, name)
@@ -187,7 +188,7 @@ def _contents(archive: Archive, manifest: dict[str, tuple[str, str, str]]) -> di
         if kind == _NCX_TYPE and name in archive:
             try:
                 root = _xml(archive, name)
-            except ParseError:  # the chapters can be read without
+            except ParseError:  # the chapters can be read without it
                 return {}
             found = {}
             _ncx(root, name, 0, found)
@@ -230,7 +231,7 @@ def _ncx(element: Element, base: str, depth: int, found: dict[str, tuple[str, in
 
 
 def _label(found: dict[str, tuple[str, int]], base: str, href: str, text: str, depth: int) -> None:
-    """The first entry that leads to a member names it."""
+    """Name a member after the first entry that links to it."""
     name, label = resolved(base, href), normalise_title(text)[:_MAX_LABEL]
     if href and name is not None and label:
         found.setdefault(name, (label, min(depth, _MAX_DEPTH)))
@@ -241,7 +242,7 @@ def _metadata(metadata: Element) -> dict[str, MetadataValue]:
     for name, key in _LABELS:
         values = list(dict.fromkeys(_texts(metadata, name)))
         if values:
-            # Of several languages and identifiers the first is the book's.
+            # Of several languages and identifiers, the first is that of the book.
             some = values if name in ("creator", "subject") else values[:1]
             found[key] = "; ".join(some)[:_MAX_VALUE]
     for date in _texts(metadata, "date")[:1]:
@@ -264,7 +265,7 @@ def _texts(metadata: Element, name: str) -> list[str]:
 
 
 def _local(element: Element) -> str:
-    """The name of an element without its name space."""
+    """Return the name of an element without its namespace."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 

@@ -1,7 +1,7 @@
-"""XLSX: each sheet is a section, its rows are lines of a table.
+"""XLSX: each sheet is a section, and its rows are lines of a table.
 
-openpyxl reads what is around the cells (names of sheets, shared texts, number formats). The cells are read here, since it
-takes twice the time for them, and merged ones are not known to its way of reading row by row.
+openpyxl reads everything except the cells (names of sheets, shared strings, number formats). Cells are read here
+because openpyxl takes twice as long for them, and its row-wise reader does not support merged cells.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from trivium.parser.documents.rows import add_rows
 from trivium.text import normalise_title
 from trivium.types import Page
 
-_MAX_FORMULA = 200  # characters; a longer one says little
-_MAX_COLUMNS = 1_000  # of a sheet; what stands further right is left out
-_MAX_MERGED = 10_000  # cells of a sheet that repeat a merged one
-_MAX_PENDING = 200_000  # elements of a row: there are 16,384 columns
+_MAX_FORMULA = 200  # characters; longer formulas are not informative
+_MAX_COLUMNS = 1_000  # per sheet; columns further right are dropped
+_MAX_MERGED = 10_000  # maximum number of cells filled from merged ones, per sheet
+_MAX_PENDING = 200_000  # elements per row: there are 16,384 columns
 _ELEMENTS_A_CHECK = 10_000
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ROW, _CELL, _VALUE, _INLINE, _TEXT, _FORMULA = (
@@ -53,10 +53,10 @@ _DIGITS = 12
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
 
-    Its chunks have no page numbers: where a sheet breaks into pages is a matter of the printer, and a reader finds the
-    place by the name of the sheet, which is the section.
+    Its chunks have no page numbers: page breaks depend on the printer, and a place is found by the name of the sheet,
+    which is the section.
     """
     archive = Archive(file.data, limits)
     check_strict(archive)
@@ -65,7 +65,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
             archive.verify(name)
     document = Document(limits.headings)
     with translated("an Excel file (.xlsx)"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and extensions that the library does not know
+        warnings.simplefilter("ignore")  # about styles and extensions unknown to the library
         import openpyxl
 
         book = openpyxl.load_workbook(
@@ -86,7 +86,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left of the limits for all sheets."""
+    """Remaining limits, shared by all sheets."""
 
     limits: InputLimits
     cells: int = 0
@@ -103,7 +103,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Formats:
-    """How values are shown, by the number of their style."""
+    """How values are displayed, by style number."""
 
     epoch: datetime
     dates: frozenset[int]
@@ -153,7 +153,7 @@ class _Cells:
         self._columns: dict[str, int] = {}
 
     def rows(self, source: IO[bytes]) -> Iterator[Numbered]:
-        """The rows that are there."""
+        """Yield the existing rows."""
         number = pending = 0
         for count, (_, element) in enumerate(iterparse(source)):  # noqa: S314 - see the import
             pending += 1
@@ -200,9 +200,9 @@ class _Cells:
             return "" if inline is None else _inline_text(inline)
         value = cell.findtext(_VALUE)
         if not value:
-            formula = cell.findtext(_FORMULA) or ""  # that was never computed, as libraries write them
+            formula = cell.findtext(_FORMULA) or ""  # never computed, as written by libraries
             return f"={formula}" if 0 < len(formula) <= _MAX_FORMULA else ""
-        if kind == "e":  # an error such as #REF! says nothing
+        if kind == "e":  # errors such as #REF! are not informative
             return ""
         if kind == "s":
             at = _as_int(value)
@@ -227,7 +227,7 @@ class _Cells:
 
 
 def _inline_text(inline: Element) -> str:
-    """Its text, of all the parts that are set in different type, without what says how to pronounce it."""
+    """Return the text of an inline string, of all its formatted parts, without phonetic hints."""
     parts = []
     for child in inline:
         if child.tag == _TEXT:
@@ -238,7 +238,7 @@ def _inline_text(inline: Element) -> str:
 
 
 def _shown_date(number: float, epoch: datetime, *, duration: bool) -> str | None:
-    """A date, time or duration as ISO 8601 writes them; None for a number that is no date."""
+    """Format a date, time or duration in ISO 8601; None if the number is not a date."""
     from openpyxl.utils.datetime import from_excel
 
     try:
@@ -248,7 +248,7 @@ def _shown_date(number: float, epoch: datetime, *, duration: bool) -> str | None
     if isinstance(value, timedelta):
         return str(value)
     if isinstance(value, datetime):
-        # Excel counts in days: a second is a fraction that is never met exactly.
+        # Excel stores dates as days, so seconds are never exact.
         value = (value + timedelta(milliseconds=500)).replace(microsecond=0)
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
     if isinstance(value, time):
@@ -257,7 +257,9 @@ def _shown_date(number: float, epoch: datetime, *, duration: bool) -> str | None
 
 
 def _merged(source: IO[bytes]) -> Mapping[int, list[_Merge]]:
-    """The merged cells of a sheet, by their first row. They stand behind the cells, which are skipped unparsed."""
+    """Return the merged cells of a sheet, by their first row. They are stored after the cells, which are skipped
+    unparsed.
+    """
     tail = b""
     found = False
     while piece := source.read(_PIECE):
@@ -287,8 +289,9 @@ class _Merge:
 
 
 def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Iterator[Row]:
-    """The rows from the first that has text, with an empty one for each gap. A merged cell is repeated in the rows that
-    it covers, where it is higher than a row: its text holds for each of them."""
+    """Yield the rows from the first with text, with an empty row for each gap. A merged cell higher than one row is
+    repeated in all rows that it covers, because its text applies to each of them.
+    """
     open_: list[tuple[_Merge, str]] = []
     previous = 0
     for number, cells in rows:
@@ -313,7 +316,7 @@ def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Ite
 
 
 def _column_number(letters: str) -> int:
-    """The index of a column, from 0; that of a name that is none is beyond every limit.
+    """Return the index of a column, from 0. Invalid names get an index beyond every limit.
 
     >>> _column_number("A"), _column_number("AB")
     (0, 27)
@@ -327,5 +330,5 @@ def _column_number(letters: str) -> int:
 
 
 def _as_int(text: str | None) -> int | None:
-    """A number that is not negative; None for anything else."""
+    """Parse a non-negative integer; None for anything else."""
     return int(text) if text and len(text) < _DIGITS and text.isascii() and text.isdigit() else None

@@ -1,6 +1,6 @@
-"""The formats that are read beside HTML and JSON: how a file is recognised, and which module reads it.
+"""Document formats besides HTML and JSON: how a file is recognised, and which module reads it.
 
-A module is imported when the first file of its format is read: its libraries may be large, or missing.
+A module is imported when the first file of its format is read, because its libraries may be large or missing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from trivium.settings import load_settings
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """A format. ``suffixes`` are those of its files. ``signatures`` are (offset, bytes) that its files have; one
-    suffices. ``within``: in files of its name they may stand somewhere in so many of the first bytes. ``inside`` are
-    (member, bytes in it) of zip archives in this format; one suffices. ``by_name``: it has no
-    signature, so that the name of a file decides. ``module`` has a function ``read``, a
-    :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """A format.
+
+    - ``suffixes``: suffixes of its files.
+    - ``module``: module with a function ``read``, a :class:`~trivium.parser.documents.base.DocumentReader`.
+    - ``signatures``: (offset, bytes) in its files; one is sufficient.
+    - ``by_name``: it has no signature, so the file name decides.
+    - ``inside``: (member, bytes in it) of zip archives in this format; one is sufficient.
+    - ``within``: in files with its suffix, a signature may be anywhere in this many first bytes.
+    """
 
     name: str
     suffixes: tuple[str, ...]
@@ -33,7 +37,7 @@ class DocumentFormat:
 
 
 def _office(*types: str) -> tuple[tuple[str, bytes], ...]:
-    """Office's formats are told apart by the type of the main part."""
+    """Office formats are distinguished by the type of the main part."""
     return tuple(("[Content_Types].xml", f"{name}.main+xml".encode()) for name in types)
 
 
@@ -47,7 +51,7 @@ PICTURE_SIGNATURES = (
     (0, b"II*\0"),
     (0, b"MM\0*"),
 )
-"""Those of bitmaps (``BM``) begin texts, too."""
+"""Without the signature of bitmaps (``BM``), with which a text may begin."""
 
 DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
     format.name: format
@@ -91,11 +95,11 @@ DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
         DocumentFormat("csv", (".csv", ".tsv", ".tab"), "delimited", by_name=True),
     )
 }
-"""By name."""
+"""Formats by name."""
 
 
 def format_of_name(name: str) -> DocumentFormat | None:
-    """The format that the name of a file speaks of, whatever is in it.
+    """Return the format suggested by the name of a file.
 
     >>> format_of_name("docs/Setup.MD").name
     'markdown'
@@ -105,8 +109,9 @@ def format_of_name(name: str) -> DocumentFormat | None:
 
 
 def format_of_content(head: bytes, name: str) -> DocumentFormat | None:
-    """The format whose signature stands in the first bytes of a file; of several (as for zip archives) the one that its
-    name speaks of."""
+    """Return the format whose signature is in the first bytes of a file. If several match (as for zip archives), the
+    file name decides.
+    """
     named = format_of_name(name)
     found = [
         format
@@ -121,8 +126,9 @@ def format_of_content(head: bytes, name: str) -> DocumentFormat | None:
 
 
 def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat | None:
-    """The format of a zip archive, told by what is in it: ``member`` gives the content of a member, None where there is
-    none."""
+    """Return the format of a zip archive, based on its content. ``member`` returns the content of a member, None if it
+    does not exist.
+    """
     return next(
         (
             format
@@ -134,8 +140,9 @@ def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat |
 
 
 def reader_of(name: str) -> DocumentReader:
-    """The reader of a format, imported; of PDF the one of the settings, which are read for no other format. Raises
-    KeyError for an unknown format."""
+    """Import and return the reader of a format. For PDF it depends on the settings, which are not read for other
+    formats. Raises KeyError for an unknown format.
+    """
     module = DOCUMENT_FORMATS[name].module
     if name == "pdf" and load_settings().pdf_reader == "docling":
         module = "docling"

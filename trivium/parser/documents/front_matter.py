@@ -1,4 +1,4 @@
-"""What a Markdown file says of itself before its text, as YAML between ``---`` or as TOML between ``+++``."""
+"""Front matter of Markdown files: YAML between ``---`` or TOML between ``+++``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.types import MetadataValue
 
 _FENCES = {"---": "yaml", "+++": "toml"}
 MAX_FRONT_MATTER = 32 << 10
-"""Characters; more is not read: what parsers make of nested values takes long."""
+"""Maximum length in characters, because parsers are slow on nested values."""
 _MAX_TOML_LINE = 1_000
 _MAX_BRACKETS = 500
 _MAX_KEYS = 100
@@ -31,10 +31,10 @@ _ALIASES = ("aliases", "alias")
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as its version 1.2 reads plain values: ``no`` is text, and so is ``12:30``."""
+    """Loads plain values according to YAML 1.2: ``no`` is text, and so is ``12:30``."""
 
 
-_Loader.yaml_implicit_resolvers = {}  # else those of version 1.1 are tried first
+_Loader.yaml_implicit_resolvers = {}  # otherwise the resolvers of version 1.1 would be tried first
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
 )
@@ -60,8 +60,9 @@ _Loader.add_implicit_resolver(
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """``title`` and ``aliases`` as written; ``metadata`` is everything else that is text, a number, yes or no, or a list
-    of them; ``length`` counts the characters up to the document's own text."""
+    """``title`` and ``aliases`` as written; ``metadata`` contains all other texts, numbers, booleans and lists of them;
+    ``length`` is the number of characters before the document's own text.
+    """
 
     title: str = ""
     aliases: tuple[str, ...] = ()
@@ -70,7 +71,8 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The front matter of a text; of one that is neither YAML nor TOML, the lines of the form ``key: value``.
+    """Parse the front matter of a text. If it is neither valid YAML nor TOML, lines of the form ``key: value`` are
+    used.
 
     >>> read_front_matter("---\\ntitle: Setup\\ntags: [a, b]\\ndate: 2024-05-01\\n---\\nText").metadata
     {'tags': 'a, b', 'date': '2024-05-01'}
@@ -85,7 +87,7 @@ def read_front_matter(text: str) -> FrontMatter:
     written = text[start : end.start()]
     values = {} if len(written) > MAX_FRONT_MATTER else _parse(written, _FENCES[fence])
     if values is None:
-        return FrontMatter()  # a rule, then text, then another rule
+        return FrontMatter()  # a rule, text, and another rule
     names = {key.lower(): key for key in reversed(values)}
     title = _as_value(values.get(names.get(_TITLE, ""), ""))
     aliases: list[str] = []
@@ -105,8 +107,9 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def metadata_of(values: Mapping[str, object]) -> dict[str, MetadataValue]:
-    """What of a mapping can be metadata: text, numbers, yes and no, dates (as ISO text), and lists of them (joined by
-    commas). Other values are left out, and so are those beyond 100 keys or 1,000 characters."""
+    """Return the values that can be metadata: text, numbers, booleans, dates (as ISO text), and lists of them (joined
+    by commas). Other values are dropped, and so are those beyond 100 keys or 1,000 characters.
+    """
     kept: dict[str, MetadataValue] = {}
     for key, value in values.items():
         name = _line(key)
@@ -122,7 +125,7 @@ def _is_name(value: object) -> bool:
 
 
 def _parse(written: str, language: str) -> dict[str, object] | None:
-    """The values; None where the text is no front matter at all."""
+    """Parse the values; None if the text is not front matter."""
     try:
         if language == "toml" and max(map(len, written.split("\n"))) > _MAX_TOML_LINE:
             raise ValueError("keys with many dots take quadratic time")
@@ -162,5 +165,5 @@ def _as_scalar(value: object) -> MetadataValue | None:
 
 
 def _line(text: str) -> str:
-    """A text on one line. An escape in the file may stand for what no text can hold."""
+    """Put a text on one line, cleaned, because escapes may stand for invalid characters."""
     return composed(" ".join(clean_text(text).split()))

@@ -1,7 +1,7 @@
-"""Which of the first rows of a table name its columns, judged by what is below them.
+"""Detects which of the first rows of a table are column headers, based on the rows below.
 
-Words above numbers are names. So are years, dates and the numbers of a sequence, which are values elsewhere: where they
-are of one kind, in order, and what is below them is of another.
+Words above numbers are headers. Years, dates and sequence numbers, which otherwise are values, are headers if they are
+of one kind, in order, and above values of another kind.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import pairwise
 from trivium.parser.grid import Table, place
 
 Row = Sequence[str]
-"""The cells of a row as shown, empty ones as empty texts."""
+"""The cells of a row as displayed; empty cells are empty strings."""
 
 Labels = tuple[tuple[str, ...], ...]
-"""For every column its headers, outermost first."""
+"""The headers of each column, outermost first."""
 
 _SAMPLE = 50
-_MAX_HEADER = 100  # characters of a header; what is longer is content
+_MAX_HEADER = 100  # characters; longer cells are content
 _DATE = (
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
@@ -35,15 +35,14 @@ _YEAR = re.compile(r"(?:1[89]|20)\d{2}(?:\.0)?|2100(?:\.0)?")
 _INTEGER = re.compile(r"\d{1,3}")
 _FRACTION = re.compile(r"\d[.,]\d|%")
 _MAX_STEP = 10
-"""Between two years that are the heads of neighbouring columns; prices of a thousand or two are further apart."""
+"""Maximum difference of two years that head adjacent columns; prices of a thousand or two differ more."""
 _DIGITS_OF_A_YEAR = 4
 _FEW_INTEGERS = 4
-"""Numbers in a row that are a sequence by chance hardly ever, whatever is below them."""
+"""A sequence of this many integers is a header regardless of the values below, because it hardly occurs by chance."""
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell is a number, a date, a time, a formula, or one of a few words that stand for a
-    value.
+    """Whether a cell is a number, a date, a time, a formula, or one of a few words that represent a value.
 
     >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
     [True, True, True, False, False]
@@ -52,8 +51,9 @@ def is_value(text: str) -> bool:
 
 
 class SpannedRow(list[str]):
-    """A row with cells that are wider than a column: ``spans`` are the first and last column of each. The text of such a
-    cell stands in its first column."""
+    """A row with cells that span columns: ``spans`` contains the first and last column of each. The text of such a cell
+    is in its first column.
+    """
 
     __slots__ = ("spans",)
 
@@ -64,15 +64,15 @@ class SpannedRow(list[str]):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The rows that name columns: how many, and what they call each."""
+    """The number of header rows, and the headers of each column."""
 
     rows: int
     labels: Labels
 
 
 def head_of(rows: Sequence[Row], *, headed: bool) -> Head | None:
-    """The head of a table, of one row or two; None where it has none. ``headed``: it has one unless that is plainly
-    wrong.
+    """Return the header of a table, of one or two rows; None if it has none. ``headed``: assume a header unless that is
+    clearly wrong.
 
     >>> head_of([("", "Sales", ""), ("Town", "Q1", "Q2"), ("Oslo", "1", "2")], headed=False).labels
     (('Town',), ('Sales', 'Q1'), ('Sales', 'Q2'))
@@ -87,7 +87,7 @@ def head_of(rows: Sequence[Row], *, headed: bool) -> Head | None:
 
 
 def head_rows(table: Table) -> set[int]:
-    """The numbers of the rows that are the head of a table with merged cells."""
+    """Return the numbers of the header rows of a table with merged cells."""
     rows = []
     for placed in place(table.rows[:_SAMPLE]):
         row = SpannedRow(
@@ -101,8 +101,9 @@ def head_rows(table: Table) -> set[int]:
 
 
 def _two_rows(rows: Sequence[Row]) -> Labels | None:
-    """What two rows call the columns below: the first names groups of them, whose cells are merged, or followed by empty
-    ones as where a sheet was saved as CSV. None where they are no head."""
+    """Return the column headers given by two rows, of which the first names groups of columns: merged cells, or cells
+    followed by empty ones as in a sheet saved as CSV. None if they are not headers.
+    """
     if len(rows) < 3:
         return None
     spans = [span for span in rows[0].spans if span[1] > span[0]] if isinstance(rows[0], SpannedRow) else []
@@ -140,7 +141,7 @@ def _two_rows(rows: Sequence[Row]) -> Labels | None:
 
 
 def _groups(top: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Cells of a row that are followed by empty ones, where all of these have a cell below."""
+    """Return the ranges of cells followed by empty ones, if all of these have a cell below."""
     spans: list[tuple[int, int]] = []
     for at, name in enumerate(top):
         if name:
@@ -151,8 +152,8 @@ def _groups(top: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:
-    """The first of the rows if it names the columns, judged by what is below it; None if it does not. ``headed``: it does
-    unless that is plainly wrong.
+    """Return the first row if it names the columns, judging by the rows below it; else None. ``headed``: assume that it
+    does unless that is clearly wrong.
 
     >>> header_of([("Country", "Population"), ("Norway", "5.5"), ("Sweden", "10.6")], headed=False)
     ('Country', 'Population')
@@ -190,7 +191,8 @@ def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:
         )
     if typed or headed:
         return first
-    # Text in all columns: three or more have headers, two may be names and values. A value that occurs again is none.
+    # Text in all columns: tables of three or more have headers, two columns may be names and values. A header does not
+    # recur as a value.
     recurs = any(name in column for name, column in words)
     return first if len(filled) > 2 and not recurs else None
 
@@ -204,8 +206,9 @@ def _are_labels(
     headed: bool,
     typed: bool,
 ) -> bool:
-    """Whether the cells of a first row that are values (``values``: their columns) name the columns below them.
-    ``typed``: another cell of the row does, a word above numbers."""
+    """Whether the cells of a first row that look like values (``values``: their columns) name the columns below them.
+    ``typed``: another cell of the row does, a word above numbers.
+    """
     labels = [names[at] for at in values]
     cells = [cell for at in values for cell in columns[at]]
     if not cells:
@@ -233,7 +236,7 @@ def _are_labels(
 
 
 def _count(labels: Sequence[str]) -> bool:
-    """Whether cells count one by one, from 0 or 1."""
+    """Whether cells count upwards from 0 or 1."""
     first = labels[0] if labels else ""
     return first in ("0", "1") and list(labels) == [
         str(number) for number in range(int(first), int(first) + len(labels))
@@ -245,7 +248,7 @@ def _have_fractions(cells: Sequence[str]) -> bool:
 
 
 def _are_of_other_size(cells: Sequence[str]) -> bool:
-    """Whether cells are numbers, several, and none has as many digits as a year."""
+    """Whether there are several cells, all numeric, and none has as many digits as a year."""
     return len(cells) > 1 and all(
         is_value(cell) and sum(map(str.isdigit, cell)) != _DIGITS_OF_A_YEAR for cell in cells
     )

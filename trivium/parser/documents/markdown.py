@@ -1,5 +1,6 @@
-"""Markdown: GitHub's, with front matter, footnotes, definition lists and wiki links, and what Hugo, MkDocs, Docusaurus
-and Obsidian add to it. It becomes HTML, which is read like any other."""
+"""Markdown: GitHub's dialect with front matter, footnotes, definition lists and wiki links, and extensions of Hugo,
+MkDocs, Docusaurus and Obsidian. It is converted to HTML, which is read like any other.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from trivium.text import normalise_title
 from trivium.types import Page
 
 INDEX_STEMS = frozenset(("index", "_index", "readme"))
-"""Files that stand for their folder."""
+"""Names of files that represent their folder."""
 
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$|\s*\{/\*[^{}]*\*/\}\s*$")
@@ -60,9 +61,10 @@ _KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. It is called what its front matter
-    says, else as its first heading, else after the file. One with front matter or a heading alone is a page without
-    text."""
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. The title comes from its
+    front matter, else from its first heading, else from the file name. A file with only front matter or a heading
+    becomes a page without text.
+    """
     if len(file.data) > limits.markdown_bytes:
         raise ParseError(
             f"the file has {len(file.data):,} bytes, more than the limit of {limits.markdown_bytes:,} for Markdown:"
@@ -75,12 +77,12 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     env = {"source": text, "deadline": parser_time() + limits.seconds}
     html = _parser().render(plain_blocks(text, mdx=mdx), env)
     if not any(map(str.isalnum, html)):
-        # Pages that only list what is below them have nothing else that says what they are about.
+        # Pages that only list their subpages have no other description of their content.
         html = f"<p>{escape(str(front.metadata.get('description', '')))}</p>"
     root = parse_markup(f"<div>{html}</div>", limits)
     title = normalise_title(front.title)
     title = title if 0 < len(title) <= MAX_TITLE else first_title(root) or _name(file)
-    # A file that only has a title is what others link to: a section of a site, a note that is still to be written.
+    # A file with only a title is still a link target: a section of a site, or a note yet to be written.
     named = bool(front.length) or root.css_first("h1, h2, h3, h4, h5, h6") is not None
     document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show, may_be_empty=named)
     return page_of(
@@ -94,7 +96,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 def _name(file: DocumentFile) -> str:
-    """What the file is called; one that stands for its folder is called after that."""
+    """Return the title given by the file name; a file that represents its folder is named after that."""
     path = PurePosixPath(file.path)
     if path.stem.lower() in INDEX_STEMS and path.parent.name:
         return normalise_title(path.parent.name)
@@ -124,15 +126,14 @@ def _check_deadline(state: StateBlock, _start: int, _end: int, _silent: bool) ->
 
 
 def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
-    """A rule that fits nothing. Raises ParseError when the document has had its time."""
+    """A rule that never matches. Raises ParseError when the time limit of the document is exceeded."""
     if parser_time() > state.env["deadline"]:
         raise ParseError("to parse it takes more processor time than the limit: split it")
     return False
 
 
 def _html_parts(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Rows of a table, and parts of lists, that are indented after an empty line: HTML as long as the element is open,
-    not code."""
+    """Parse indented table rows and list items after an empty line as HTML while the element is open, not as code."""
     if silent or not state.is_code_block(start):
         return False
     if _PART.match(state.src, state.bMarks[start] + state.tShift[start]) is None or not _is_open(state):
@@ -146,7 +147,7 @@ def _html_parts(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _is_open(state: StateBlock) -> bool:
-    """Whether a table or list in HTML has begun and not ended. Each token is looked at once."""
+    """Whether an HTML table or list is open. Each token is examined once."""
     seen, depth = state.env.get("open", (0, 0))
     for token in state.tokens[seen:]:
         if token.type == "html_block":
@@ -157,7 +158,7 @@ def _is_open(state: StateBlock) -> bool:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """``[[target|text]]``, and ``![[target]]``, which shows a picture or another note."""
+    """Parse ``[[target|text]]``, and ``![[target]]``, which embeds a picture or another note."""
     if state.src[state.pos] not in "![" or state.linkLevel > 0:
         return False
     found = _WIKI_LINK.match(state.src, state.pos)
@@ -168,7 +169,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
         shown = (found[3] or "").strip()
         if found[1] and target.lower().endswith(_PICTURES):
             picture = state.push("image", "img", 0)
-            alt = "" if re.fullmatch(r"\d+(?:x\d+)?", shown) else shown  # its width, in Obsidian
+            alt = "" if re.fullmatch(r"\d+(?:x\d+)?", shown) else shown  # in Obsidian, its width
             picture.attrs = {"src": target, "alt": alt}
             picture.children = []
             picture.content = alt
@@ -188,7 +189,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _strip_heading_attributes(state: StateCore) -> None:
-    """``## Setup {#setup}`` is headed "Setup", and links may call it ``setup``."""
+    """Handle ``## Setup {#setup}``, which has the heading "Setup" and the anchor ``setup``."""
     for opening, content in zip(state.tokens, state.tokens[1:], strict=False):
         if opening.type == "heading_open" and content.content.endswith("}"):
             found = _HEADING_ATTRIBUTES.search(content.content)
@@ -200,7 +201,7 @@ def _strip_heading_attributes(state: StateCore) -> None:
 
 
 def _strip_marks(state: StateCore) -> None:
-    """Of ``==marked==`` words the signs are taken out, and so are names of blocks at their ends (`` ^a1b2c3``)."""
+    """Remove the marks of ``==marked==`` words, and block names at the end of blocks (`` ^a1b2c3``)."""
     for token in state.tokens:
         children = token.children or []
         for child in children:
@@ -221,8 +222,9 @@ def _inline_html(
     _options: object,
     env: MutableMapping[str, Any],
 ) -> str:
-    """A tag between words. One that would hide what follows is text, as on GitHub, and so is a word in angle brackets
-    that is no tag of HTML, such as ``<name>``."""
+    """Render an inline tag. A tag that would hide the following content becomes text, as on GitHub, and so does a word
+    in angle brackets that is not an HTML tag, such as ``<name>``.
+    """
     content = tokens[index].content
     tag = _TAG_NAME.fullmatch(content)
     if (
@@ -242,7 +244,7 @@ def _block_html(
     _options: object,
     _env: MutableMapping[str, Any],
 ) -> str:
-    """Lines of HTML; elements that are not closed in them do not hide what follows."""
+    """Render lines of HTML. Unclosed elements do not hide the following content."""
     content = tokens[index].content
     for name in ("script", "style", "textarea", "template", "title", "iframe", "xmp", "svg"):
         opened = len(re.findall(rf"<{name}\b", content, re.IGNORECASE))

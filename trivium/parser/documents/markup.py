@@ -1,4 +1,4 @@
-"""From HTML, whatever it was made of, to the blocks of a page: formats that become HTML have no parser of their own."""
+"""Converts HTML to the blocks of a page. Shared by all formats that are converted to HTML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_ADDRESS = 1_000
 
 
 def parse_markup(html: str, limits: InputLimits) -> LexborNode:
-    """The body of an HTML text. Raises ParseError for one that would cost too much."""
+    """Parse HTML and return its body. Raises ParseError when that would be too expensive."""
     try:
         tree = LexborHTMLParser(checked_bytes(html, limits))
     except SelectolaxError as error:
@@ -32,7 +32,7 @@ def parse_markup(html: str, limits: InputLimits) -> LexborNode:
 
 
 def first_title(root: LexborNode) -> str:
-    """The first heading, if it is one of the highest level; else nothing."""
+    """Return the first heading if it is of the highest level; else an empty string."""
     heading = root.css_first("h1, h2, h3, h4, h5, h6")
     title = normalise_title(heading.text()) if heading is not None and heading.tag == "h1" else ""
     return title if len(title) <= MAX_TITLE else ""
@@ -46,9 +46,10 @@ def read_blocks(
     read_picture: PictureReader | None = None,
     may_be_empty: bool = False,
 ) -> Document:
-    """Everything below an element, as the sections and chunks of a page called ``title``. Its links are addresses of
-    other files; those that lead to other sites, or elsewhere in the same file, are left out. Raises ParseError when
-    there is no text, unless it ``may_be_empty``."""
+    """Read everything below an element as the sections and chunks of a page with this ``title``. Links to other files
+    are kept as addresses; links to other sites, or within the same file, are dropped. Raises ParseError when there is
+    no text, unless it ``may_be_empty``.
+    """
     reader = Reader(title, None, limits, resolve_link=local_address, read_picture=read_picture)
     reader.read(root)
     if not (may_be_empty or reader.document.has_chunks):
@@ -57,7 +58,7 @@ def read_blocks(
 
 
 def local_address(href: str) -> Address | None:
-    """An address that leads to another file beside this one, or None.
+    """Return an address that leads to another file next to this one, or None.
 
     >>> local_address("../setup.md#linux"), local_address("https://example.org/"), local_address("#top")
     ('../setup.md#linux', None, None)

@@ -1,17 +1,17 @@
-"""Recognises files in Microsoft's compound format (OLE), none of which is read: what to say of them."""
+"""Recognises files in Microsoft's compound format (OLE), which is not supported, for error messages."""
 
 from __future__ import annotations
 
 OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OLD_SUFFIXES = frozenset((".doc", ".dot", ".ppt", ".pps", ".xls"))
-"""Of files that their owners take for documents: they are told what to do about them."""
+"""Suffixes of old Office documents, whose owners are told how to convert them."""
 
 
 def _name(stream: str) -> bytes:
     return stream.encode("utf-16-le")
 
 
-# Names of streams, first of what contains others.
+# Names of streams; containers before their contents.
 _KINDS: tuple[tuple[bytes, str], ...] = (
     (_name("EncryptedPackage"), "an encrypted document: save it without a password"),
     (_name("DRMEncryptedDataSpace"), "a document whose rights are managed: save it without protection"),
@@ -24,7 +24,7 @@ _KINDS: tuple[tuple[bytes, str], ...] = (
 
 
 def describe_ole(data: bytes) -> str:
-    """What a file that begins with :data:`OLE_SIGNATURE` is, and what to do about it.
+    """Describe a file that begins with :data:`OLE_SIGNATURE`, and how to convert it.
 
     >>> describe_ole(OLE_SIGNATURE + "WordDocument".encode("utf-16-le"))
     'an old Word file (.doc): save it as .docx'

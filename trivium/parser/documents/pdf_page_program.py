@@ -1,14 +1,15 @@
-"""The program that draws a page of a PDF: a request and the file on stdin, what came of it and a picture on stdout.
+"""Program that renders a PDF page: a request and the file on stdin, a result and a picture on stdout.
 
-It reads files of strangers with PDFium, so it runs by itself (``python -I pdf_page_program.py``), with limits of memory
-and time, and once all is loaded without the right to open anything. It imports nothing of Trivium, so that it starts in
-a fraction of a second.
+It reads untrusted files with PDFium, so it runs as a separate process (``python -I pdf_page_program.py``) with memory
+and time limits and, after loading, without permission to open anything. It imports nothing of Trivium, so that it
+starts in a fraction of a second.
 
-The request is a line of JSON: ``page`` (from 1), ``longest`` (pixels of the longer side, 0 for no picture), ``passage``
-(text to be found on the page) and ``texts`` (what is said to stand on it). The answer is a line of JSON, and after it the
-picture as WebP: ``pages``, ``modified`` (``ModDate`` as the file has it), ``width`` and ``height`` in points, ``shown``
-(which share of the texts stands on the page; null where the page has no text, or none was given) and ``marks``, the
-places of the passage as [x, y, width, height] in shares of the page, from its upper left corner."""
+The request is a line of JSON: ``page`` (from 1), ``longest`` (longer side in pixels, 0 for no picture), ``passage``
+(text to locate on the page) and ``texts`` (texts expected on the page). The response is a line of JSON followed by the
+picture as WebP: ``pages``, ``modified`` (``ModDate`` as in the file), ``width`` and ``height`` in points, ``shown``
+(the share of the texts found on the page; null if the page has no text or none was given) and ``marks``, the places of
+the passage as [x, y, width, height] in fractions of the page from its upper left corner.
+"""
 
 from __future__ import annotations
 
@@ -30,24 +31,27 @@ NOT_READ, NO_PAGE = 3, 4
 
 _MEMORY = 512 << 20
 _PROCESSOR_SECONDS = 10
-_MAX_CHARACTERS = 100_000  # of a page; a printed one has 5,000
-_MAX_WORDS = 4_000  # of a page and of a passage, which are compared
+_MAX_CHARACTERS = 100_000  # per page; a printed page has 5,000
+_MAX_WORDS = 4_000  # maximum number of words compared, of page and passage
 _MAX_MARKS = 500
 _QUALITY = 70
 _SHINGLE = 5
-"""Letters that are compared at a time to see whether a text stands on a page: hyphens and the order of columns change
-few of them."""
+"""Length of the letter sequences compared to find a text on a page. Hyphens and column order affect few of them."""
 _FEW_LETTERS = 20
 _GAP = 3
-"""Words that may differ within a passage (broken by a hyphen, a footnote's mark) and are marked with the rest."""
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")  # scripts without spaces: each sign
+"""Maximum number of consecutive differing words within a passage (hyphenated, footnote marks) that are marked with the
+rest.
+"""
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+"
+)  # in scripts without spaces, each character is a word
 
 Box = tuple[float, float, float, float]
-"""Left, top, right, bottom, in shares of the page."""
+"""Left, top, right, bottom, in fractions of the page."""
 
 
 def main() -> int:
-    """Answer the request on stdin; the exit code says how it went."""
+    """Process the request on stdin and return the exit code."""
     import pypdfium2.raw as pdfium
     from PIL import Image, WebPImagePlugin  # noqa: F401 - what saving would import
 
@@ -105,7 +109,7 @@ def _picture(pdfium: Any, image: Any, page: Any, scale: float, size: tuple[float
 
 
 def _characters(pdfium: Any, page: Any, size: tuple[float, float]) -> tuple[str, list[Box | None]]:
-    """The characters of a page and where each stands; None for spaces."""
+    """Return the characters of a page and their boxes; None for spaces."""
     reader = pdfium.FPDFText_LoadPage(page)
     count = pdfium.FPDFText_CountChars(reader) if reader else 0
     if not 0 < count <= _MAX_CHARACTERS:
@@ -137,7 +141,7 @@ def _letters(text: str) -> str:
 
 
 def _shown(page: str, texts: list[str]) -> float | None:
-    """Which share of the texts stands on a page."""
+    """Return the share of the texts found on a page."""
     there = _letters(page)
     said = [_letters(text) for text in texts]
     if len(there) < _FEW_LETTERS or sum(map(len, said)) < _FEW_LETTERS:
@@ -148,7 +152,7 @@ def _shown(page: str, texts: list[str]) -> float | None:
 
 
 def marks(page: str, boxes: list[Box | None], passage: str) -> list[list[float]]:
-    """Where a passage stands on a page: a rectangle for each stretch of a line, [x, y, width, height]."""
+    """Return where a passage is on a page: one rectangle per part of a line, [x, y, width, height]."""
     words = list(_WORD.finditer(page))[:_MAX_WORDS]
     wanted = [_letters(word) for word in _WORD.findall(passage)[:_MAX_WORDS]]
     there = [_letters(word.group()) for word in words]
@@ -171,7 +175,7 @@ def marks(page: str, boxes: list[Box | None], passage: str) -> list[list[float]]
             if x1 <= x0 or y1 <= y0:
                 continue
             last = lines[-1] if lines else None
-            # The same line: they stand beside each other, and not far.
+            # On the same line, close to each other.
             if last is not None and _beside(last, y0, y1) and -0.01 < x0 - last[2] < 0.06:
                 last[0], last[1] = min(last[0], x0), min(last[1], y0)
                 last[2], last[3] = max(last[2], x1), max(last[3], y1)
@@ -190,7 +194,7 @@ def _limit() -> None:
         return
     for name, limit in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, 3),  # the standard streams
+        (resource.RLIMIT_NOFILE, 3),  # only the standard streams
         (resource.RLIMIT_CPU, _PROCESSOR_SECONDS),
         (resource.RLIMIT_DATA, _MEMORY),
     ):

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, with the places of a passage, drawn in a process apart and within limits."""
+"""Renders PDF pages and locates passages on them, in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -19,17 +19,23 @@ MEDIA_TYPE = "image/webp"
 _PROGRAM = Path(__file__).with_name("pdf_page_program.py")
 _PATIENCE_SECONDS = 20.0
 _MAX_BYTES = 16 << 20
-"""Of what the program may say: a page of noise at 1,600 pixels takes 1.5 MB."""
+"""Maximum output of the program. A page of noise at 1,600 pixels takes 1.5 MB."""
 
 Mark = tuple[float, float, float, float]
-"""Left, top, width and height of a place on a page, in shares of the page, from its upper left corner."""
+"""Left, top, width and height of a rectangle, in fractions of the page from its upper left corner."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPage:
-    """A page. ``width`` and ``height`` are in points, ``pages`` is how many the document has, ``modified`` when it says
-    that it was changed (ISO 8601). ``shown``: which share of the texts given stands on the page; None where it has no
-    text, or none was given. ``picture`` is a WebP file, empty where none was asked for."""
+    """A rendered page.
+
+    - ``pages``: number of pages of the document.
+    - ``modified``: modification date stated by the document (ISO 8601).
+    - ``width``, ``height``: in points.
+    - ``shown``: share of the given texts found on the page; None if it has no text or none was given.
+    - ``marks``: rectangles of the passage.
+    - ``picture``: a WebP file, empty if none was requested.
+    """
 
     pages: int
     modified: str | None
@@ -43,10 +49,10 @@ class DrawnPage:
 def draw_page(
     data: bytes, page: int, *, longest: int, passage: str = "", texts: Sequence[str] = ()
 ) -> DrawnPage:
-    """A page (from 1) of a PDF file, its longer side of ``longest`` pixels (0: no picture), with the places where
-    ``passage`` stands. ``texts`` are compared with what stands on it.
+    """Render a page (from 1) of a PDF file with a longer side of ``longest`` pixels (0: no picture), and locate
+    ``passage`` on it. ``texts`` are compared with its text.
 
-    Raises ParseError where the file cannot be read, has no such page, or takes too much memory or time, and
+    Raises ParseError when the file cannot be read, does not have the page, or needs too much memory or time, and
     MissingExtraError without Pillow.
     """
     if find_spec("PIL") is None:

@@ -1,4 +1,4 @@
-"""PPTX: each slide is a section, and a page."""
+"""PPTX: each slide is a section and a page."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ from trivium.types import ChunkKind, Page
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _SMART_ART = "/diagramData"
-_BANDS = 12  # of a slide's height: shapes in one band are read from left to right
+_BANDS = 12  # per slide height: shapes in the same band are read from left to right
 _MAX_TITLE = 300
-# Placeholders that say the same on every slide: date, slide number, footer, header.
+# Placeholders repeated on every slide: date, slide number, footer, header.
 _RUNNING = frozenset(("dt", "sldNum", "ftr", "hdr"))
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Page numbers are those of the
-    slides; slides that are not shown are left out, and count."""
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Page numbers are those of
+    the slides; hidden slides are left out but counted.
+    """
     archive = Archive(file.data, limits)
     check_strict(archive)
     with translated("a PowerPoint file (.pptx)"):
@@ -70,7 +71,7 @@ class _Slides:
         self._archive = archive
         self._band = band
         self._pictures = Pictures(limits)
-        self._blocks = 0  # of the slide
+        self._blocks = 0  # blocks of the current slide
 
     def read(self, number: int, slide: Any) -> None:
         shapes = list(self._in_order(slide.shapes))
@@ -88,7 +89,7 @@ class _Slides:
             frame = slide.notes_slide.notes_text_frame
             if frame is not None:
                 self._text(frame)
-        if name and not self._blocks:  # a slide with nothing but its title is found by it
+        if name and not self._blocks:  # a slide with only a title is found by its title
             self._block(ChunkKind.PARAGRAPH, RowRun([name]))
 
     def _block(self, kind: ChunkKind, run: TextRun) -> None:
@@ -96,7 +97,7 @@ class _Slides:
         self.document.block(kind, run)
 
     def _in_order(self, shapes: Any) -> Iterator[Any]:
-        """From top to bottom and from left to right; groups as a whole."""
+        """Yield shapes from top to bottom and left to right; groups are kept together."""
 
         def place(entry: tuple[int, Any]) -> tuple[int, int, int]:
             at, shape = entry
@@ -133,7 +134,7 @@ class _Slides:
         self._block(ChunkKind.LIST if count > 1 else ChunkKind.PARAGRAPH, run)
 
     def _smart_art(self, shape: Any, slide: Any) -> None:
-        """A diagram keeps its texts in a part of its own."""
+        """Add the texts of a diagram, which are in a separate part."""
         lines: list[str] = []
         for element in shape._element.iter():
             identifier = element.get(f"{_R}dm") if isinstance(element.tag, str) else None
@@ -189,7 +190,7 @@ def _table(table: Any) -> Table:
 
 
 def _chart(chart: Any) -> Table:
-    """The numbers that a chart shows: a row for each category, a column for each series."""
+    """Return the data of a chart: one row per category, one column per series."""
     out = Table(is_infobox=False)
     if chart.has_title and chart.chart_title.has_text_frame:
         out.caption.add(clean_cell(chart.chart_title.text_frame.text))

@@ -1,10 +1,11 @@
-"""Rows of values (CSV, sheets) as text: which rows are headers, and every cell with the header of its column.
+"""Converts rows of values (CSV, sheets) to text, detecting headers and prefixing every cell with the header of its
+column.
 
     Country; Capital; Population
     Country: Norway; Capital: Oslo; Population: 5500000
 
-The rows are written as :mod:`trivium.parser.tables` writes those of a table with markup, but one by one: there may be a
-hundred thousand.
+The format is that of :mod:`trivium.parser.tables`, but rows are written one by one because there may be a hundred
+thousand.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from trivium.parser.sources.base import clean_text
 from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortened
 from trivium.types import ChunkKind
 
-_SAMPLE = 50  # rows that are looked at for whether there are headers
-_MAX_TITLES = 5  # rows above the headers that are no part of the table
-_ROWS_A_BLOCK = 5_000  # splitting a text into chunks is linear; this bounds what is held twice
+_SAMPLE = 50  # rows examined for headers
+_MAX_TITLES = 5  # maximum number of title rows above the headers
+_ROWS_A_BLOCK = 5_000  # limits the memory for text that is held twice while it is split into chunks
 
 
 class RowRun(TextRun):
-    """Text of rows: lines that are ready."""
+    """Text of rows that are already formatted."""
 
     __slots__ = ()
 
@@ -36,7 +37,7 @@ class RowRun(TextRun):
 
 
 def clean_cell(text: str) -> str:
-    """A cell's text on one line, without invisible characters.
+    """Return a cell's text on one line, without invisible characters.
 
     >>> clean_cell(" a\\n b\\u200b ")
     'a b'
@@ -49,20 +50,21 @@ def clean_cell(text: str) -> str:
 
 
 def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
-    """Add the rows of a sheet or file to a document as tables, one for each group of rows between empty rows.
-    ``headed``: the first row is a header unless that is plainly wrong, as usual in CSV; otherwise two columns of text are
-    read as names and values."""
+    """Add the rows of a sheet or file to a document as tables, one per group of rows between empty rows. ``headed``:
+    assume that the first row is a header unless that is clearly wrong, as usual in CSV; otherwise two columns of text
+    are read as names and values.
+    """
     labels: Labels = ()
     for group in _groups(rows):
         body = list(islice(group, _SAMPLE))
         titles = _titles(body)
         if titles and (head := head_of(body[titles - 1 :], headed=False)) is not None and head.rows > 1:
-            titles -= 1  # the only group of columns
+            titles -= 1  # it names the only group of columns
         for title in body[:titles]:
             _add(document, ChunkKind.PARAGRAPH, [_plain(title)])
         del body[:titles]
         found = head_of(body, headed=headed)
-        headed = False  # of the first group
+        headed = False  # applies to the first group only
         lines = []
         if found is not None:
             labels = tuple(tuple(map(clean_cell, names)) for names in found.labels)
@@ -84,7 +86,7 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
-    """The rows between empty rows; each group has to be read to its end before the next."""
+    """Yield groups of rows between empty rows. Each group must be consumed before the next."""
     iterator = iter(rows)
     for row in iterator:
         if any(cell.strip() for cell in row):
@@ -103,14 +105,14 @@ def _until_empty(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _titles(rows: Sequence[Row]) -> int:
-    """How many rows at the beginning are titles: a single cell each, above rows with several."""
+    """Return the number of title rows at the beginning: single cells above rows with several."""
     filled = [sum(1 for cell in row if cell.strip()) for row in rows]
     count = next((at for at, number in enumerate(filled) if number > 1), 0)
     return count if count <= _MAX_TITLES else 0
 
 
 def _fits(rows: Sequence[Row], labels: Labels) -> bool:
-    """Whether rows after an empty row may go on with the columns of the group before: they have as many."""
+    """Whether rows after an empty row may continue the columns of the previous group: they have the same number."""
     width = max((len(row) for row in rows if any(row)), default=0)
     filled = max((at + 1 for row in rows for at, cell in enumerate(row) if cell.strip()), default=0)
     return bool(labels) and min(width, filled) == len(labels)
@@ -129,7 +131,7 @@ def _line(row: Row, labels: Sequence[str]) -> str:
 
 
 def _grouped_line(row: Row, labels: Labels) -> str:
-    """A row below two rows of headers: the outer one is written once for the cells in a row that have it."""
+    """Format a row under two header rows: the outer header is written once for consecutive cells that share it."""
     parts: list[str] = []
     previous: tuple[str, ...] = ()
     for at, cell in enumerate(map(clean_cell, row)):

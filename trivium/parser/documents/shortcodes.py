@@ -1,13 +1,13 @@
-"""What sites and note-taking programs write into Markdown that is none: shortcodes (Hugo), admonitions (Docusaurus,
-GitHub), tabs and abbreviations (MkDocs), comments (Obsidian), components (MDX). Their tags are taken out, and what
-readers see of them is kept."""
+"""Removes non-Markdown syntax of site generators and note-taking programs: shortcodes (Hugo), admonitions (Docusaurus,
+GitHub), tabs and abbreviations (MkDocs), comments (Obsidian), components (MDX). The text that readers see is kept.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# No part of it goes beyond the next opening braces, so that it takes linear time on whatever is not closed.
+# No part matches beyond the next opening braces, so that unclosed input takes linear time.
 _SHORTCODE = re.compile(
     r"""\{\{([<%])(?P<escape>/\*)?\s*(?P<close>/?)\s*(?P<name>[\w./-]*)"""
     r"""(?P<rest>(?:"(?:[^"{]|\{(?!\{))*+"|`(?:[^`{]|\{(?!\{))*+`|(?!\{\{|[>%]\}\})[^"`])*+)[>%]\}\}"""
@@ -38,7 +38,7 @@ _SNIPPET = re.compile(r"^[ \t]*-{1,}8<-{1,}.*$")
 
 
 def without_shortcodes(text: str) -> str:
-    """The text with the shortcodes of Hugo taken out; what stands between an opening and a closing one is kept.
+    """Remove Hugo shortcodes from a text; the text between an opening and a closing one is kept.
 
     >>> without_shortcodes('{{< note >}}Mind the {{< tooltip text="gap" id="g" >}}.{{< /note >}}')
     'Mind the gap.'
@@ -49,7 +49,7 @@ def without_shortcodes(text: str) -> str:
 
 
 def _shown(found: re.Match[str]) -> str:
-    if found["escape"]:  # an example of a shortcode, in a text about them
+    if found["escape"]:  # an example of a shortcode in a text about shortcodes
         opening, closing = found[1], ">" if found[1] == "<" else "%"
         return f"{{{{{opening} {found['name']}{found['rest'].rstrip().removesuffix('*/')}{closing}}}}}"
     name = found["name"]
@@ -86,13 +86,12 @@ def _parameters(written: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _bare(text: str) -> str:
-    """A text without the marks that would end what it is put into."""
+    """Remove marks that would end the construct into which the text is inserted."""
     return re.sub(r"[\[\]<>|\n]", " ", text).strip()
 
 
 def plain_blocks(text: str, *, mdx: bool = False) -> str:
-    """The text with the marks of admonitions, attributes and, of MDX, imports and components taken out; code is left as
-    it is.
+    """Remove the marks of admonitions and attributes and, in MDX, imports and components. Code is unchanged.
 
     >>> plain_blocks("> [!NOTE]\\n> Mind.\\n")
     '> \\n> Mind.\\n'
@@ -102,7 +101,7 @@ def plain_blocks(text: str, *, mdx: bool = False) -> str:
 
 def _plain_lines(lines: list[str], mdx: bool) -> Iterator[str]:
     fence = ""
-    left = [line.strip() for line in lines].count(_COMMENT)  # lines that begin or end a comment
+    left = [line.strip() for line in lines].count(_COMMENT)  # remaining lines that begin or end a comment
     hidden = False
     for line in lines:
         if not fence and line.strip() == _COMMENT:

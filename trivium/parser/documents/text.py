@@ -1,4 +1,4 @@
-"""Plain text: paragraphs between blank lines. Nothing in it is a heading for sure, so that it has no sections."""
+"""Plain text: paragraphs between blank lines. Headings cannot be recognised reliably, so there are no sections."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _MAX_UNPRINTABLE = 0.02
-"""Share of control characters beyond which a file is no text."""
+"""Share of control characters above which a file is not text."""
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page called after it; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page named after it; see :class:`~trivium.parser.documents.base.DocumentReader`."""
     document = Document(limits.headings)
     for paragraph in _PARAGRAPHS.split(decode(file.data, file.language)):
         run = Verbatim()
@@ -32,8 +32,8 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 def decode(data: bytes, language: str | None = None) -> str:
-    """Text of a file (:func:`trivium.parser.encodings.decoded`). Line ends are those of Unix. Raises ParseError for what
-    is no text, and where its encoding cannot be told.
+    """Decode the text of a file (:func:`trivium.parser.encodings.decoded`), with Unix line ends. Raises ParseError for
+    binary data, and when the encoding cannot be detected.
 
     >>> decode("Größe".encode("cp1252"))
     'Größe'

@@ -1,7 +1,7 @@
 """DOCX: headings by the level of their styles, lists, tables, text boxes, notes, pictures.
 
-python-docx opens the package and knows its styles; the text is read from the XML, because half of it (text boxes, notes,
-links, tracked changes, content controls) is outside of what the library gives.
+python-docx opens the package and its styles. The text is read from the XML, because half of it (text boxes, notes,
+links, tracked changes, content controls) is not accessible through the library.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from trivium.types import Page
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
 
-    Its chunks have no page numbers: a Word file does not say where its pages end, the program that shows it does.
+    Its chunks have no page numbers: a Word file does not contain page breaks, which are determined by the program that
+    displays it.
     """
     archive = Archive(file.data, limits)
     check_strict(archive)

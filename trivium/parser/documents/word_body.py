@@ -1,4 +1,4 @@
-"""Goes through the body of a Word file, block by block."""
+"""Reads the body of a Word file, block by block."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from trivium.parser.runs import LINE, TextRun, indented_line
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
 
-_MAX_HEADING = 300  # characters; a longer paragraph in the style of a heading is text
-_MAX_BOLD = 80  # ... and of one that is a heading only because it is bold
+_MAX_HEADING = 300  # characters; a longer paragraph in a heading style is text
+_MAX_BOLD = 80  # the same for a heading recognised only because it is bold
 _KINDS = {Role.QUOTE: ChunkKind.QUOTE}
 
 
 class Body:
-    """The content of a document; :attr:`document` receives it."""
+    """Reads the content of a document into :attr:`document`."""
 
     def __init__(self, opened: Any, archive: Archive, limits: InputLimits, title: str | None) -> None:
-        """``opened`` is a document of python-docx; ``title`` is what its properties call it."""
+        """``opened`` is a document of python-docx; ``title`` is the title in its properties."""
         self.document = Document(limits.headings)
         self.title: str | None = None
-        """What it calls itself in its text: in the style for that, else its only heading of the highest level."""
+        """The title in its text: in the style for titles, else its only heading of the highest level."""
         self._root = opened.element.body
         self._styles = Styles(opened.styles.element)
         self._text = WordText(opened.part, archive)
@@ -44,7 +44,7 @@ class Body:
         self._by_bold = False
 
     def read(self) -> None:
-        """Read all of it."""
+        """Read the entire body."""
         levels = [
             (look.level, self._text.plain(element))
             for element in self._root.iterchildren(f"{W}p")
@@ -109,7 +109,7 @@ class Body:
             name = " ".join(text.split())
             is_first = not self.document.has_sections
             if is_first and normalise_title(name) in (self.title, self._known_title):
-                return  # it is the page's name
+                return  # the page's title
             if look.role is Role.HEADING:
                 self.document.heading(name, look.level)
                 return
@@ -170,7 +170,9 @@ def _only_cell(table: Any) -> Any | None:
 
 
 def _is_bold_heading(paragraph: Any, text: str) -> bool:
-    """Whether a paragraph looks like a heading, in a document without any: short, bold throughout, no sentence."""
+    """Whether a paragraph looks like a heading in a document without heading styles: short, entirely bold, not a
+    sentence.
+    """
     if not 0 < len(text) <= _MAX_BOLD or text[-1] in ".,;:!?" or not any(map(str.isalpha, text)):
         return False
     return all(_is_bold(run) for run in _runs_with_text(paragraph))

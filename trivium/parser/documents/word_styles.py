@@ -1,4 +1,4 @@
-"""What the styles of a Word file say of a paragraph: heading, title, list, caption, quotation."""
+"""Determines the role of a paragraph from the styles of a Word file: heading, title, list, caption, quotation."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import Enum
 from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-"""The name space of Word's elements."""
+"""The XML namespace of Word's elements."""
 
-_MAX_BASES = 20  # a style may be based on one that is based on it
-_BODY_LEVEL = 9  # an outline level that is none
-# Word keeps the English names of its own styles in every language; other programs write theirs.
+_MAX_BASES = 20  # styles may be based on each other in a cycle
+_BODY_LEVEL = 9  # an outline level that means body text
+# Word keeps the English names of its built-in styles in every language; other programs use translated names.
 _HEADING = re.compile(
     r"(?:heading|überschrift|titre|título|titolo|kop|rubrik|otsikko|overskrift|nagłówek|nadpis|заголовок|标题|見出し)\s*(\d)",
     re.IGNORECASE,
@@ -21,7 +21,7 @@ _HEADING = re.compile(
 
 
 class Role(Enum):
-    """What a paragraph is."""
+    """The role of a paragraph."""
 
     TEXT = "text"
     HEADING = "heading"
@@ -34,7 +34,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A paragraph's role; ``level`` of headings from 1, of lists from 0."""
+    """The role of a paragraph, with the ``level`` of headings (from 1) and lists (from 0)."""
 
     role: Role
     level: int = 0
@@ -50,7 +50,7 @@ _NAMES = (
 
 
 class Styles:
-    """The paragraph styles of a document, by their ids."""
+    """The paragraph styles of a document, by id."""
 
     def __init__(self, styles: Any) -> None:
         """``styles`` is the ``<w:styles>`` element."""
@@ -66,7 +66,7 @@ class Styles:
         self._looks: dict[str | None, Look] = {}
 
     def look(self, properties: Any) -> Look:
-        """What a paragraph with these properties (``<w:pPr>``, or None) is."""
+        """Return the role of a paragraph with these properties (``<w:pPr>``, or None)."""
         if properties is None:
             return self._of_style(self._default)
         style = value(properties, "pStyle") or self._default
@@ -80,7 +80,7 @@ class Styles:
                 look = Look(Role.TEXT)
         numbering = properties.find(f"{W}numPr")
         if numbering is not None and look.role in (Role.TEXT, Role.LIST):
-            if value(numbering, "numId") == "0":  # no number, whatever the style says
+            if value(numbering, "numId") == "0":  # not numbered, regardless of the style
                 return Look(Role.TEXT)
             indent = value(numbering, "ilvl") or "0"
             return Look(Role.LIST, min(int(indent), 8) if indent.isascii() and indent.isdigit() else 0)
@@ -121,13 +121,13 @@ class Styles:
 
 
 def value(parent: Any, name: str) -> str | None:
-    """The value of a property: ``<w:NAME w:val="...">`` below ``parent``."""
+    """Return the value of a property: ``<w:NAME w:val="...">`` below ``parent``."""
     child = parent.find(f"{W}{name}")
     return None if child is None else child.get(f"{W}val")
 
 
 def is_on(parent: Any, name: str) -> bool:
-    """Whether a property that is on or off is on."""
+    """Whether a boolean property is on."""
     child = parent.find(f"{W}{name}")
     return child is not None and child.get(f"{W}val") not in ("0", "false", "off", "none")
 
@@ -139,5 +139,5 @@ def _level(outline: str | None) -> int | None:
 
 
 def _level_in_name(name: str) -> int:
-    """ "List Bullet 3" is the third level."""
+    """Return the level in the name of a list style: "List Bullet 3" is the third level."""
     return int(name[-1]) - 1 if name[-1:] in tuple("23456789") else 0

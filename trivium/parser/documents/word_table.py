@@ -1,4 +1,4 @@
-"""Tables of a Word file, as the tables of a web page."""
+"""Reads tables of a Word file as tables of a web page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.runs import COMMA, TextRun
 from trivium.parser.tables import linearise
 
-_MAX_NESTED = 4  # tables inside of tables; what is in deeper ones is left out
+_MAX_NESTED = 4  # nested tables; the content of deeper ones is dropped
 
 
 @dataclass(slots=True)
 class WordTable:
-    """A table, written; with the pictures of its cells."""
+    """A formatted table, with the pictures in its cells."""
 
     run: TextRun
     references: list[tuple[str, int]] = field(default_factory=list)
@@ -26,10 +26,10 @@ class WordTable:
 
 
 def read_table(element: Any, text: WordText, depth: int = 1) -> WordTable:
-    """A ``<w:tbl>``. Its header rows are those it marks, else the first where it looks like one."""
+    """Read a ``<w:tbl>``. Its header rows are those marked as such, else the first row if it looks like one."""
     out = WordTable(TextRun())
     table = Table(is_infobox=False)
-    above: dict[int, Cell] = {}  # by column, cells that may go on below
+    above: dict[int, Cell] = {}  # by column, cells that may continue below
     for row in content(element):
         if row.tag != f"{W}tr":
             continue
@@ -87,7 +87,7 @@ def _fill(cell: Cell, element: Any, text: WordText, out: WordTable, depth: int) 
 
 
 def _fill_loose(cell: Cell, element: Any, text: WordText) -> None:
-    """The paragraphs of a note or text box in a cell."""
+    """Add the paragraphs of a note or text box to a cell."""
     for block in content(element):
         if block.tag == f"{W}p":
             cell.separate(COMMA)

@@ -1,4 +1,4 @@
-"""The text of a Word file's paragraphs: runs, links, notes, pictures, text boxes."""
+"""Reads the text of a Word file's paragraphs: runs, links, notes, pictures, text boxes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _BOX = f"{W}txbxContent"
 _ALTERNATIVES = f"{_MC}AlternateContent"
 
-# What is inside of these counts as if they were not there.
+# Elements whose content is treated as if it were in their parent.
 _TRANSPARENT = frozenset(f"{W}{name}" for name in ("sdtContent", "ins", "moveTo", "customXml", "smartTag"))
 _CONTROL = f"{W}sdt"
-# Deleted text, and what is not shown.
+# Deleted and hidden text.
 _SKIPPED = frozenset(
     f"{W}{name}" for name in ("del", "moveFrom", "pPr", "rPr", "instrText", "delText", "sdtPr")
 )
@@ -37,8 +37,9 @@ _FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph, read. ``references`` are addresses of other files with the character they stand at; ``notes`` are
-    those that it refers to, for :meth:`WordText.note`; ``boxes`` are the elements of its text boxes."""
+    """A paragraph. ``references`` are addresses of other files with their offsets; ``notes`` are keys for
+    :meth:`WordText.note`; ``boxes`` are the elements of its text boxes.
+    """
 
     run: TextRun = field(default_factory=TextRun)
     references: list[tuple[str, int]] = field(default_factory=list)
@@ -48,8 +49,9 @@ class Paragraph:
 
 
 def content(parent: Any) -> Iterator[Any]:
-    """The paragraphs and tables (rows, cells) of an element, also those in content controls and tracked insertions; no
-    table of contents."""
+    """Yield the paragraphs and tables (rows, cells) of an element, including those in content controls and tracked
+    insertions, except tables of contents.
+    """
     stack = [iter(parent)]
     while stack:
         element = next(stack[-1], None)
@@ -72,7 +74,7 @@ def _is_contents(control: Any) -> bool:
 
 
 def _chosen(alternatives: Any) -> list[Any]:
-    """One of several forms of the same: the first, which is the newest."""
+    """Return one of several alternative forms: the first, which is the newest."""
     for name in ("Choice", "Fallback"):
         found = alternatives.find(f"{_MC}{name}")
         if found is not None and len(found):
@@ -84,17 +86,17 @@ class WordText:
     """Reads the paragraphs of a document."""
 
     def __init__(self, part: Any, archive: Archive) -> None:
-        """``part`` is the main part of python-docx, whose relationships name links, pictures and notes."""
+        """``part`` is the main part of python-docx, whose relationships refer to links, pictures and notes."""
         self._part = part
         self._archive = archive
         self._note_elements: dict[str, dict[str, Any]] = {}
 
     def plain(self, element: Any) -> str:
-        """The text of a paragraph alone."""
+        """Return only the text of a paragraph."""
         return self.paragraph(element).run.text
 
     def paragraph(self, element: Any) -> Paragraph:
-        """A paragraph with what hangs on it."""
+        """Read a paragraph with everything attached to it."""
         paragraph = Paragraph()
         stack = [iter(content(element))]
         while stack:
@@ -125,7 +127,7 @@ class WordText:
         return hidden is not None and hidden.get(f"{W}val") not in ("0", "false", "off")
 
     def _reference(self, paragraph: Paragraph, element: Any) -> None:
-        """The address of another file that an element links to; of the web none is kept."""
+        """Add the address of another file that an element links to. Web addresses are dropped."""
         address = None
         if element.tag == f"{W}hyperlink":
             address = self._target(element.get(f"{_R}id"))
@@ -146,8 +148,9 @@ class WordText:
         return unquote(relationship.target_ref)
 
     def note(self, key: tuple[str, str]) -> Any | None:
-        """The element of a note; None where there is none, or it was given already: one that is referred to twice is read
-        once."""
+        """Return the element of a note; None if it does not exist or was returned before, because a note referenced
+        twice is read once.
+        """
         kind, identifier = key
         if kind not in self._note_elements:
             self._note_elements[kind] = self._read_notes(kind)
@@ -163,7 +166,7 @@ class WordText:
         return {}
 
     def _drawing(self, paragraph: Paragraph, element: Any) -> None:
-        """The pictures and text boxes of a drawing."""
+        """Add the pictures and text boxes of a drawing."""
         paragraph.boxes.extend(_outermost_boxes(element))
         described = next(element.iter(_PROPERTIES), None)
         alt = "" if described is None else described.get("descr") or described.get("title") or ""
@@ -176,7 +179,7 @@ class WordText:
 
 
 def _outermost_boxes(drawing: Any) -> Iterator[Any]:
-    """The text boxes of a drawing that are in no other; one form of each."""
+    """Yield the outermost text boxes of a drawing, one alternative of each."""
     stack = [drawing]
     while stack:
         element = stack.pop()

@@ -1,4 +1,4 @@
-"""Reads PDF files with PDFium: text in reading order, headings, tables, lists, and the page that each stands on."""
+"""Reads PDF files with PDFium: text in reading order, headings, tables and lists, with page numbers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from trivium.types import MetadataValue, Page
 _REPORTED = {"Author": "author", "Subject": "subject", "Keywords": "keywords"}
 _MAX_METADATA = 1_000
 _PATIENCE = 2.0
-"""Seconds before the pace of a document is judged."""
+"""Seconds before the speed of reading a document is judged."""
 _EXTRACTION_SHARE = 0.7
-"""Share of the time that goes into getting the text of pages; the rest makes blocks of it."""
+"""Share of the time limit for extracting the text of pages; the rest is for building blocks."""
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
     with opened(file.data) as pdf:
         if pdf.page_count < 1:
             raise ParseError("the PDF has no pages: expected at least one that can be read")
@@ -73,10 +73,11 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 def _lines(
     pdf: PdfiumDocument, limits: InputLimits
 ) -> tuple[list[list[Line]], dict[int, list[list[Line]]], list[list[PlacedPicture]]]:
-    """For every page its lines in the direction in which most is written, by page (from 0) those in other ones, and for
-    every page its pictures.
+    """Return the lines of each page in the main writing direction, those in other directions by page (from 0), and the
+    pictures of each page.
 
-    Raises ParseError as soon as it is clear that the document takes too long."""
+    Raises ParseError as soon as it is clear that the document takes too long.
+    """
     pages: list[list[Line]] = []
     minor: dict[int, list[list[Line]]] = {}
     pictures: list[list[PlacedPicture]] = []
@@ -104,7 +105,7 @@ def _blocks(
     from_pictures: dict[int, list[Block]],
     pictures: Sequence[Sequence[ReadPicture]],
 ) -> tuple[list[Block], Words]:
-    """The blocks of all pages in order, and the words of the document."""
+    """Return the blocks of all pages in order, and the words of the document."""
     bodies = without_furniture(pages)
     words = Words(lambda: (line.text for lines in bodies for line in lines))
     blocks: list[Block] = []
@@ -128,8 +129,9 @@ def _size_of_text(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def _title(file: DocumentFile, info: dict[str, str], first: Sequence[Line], size: float) -> str:
-    """The name of the file where it says something, else the title that the document states, else what is printed largest
-    on its first page. Names of files differ from each other, and their users have given them."""
+    """Return the name of the file if it is descriptive, else the title stated by the document, else the largest text on
+    its first page. File names are preferred because they are distinct and were chosen by users.
+    """
     name = normalise_title(file.title)
     if names_something(name):
         return name

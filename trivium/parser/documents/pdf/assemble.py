@@ -1,4 +1,4 @@
-"""Writes the blocks of a PDF into a document: sections, paragraphs that go on on the next page, lists."""
+"""Writes the blocks of a PDF to a document: sections, paragraphs continued on the next page, lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {Kind.TABLE: ChunkKind.TABLE, Kind.PICTURE: ChunkKind.IMAGE}
 def assemble(
     document: Document, blocks: Sequence[Block], words: Words, outline: Sequence[OutlineEntry], title: str
 ) -> None:
-    """Writes ``blocks`` under their headings. Raises ParseError when there are too many headings."""
+    """Write ``blocks`` under their headings. Raises ParseError when there are too many headings."""
     headings = find_headings(blocks, outline, title)
     replaced = {heading.at for heading in headings if heading.replaces}
     at = 0
@@ -34,9 +34,9 @@ def assemble(
 
 
 def _merged(blocks: Sequence[Block], words: Words) -> list[Block]:
-    """Blocks with those joined that a column, a page or a picture parts."""
+    """Join blocks that were separated by a column, a page or a picture."""
     out: list[Block] = []
-    last: Block | None = None  # that is no picture
+    last: Block | None = None  # the last block that is not a picture
     for block in blocks:
         if last is not None and goes_on(last, block):
             text = words.joined(last.text, block.text, soft=last.hyphen)
@@ -69,7 +69,9 @@ def _write(document: Document, blocks: Sequence[Block]) -> None:
 
 
 def _end_of_list(blocks: Sequence[Block], first: int) -> int:
-    """Where the list ends that begins with a block; ``first`` where it begins none. A number alone makes no list."""
+    """Return the end of the list that begins with a block; ``first`` if none does. A single numbered paragraph is not a
+    list.
+    """
     end = first
     while end < len(blocks) and blocks[end].kind is Kind.ITEM:
         end += 1
@@ -97,7 +99,7 @@ def _write_list(document: Document, items: Sequence[Block]) -> None:
 
 
 def _filled(run: TextRun, text: str) -> TextRun:
-    """The run with text that is clean already: its places stay."""
+    """Fill the run with text that is already clean, so that its offsets do not change."""
     run.parts.append(text)
     run.length = len(text)
     return run

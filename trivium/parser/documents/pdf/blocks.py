@@ -1,4 +1,4 @@
-"""From lines to blocks: paragraphs by spacing and indentation, items of lists, tables."""
+"""Groups lines into blocks: paragraphs by spacing and indentation, list items, tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from trivium.parser.documents.pdf.words import Words
 from trivium.parser.tables import linearise
 
 _SIZE_TOLERANCE = 0.08
-_INDENT = 0.8  # sizes of type
+_INDENT = 0.8  # in font sizes
 _MAX_FIRST_INDENT = 6.0
 _SPACING = 1.3
-"""How many times the usual distance of lines two of one paragraph may have."""
+"""Maximum distance of two lines of a paragraph, relative to the usual distance."""
 _SHORT = 0.12
-"""Share of the width that a line leaves free when it is a paragraph's last."""
+"""Minimum share of the width that is left free by the last line of a paragraph."""
 BULLET = re.compile(r"(?:[•◦▪●○■□·‣⁃❑➢✓\uf0b7\uf0a7]|[–—-](?=\s))\s*")
 NUMBERED = re.compile(r"(?:\(\s?(?:\d{1,2}|[a-z]|[ivx]{1,4})\s?\)|(?:\d{1,2}|[a-z])[.)])\s+\S")
 _ENDED = re.compile(r"[.:;!?]['\"”’)\]]*$")
@@ -29,7 +29,7 @@ _SENTENCE_END = re.compile(r"[.:;!?]['\"”’)\]]*$")
 
 
 class Kind(Enum):
-    """What a block is before headings are told."""
+    """The kind of a block before headings are detected."""
 
     TEXT = "text"
     ITEM = "item"
@@ -41,11 +41,12 @@ class Kind(Enum):
 class Block:
     """A block of a page.
 
-    ``text`` has the lines of a table, else running text. ``places`` say where in it other pages begin: (character, page).
-    ``picture`` is where a picture stands, which ``thumbnail`` shows small. ``base`` and ``last_base`` are where the first
-    and the last line stand, ``x0`` and ``x1`` the edges, all 0 where they are not known. ``flow_start`` and ``flow_end``:
-    it is the first or the last of its column or page, so that it may go on. ``hyphen``: it ends with a hyphen that is
-    only there because the line ends.
+    - ``text``: running text, or the lines of a table.
+    - ``places``: where in it other pages begin: (character, page).
+    - ``base``, ``last_base``, ``x0``, ``x1``: baselines of the first and last line, and the edges; 0 if unknown.
+    - ``flow_start``, ``flow_end``: whether it is the first or last of its column or page and may be continued.
+    - ``hyphen``: whether it ends with a hyphen that is only due to the line break.
+    - ``picture``, ``thumbnail``: place of a picture, and a small version of it.
     """
 
     kind: Kind
@@ -68,7 +69,7 @@ class Block:
 
 
 def blocks_of(lines: Sequence[Line], words: Words) -> list[Block]:
-    """The blocks of a flow of lines of one page."""
+    """Return the blocks of a flow of lines on one page."""
     if not lines:
         return []
     blocks: list[Block] = []
@@ -107,7 +108,7 @@ def _paragraphs(lines: Sequence[Line], words: Words, blocks: list[Block]) -> Non
 
 
 def _usual_distance(lines: Sequence[Line]) -> float:
-    """The most frequent distance of two lines in sizes of type."""
+    """Return the most frequent distance of two lines, in font sizes."""
     counts: Counter[float] = Counter()
     for above, line in pairwise(lines):
         ratio = (above.base - line.base) / max(line.size, 1.0)
@@ -117,7 +118,7 @@ def _usual_distance(lines: Sequence[Line]) -> float:
 
 
 def _begins(line: Line, paragraph: Sequence[Line], usual: float, left: float, right: float) -> bool:
-    """Whether a line begins a paragraph, after the lines of the one before."""
+    """Whether a line begins a paragraph after the lines of the previous one."""
     last = paragraph[-1]
     size = max(last.size, 1.0)
     if abs(line.size - last.size) > _SIZE_TOLERANCE * size or line.bold != last.bold:
@@ -173,7 +174,7 @@ def _placed(block: Block, lines: Sequence[Line]) -> Block:
 
 
 def goes_on(block: Block, following: Block) -> bool:
-    """Whether a paragraph that a column or page ends goes on in the block that begins the next one."""
+    """Whether a paragraph at the end of a column or page continues in the first block of the next one."""
     return (
         block.kind not in (Kind.TABLE, Kind.PICTURE)
         and following.kind is Kind.TEXT

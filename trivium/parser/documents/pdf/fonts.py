@@ -1,4 +1,4 @@
-"""Whether type is bold or italic: by what a PDF says of its font, and where that is nothing by the font itself."""
+"""Detects bold and italic fonts: from what the PDF states about a font, else from the font file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pypdfium2.raw as pdfium
 
 _FORCE_BOLD = 1 << 18
 _ITALIC = 1 << 6
-_BOLD_WEIGHT, _HEAVIEST = 600, 1_000  # beyond it is made up by a program
+_BOLD_WEIGHT, _HEAVIEST = 600, 1_000  # larger values are invented by a program
 _FILLED_AND_STROKED = 2
 _BOLD_NAMES = ("bold", "black", "heavy", "demi")
 _MAX_FILE_BYTES = 4 << 20
@@ -16,7 +16,9 @@ _MAX_TABLES = 64
 
 
 def face_of(font: int, place: int) -> tuple[bool, bool]:
-    """Whether a font is bold, and whether it is italic. ``place``: a text object in it; both addresses, 0 for none."""
+    """Whether a font is bold, and whether it is italic. ``place`` is a text object that uses it. Both are addresses, 0
+    for none.
+    """
     if not font or not place:
         return False, False
     handle = ctypes.cast(font, pdfium.FPDF_FONT)
@@ -40,7 +42,7 @@ def face_of(font: int, place: int) -> tuple[bool, bool]:
 
 
 def _file(handle: pdfium.FPDF_FONT) -> bytes:
-    """The file of an embedded font; empty where there is none, or a very large one."""
+    """Return the file of an embedded font; empty if there is none or it is very large."""
     size = ctypes.c_size_t()
     if not pdfium.FPDFFont_GetIsEmbedded(handle) or not pdfium.FPDFFont_GetFontData(
         handle, None, 0, ctypes.byref(size)
@@ -54,8 +56,9 @@ def _file(handle: pdfium.FPDF_FONT) -> bytes:
 
 
 def face_of_file(data: bytes) -> tuple[bool, bool]:
-    """Whether a TrueType or OpenType file says that it is bold, and whether italic: in its table ``OS/2``, of which most
-    programs keep these words where they leave out glyphs and names."""
+    """Whether a TrueType or OpenType file declares itself bold and italic, in its ``OS/2`` table, which most programs
+    keep when they remove glyphs and names.
+    """
     tables = min(int.from_bytes(data[4:6], "big"), _MAX_TABLES)
     for at in range(12, 12 + 16 * tables, 16):
         if data[at : at + 4] == b"OS/2":

@@ -1,4 +1,4 @@
-"""Running heads, running feet and page numbers: what stands at the same place of many pages."""
+"""Removes running headers and footers and page numbers: text at the same place of many pages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from trivium.parser.documents.pdf.lines import Line
 
 _EDGE_LINES = 4
-"""Lines at the top and at the bottom of a page that may be furniture."""
+"""Number of lines at the top and bottom of a page that may be headers or footers."""
 _MIN_PAGES = 3
 _MIN_SHARE = 0.04
-_STEP = 6.0  # points within which two lines stand at the same place
+_STEP = 6.0  # maximum difference in points for two lines to be at the same place
 _MIN_NUMBERED = 0.2
 _PAGE_NUMBER = re.compile(r"[0-9]{1,5}")
 _DIGITS = re.compile(r"\d+")
@@ -20,13 +20,13 @@ _ROMAN = re.compile(r"[ivxl]+")
 
 _NUMBERED_PAGE = re.compile(r"page \d+(?: (?:of|/) \d+)?|\d+ (?:of|/) \d+|[–—-] ?\d+ ?[–—-]", re.IGNORECASE)
 _ENDS = (".", "!", "?", ":")
-"""A line that ends so is text."""
+"""A line that ends with one of these is text."""
 
 _Key = tuple[str, int, bool]
 
 
 def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """The lines of pages, from top to bottom, without what is repeated at their edges."""
+    """Return the lines of pages, from top to bottom, without those repeated at their edges."""
     if len(pages) < _MIN_PAGES:
         return _without_repeated(pages)
     counts: Counter[_Key] = Counter()
@@ -34,15 +34,17 @@ def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         counts.update(set(_keys(lines[:_EDGE_LINES], top=True)) | set(_keys(lines[-_EDGE_LINES:], top=False)))
     enough = max(_MIN_PAGES, _MIN_SHARE * len(pages))
     trimmed = [_trimmed(lines, counts, enough) for lines in pages]
-    # Slides, cards and forms have a line or two a page that differ in a number: what would leave nothing is no furniture.
+    # Slides, cards and forms have one or two lines per page that differ in a number. If nothing would remain, the lines
+    # are not headers or footers.
     if sum(not lines for lines in trimmed) - sum(not lines for lines in pages) > len(pages) / 2:
         trimmed = [list(lines) for lines in pages]
     return _without_numbers(trimmed)
 
 
 def _without_repeated(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """A page or two without "Page 1 of 2" at their edges, and the second without the line that stands at the same place
-    of the first: that one may be a title."""
+    """Handle documents of one or two pages: remove "Page 1 of 2" at their edges, and from the second page the line at
+    the same place as on the first, where it may be a title.
+    """
     kept: list[list[Line]] = []
     for index, lines in enumerate(pages):
         before = pages[index - 1] if index else ()
@@ -64,8 +66,9 @@ def _is_repeated(line: Line, before: Sequence[Line]) -> bool:
 
 
 def _without_numbers(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without the page numbers that stand at different heights, as below pages that are not full: numbers in a
-    line of their own that go up by one from page to page."""
+    """Remove page numbers at varying heights, as below pages that are not full: numbers on a separate line that
+    increase by one per page.
+    """
     for edge in (0, -1):
         ahead: Counter[int] = Counter()
         for index, lines in enumerate(pages):

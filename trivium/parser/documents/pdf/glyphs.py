@@ -1,7 +1,7 @@
-"""The characters of a page, gathered into spans: stretches of a line in one type, without a wide gap.
+"""Groups the characters of a page into spans: parts of a line in one font, without a wide gap.
 
-PDFium tells of one character at a time. A page has thousands, so that the loop over them is compiled and calls PDFium
-without going through Python.
+PDFium's API returns one character at a time. A page has thousands, so the loop is compiled and calls PDFium without
+going through Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from trivium.common.compiled import compiled
 
 _WIDE_GAP: Final = 0.9
-"""Gap between two characters, in sizes of type, beyond which they are of two spans: of two cells, or two columns."""
+"""Gap between two characters, in font sizes, above which they belong to different spans (cells or columns)."""
 
 _CR, _LF, _SPACE, _NBSP, _HYPHEN, _MARK, _SOFT = 13, 10, 32, 160, 45, 2, 173
 _INTEGERS, _FLOATS = 7, 5
@@ -28,8 +28,9 @@ Array = NDArray[Any]
 
 
 class Function(types.WrapperAddressProtocol):
-    """A function of PDFium for compiled code. Handles, pointers and indices are passed as 64-bit integers: numba does not
-    convert, and a function takes what it needs of the register."""
+    """A PDFium function for compiled code. Handles, pointers and indices are passed as 64-bit integers because numba
+    does not convert them; a function uses only the part of the register it needs.
+    """
 
     def __init__(self, name: str, signature: Any) -> None:
         self._address = ctypes.cast(getattr(pdfium, name), ctypes.c_void_p).value or 0
@@ -74,9 +75,10 @@ def _gather(
     integers: Array,
     floats: Array,
 ) -> int:
-    """Fills ``codes`` with characters, and for each span ``integers`` (first and last + 1 of its codes, font, object,
-    quarter turn, whether a space stands before it, whether its last character is a soft hyphen) and
-    ``floats`` (start, end, baseline, size, height above it)."""
+    """Fill ``codes`` with characters, and for each span ``integers`` (first and last + 1 of its codes, font, object,
+    quarter turn, whether a space precedes it, whether its last character is a soft hyphen) and ``floats`` (start, end,
+    baseline, size, height above the baseline).
+    """
     matrix_at, x_at, box_at = places
     y_at = x_at + 8
     spans = 0
@@ -138,7 +140,9 @@ def _gather(
         elif spaced:
             codes[written] = _SPACE
             written += 1
-        joined = code == _MARK  # what PDFium makes of a hyphen at the end of a line, be it of the word or not
+        joined = (
+            code == _MARK
+        )  # PDFium's replacement for a hyphen at the end of a line, whether it belongs to the word or not
         codes[written] = _HYPHEN if joined or code == _SOFT else code
         written += 1
         row = spans - 1
@@ -153,7 +157,7 @@ def _gather(
 
 
 def gather(text_page: Any, count: int) -> tuple[str, Array, Array]:
-    """The text of a page of ``count`` characters, and its spans; see :func:`_gather` for the columns."""
+    """Return the text of a page of ``count`` characters, and its spans; see :func:`_gather` for the columns."""
     codes = np.empty(2 * count + 2, np.uint32)
     integers = np.empty((count + 1, _INTEGERS), np.int64)
     floats = np.empty((count + 1, _FLOATS), np.float64)
@@ -177,6 +181,6 @@ def gather(text_page: Any, count: int) -> tuple[str, Array, Array]:
 
 
 def _decoded(codes: Array) -> str:
-    """Characters, one for each code."""
+    """Decode one character per code."""
     codes[(codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))] = 0xFFFD
     return codes.tobytes().decode("utf-32-le")

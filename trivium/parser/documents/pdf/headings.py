@@ -1,4 +1,4 @@
-"""Which blocks are headings, and how deep: by the outline of the document, and by type that stands out."""
+"""Detects headings and their levels from the outline of the document and from prominent fonts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _MAX_CHARACTERS = 150
 _MAX_LINES = 3
 _MAX_STYLES = 8
 _MAX_SHARE = 0.35
-"""Share of a document's paragraphs that may be headings; where there are more, the type does not tell them."""
+"""Maximum share of a document's paragraphs that are headings. If there are more, the font does not indicate headings.
+"""
 _BELOW_OUTLINE = 100
 _AROUND = 2
-"""Pages before and after one that tell in which type text is written there."""
+"""Number of neighbouring pages on each side used to determine the usual font of a page."""
 _ENOUGH = 1_000
-"""Characters that tell it."""
+"""Minimum number of characters needed for that."""
 
 _SENTENCE = re.compile(r"[.,;:!?]['\"”’)]*$")
 _NUMBERED = re.compile(
@@ -30,14 +31,14 @@ _NAMELESS = re.compile(r"(?:page|slide|blank|untitled)?[\s_\-\d.]*", re.IGNORECA
 _JOINERS = re.compile(r"[\W_]+")
 
 Style = tuple[float, bool, bool, bool]
-"""Size in sizes of the text around it, bold, capitals, upright: greater ones stand out more."""
+"""Size relative to the surrounding text, bold, capitals, upright. Greater values are more prominent."""
 Type = tuple[float, bool]
-"""Size of type, and whether it is bold."""
+"""Font size, and whether it is bold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading before block ``at``, or in its place. ``number`` is as in ``<h2>``: only the order counts."""
+    """A heading before block ``at``, or in its place. ``number`` is as in ``<h2>``; only the order matters."""
 
     text: str
     number: int
@@ -46,7 +47,7 @@ class Heading:
 
 
 def find_headings(blocks: Sequence[Block], outline: Sequence[OutlineEntry], title: str) -> list[Heading]:
-    """The headings of a document, in order. What only repeats the title is none."""
+    """Return the headings of a document, in order. A heading that only repeats the title is left out."""
     named = _of_outline(blocks, _useful(outline))
     taken = {heading.at for heading in named if heading.replaces}
     typed = _of_type(blocks, taken, title, _BELOW_OUTLINE if named else 1)
@@ -63,7 +64,7 @@ def _normal(text: str) -> str:
 
 
 def _of_outline(blocks: Sequence[Block], outline: Sequence[OutlineEntry]) -> list[Heading]:
-    """Each entry stands where its page has its words, else where its page begins."""
+    """Place each entry at the block of its page that contains its words, else at the beginning of the page."""
     pages: dict[int, list[int]] = defaultdict(list)
     for index, block in enumerate(blocks):
         pages[block.page].append(index)
@@ -102,7 +103,7 @@ def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) 
     if not texts:
         return []
     usual = _usual_types(texts)
-    # Where no type is bold, or all is, or the file does not tell, capitals have to do.
+    # If no font is bold, all are, or the file does not tell, capitals are used instead.
     capitals = len({block.bold for block in texts}) == 1
     candidates = [
         index
@@ -124,8 +125,9 @@ def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) 
 
 
 def _usual_types(texts: Sequence[Block]) -> dict[int, Type]:
-    """The type in which most is written, by page: of the pages around it, since a file may hold several documents. Where
-    little is written there, that of the whole document."""
+    """Return the usual font by page, based on the surrounding pages because a file may contain several documents. If
+    they have little text, that of the whole document is used.
+    """
     counts: Counter[Type] = Counter()
     near: dict[int, Counter[Type]] = defaultdict(Counter)
     for block in texts:
@@ -158,8 +160,9 @@ def _stands_out(block: Block, usual: Type, *, capitals: bool) -> bool:
 
 
 def _ranks(blocks: Sequence[Block], styles: Mapping[int, Style]) -> list[Style]:
-    """The styles of headings, by the places of these; the one that stands out most first. One that only the first page
-    has is that of a title."""
+    """Return the styles of headings, most prominent first, given by block. A style that occurs only on the first page
+    is that of the title and is left out.
+    """
     pages: dict[Style, set[int]] = defaultdict(set)
     for index, style in styles.items():
         pages[style].add(blocks[index].page)
@@ -174,5 +177,5 @@ def _style(block: Block, usual: float) -> Style:
 
 
 def _size(size: float) -> float:
-    """Sizes of type in halves of a point."""
+    """Round font sizes to half points."""
     return round(2 * size) / 2

@@ -1,4 +1,4 @@
-"""What heads the columns of a table: lines above its values, whose cells go over one column each, or over several."""
+"""Assigns header lines above a table to its columns; a header may span several columns."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from trivium.parser.documents.pdf.lines import Cell
 
 _ALIGNED = 1.0
-"""Sizes of type by which the middle or an edge of a head may miss that of its column."""
+"""Tolerance in font sizes for aligning the middle or an edge of a header with its column."""
 _CENTRED = 1.2
-"""... and the middle of a title that of the columns below it."""
+"""Tolerance for aligning the middle of a title with that of the columns below it."""
 _EACH = 0.05
-"""What a column more makes up for."""
+"""Bonus per additional column."""
 _UNLIKELY = 1.0
-"""What it adds that a title of several columns stands over one, or over several what goes on in the next line; ..."""
+"""Penalty for a multi-column title over one column, or a header continued on the next line over several."""
 _ELSEWHERE = 2.0
-"""... that a cell does not stand in line with what it heads, ..."""
+"""Penalty for a cell that is not aligned with the column it heads."""
 _SHARED = 1.0
-"""... and that two of a line head the same."""
+"""Penalty for two cells of a line that head the same column."""
 _WIDER = 2.0
-"""How many times as wide as the line below it a head may be that goes on there."""
+"""Maximum width of a header relative to the line below, if it is continued there."""
 
 _YEAR = re.compile(r"\W*(?:(?:fiscal|fy|q[1-4])\s*)?(?:19|20)\d\d\W*(?:\([a-z\d]\))?", re.IGNORECASE)
 _GOES_ON = re.compile(r"[a-z(/&%]")
@@ -28,11 +28,11 @@ _UNFINISHED = re.compile(r".*(?:[-–/,&]|\b(?:and|of|the|to|for|in|at|by|from|o
 
 Extent = tuple[float, float]
 Place = tuple[int, int]
-"""The first and the last of the columns that a cell heads."""
+"""The first and last column that a cell heads."""
 
 
 class Head:
-    """A cell of a head, over the columns ``first`` to ``last``."""
+    """A header cell over the columns ``first`` to ``last``."""
 
     __slots__ = ("cell", "first", "last", "text")
 
@@ -41,8 +41,9 @@ class Head:
 
 
 def heads_of(lines: Sequence[Sequence[Cell]], columns: Sequence[Extent]) -> list[list[Head]]:
-    """The heads in lines that stand above each other, from top to bottom. The first of the columns is that of labels,
-    which has none. What goes on in the next line is one head, where it ends; lines that have none are left out."""
+    """Return the headers in consecutive lines, from top to bottom. The first column contains labels and has no header.
+    A header continued on the next line is merged and placed where it ends; lines without headers are left out.
+    """
     lowest: list[Head | None] = [None] * len(columns)
     placed: list[list[Head]] = []
     for line in reversed(lines):
@@ -67,9 +68,8 @@ def _over(cell: Cell, below: Cell) -> Cell:
 
 
 def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[Head | None]) -> list[Head]:
-    """The cells of a line over their columns, so that all of them together stand as near to theirs as may be; several
-    of one column are one."""
-    chains: dict[int, tuple[float, tuple[Place, ...]]] = {0: (0.0, ())}  # by the last column that is taken
+    """Assign the cells of a line to columns with the lowest total penalty. Several cells of one column are merged."""
+    chains: dict[int, tuple[float, tuple[Place, ...]]] = {0: (0.0, ())}  # by the last column used
     for index, cell in enumerate(line):
         after = line[index - 1].x1 if index else float("-inf")
         before = line[index + 1].x0 if index + 1 < len(line) else float("inf")
@@ -86,7 +86,7 @@ def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[He
                 total = cost + missed + (_SHARED if first <= taken else 0.0)
                 if last not in longer or total < longer[last][0]:
                     longer[last] = total, (*chain, (first, last))
-        if not longer:  # more cells than columns: it goes to the one before
+        if not longer:  # more cells than columns: join it with the previous one
             longer = {taken: (cost, (*chain, chain[-1])) for taken, (cost, chain) in chains.items()}
         chains = longer
     heads: list[Head] = []
@@ -101,10 +101,11 @@ def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[He
 def _places(
     cell: Cell, free: Sequence[int], columns: Sequence[Extent], lowest: Sequence[Head | None], *, alone: bool
 ) -> list[tuple[float, int, int]]:
-    """The columns that a cell may head, of those that no other cell of its line must: by how many sizes of type it
-    misses them, the first, and the last of them."""
+    """Return candidate columns for a cell, among those not needed by other cells of its line: the penalty in font
+    sizes, the first and the last column.
+    """
     if alone and free and cell.text.startswith("("):
-        return [(0.0, free[0], free[-1])]  # the unit of all
+        return [(0.0, free[0], free[-1])]  # the unit of all columns
     size = max(cell.size, 4.0)
     under = [column for column in free if _overlap(_head(columns[column], lowest[column]), cell) > 0]
     titles = list(_titles(cell, free, columns, lowest, alone=alone))
@@ -140,7 +141,9 @@ def _nearest(
 def _titles(
     cell: Cell, free: Sequence[int], columns: Sequence[Extent], lowest: Sequence[Head | None], *, alone: bool
 ) -> Iterator[tuple[float, int, int]]:
-    """Several columns over whose middle a cell stands; as many as may be where nothing else stands in its line."""
+    """Yield ranges of columns over whose middle a cell is centred; as many columns as possible if the cell is alone in
+    its line.
+    """
     size = max(cell.size, 4.0)
     middle = _middle((cell.x0, cell.x1))
     for at, first in enumerate(free):
@@ -152,14 +155,14 @@ def _titles(
             box = (
                 2 * columns[first][1] - columns[first + 1][1],
                 columns[last][1],
-            )  # numbers stand at its right
+            )  # numbers are right-aligned
             missed = min(abs(_middle(extent) - middle) for extent in ((start, end), heads, box)) / size
             if missed <= _CENTRED:
                 yield (0.0 if alone else missed) - _EACH * (last - first), first, last
 
 
 def _is_wrapped(cell: Cell, below: Head | None) -> bool:
-    """Whether a head goes on in the line below, rather than being a title of several columns."""
+    """Whether a header continues on the line below, rather than being a title of several columns."""
     if below is None:
         return True
     if below.first != below.last or _YEAR.fullmatch(below.text):
@@ -174,7 +177,7 @@ def _head(column: Extent, below: Head | None) -> Extent:
 
 
 def _extent(column: Extent, below: Head | None) -> Extent:
-    """A column with its head."""
+    """Return the extent of a column with its header."""
     head = _head(column, below)
     return min(column[0], head[0]), max(column[1], head[1])
 

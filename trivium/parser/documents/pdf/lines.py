@@ -1,4 +1,4 @@
-"""From the spans of a page to its lines in reading order, with columns of text one after the other."""
+"""Groups the spans of a page into lines in reading order, column by column."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from trivium.parser.documents.pdf.pdfium import Span
 from trivium.text import composed
 
 _WIDE_GAP = 0.9
-"""Gap between two cells of a line, in sizes of type."""
+"""Minimum gap between two cells of a line, in font sizes."""
 _SAME_LINE = 0.4
-"""Difference of two baselines of one line, in sizes of type: of the smaller one ..."""
+"""Maximum difference of two baselines on one line, in sizes of the smaller font ..."""
 _ALIKE = 0.8
-"""... unless it is so many times as large at least."""
+"""... or of the larger one, if the smaller is at least this fraction of it."""
 _RAISED = 0.65
-"""Difference of the baselines of a line and of what is raised in it, such as the marker of a footnote."""
+"""Maximum difference of baselines between a line and raised text on it, such as a footnote marker."""
 _SMALLER = 0.9
-"""How many times as large as the line it is at most."""
+"""Maximum size of raised text relative to the line."""
 _OVER = 0.5
-"""How far the two may stand above each other, in sizes of the smaller type."""
+"""Maximum horizontal overlap of the two, in sizes of the smaller font."""
 _LONGEST_MARKER = 6
-"""Characters of a marker, ..."""
+"""Maximum number of characters of a marker."""
 _MARKER_REACH = 3.0
-"""... and the gap between it and its line, in sizes of the larger type."""
+"""Maximum gap between a marker and its line, in sizes of the larger font."""
 _ROWS_BETWEEN = 3
-"""Rows of other columns that may stand between a line and what is raised in it."""
+"""Maximum number of rows of other columns between a line and raised text on it."""
 _SPACE = 0.18
 _PROSE = 20
-"""Characters of a cell that may be a line of a column."""
+"""Minimum number of characters of a cell to count as a line of a text column."""
 _MIN_LINES = 4
-"""Of a column."""
+"""Minimum number of lines of a column."""
 _FILLED = 0.55
-"""Share of a column's width that its lines take."""
+"""Minimum share of a column's width that its lines fill."""
 _LABEL = 0.35
-"""Share of a page's width that the label of a number has at most."""
+"""Maximum width of a number's label, as a share of the page width."""
 LARGER = 1.12
-"""How many times the size of the text around it a heading has that is not bold."""
+"""Minimum size of a heading that is not bold, relative to the surrounding text."""
 _GUTTER = 0.5
-"""Least gap between two columns, in sizes of type."""
+"""Minimum gap between two columns, in font sizes."""
 _MARKER = 4
-"""Characters that the marker of a footnote has at most."""
+"""Maximum number of characters of a footnote marker."""
 _NARROW = 0.3
-"""Share of a page's width that the labels of a table take at most where they fill their column."""
+"""Maximum width of a table's labels, as a share of the page width, if they fill their column."""
 _MAX_COLUMNS = 4
 _EDGE = 2.0  # points
 
@@ -62,7 +62,7 @@ _NUMBER = re.compile(
 
 @dataclass(slots=True)
 class Cell:
-    """A piece of a line between wide gaps."""
+    """A part of a line between wide gaps."""
 
     text: str
     x0: float
@@ -71,7 +71,7 @@ class Cell:
     bold: bool
     italic: bool
     hyphen: bool = False
-    """It ends with a hyphen that is only there because the line ends."""
+    """Whether it ends with a hyphen that is only due to the line break."""
 
     @property
     def is_number(self) -> bool:
@@ -80,7 +80,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Line:
-    """A line of a page (from 1), its cells from left to right."""
+    """A line of a page (from 1), with its cells from left to right."""
 
     cells: list[Cell]
     base: float
@@ -96,7 +96,7 @@ class Line:
 
     @property
     def size(self) -> float:
-        """The size of most of its characters."""
+        """The font size of most of its characters."""
         if len(self.cells) == 1:
             return self.cells[0].size
         return max(self.cells, key=lambda cell: len(cell.text)).size
@@ -111,7 +111,7 @@ class Line:
 
 
 def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
-    """The lines of spans that are written in one direction, from top to bottom."""
+    """Return the lines of spans in one writing direction, from top to bottom."""
     lines = []
     for row in _rows(spans):
         cells = _cells(sorted(row, key=lambda span: span.x0) if len(row) > 1 else row)
@@ -121,9 +121,9 @@ def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
 
 
 def _rows(spans: Iterable[Span]) -> list[list[Span]]:
-    """The spans that stand on one baseline, from top to bottom, with what is raised or lowered beside larger type."""
+    """Group spans by baseline, from top to bottom, including raised or lowered text next to a larger font."""
     rows: list[list[Span]] = []
-    sizes: list[float] = []  # of the largest of each row
+    sizes: list[float] = []  # largest font size of each row
     base = size = 0.0
     for span in sorted(spans, key=lambda span: -span.base):
         if rows:
@@ -155,8 +155,9 @@ def _rows(spans: Iterable[Span]) -> list[list[Span]]:
 
 
 def _home(span: Span, index: int, rows: Sequence[list[Span]], around: Iterable[int]) -> int:
-    """The row of a span: the one that it is raised or lowered in, or its own. What is larger in the next column has
-    nothing to do with it, but a marker may stand alone in the cell of a table."""
+    """Return the row of a span: the one in which it is raised or lowered, or its own. Larger text in the next column is
+    unrelated, but a marker may be alone in a table cell.
+    """
     gaps = [
         (abs(gap), at, other.size)
         for at in around
@@ -182,7 +183,7 @@ def _cells(row: list[Span]) -> list[Cell]:
     for span in row:
         text = span.text
         if last is not None and text == last.text and abs(span.x0 - last.x0) < 0.3 * span.size:
-            continue  # printed twice, for a shadow or for bold
+            continue  # printed twice, for a shadow or bold effect
         gap = _WIDE_GAP * span.size + 1 if last is None else span.x0 - last.x1
         if gap > _WIDE_GAP * max(span.size, 4.0) or not cells:
             cells.append(Cell(text, span.x0, span.x1, span.size, span.bold, span.italic, span.hyphen))
@@ -213,8 +214,7 @@ def _clean(text: str) -> str:
 
 
 def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[Line]]:
-    """The lines as flows of text, which are read one after the other: the columns of a page, and what is as wide as
-    several of them."""
+    """Return the lines as flows of text in reading order: the columns of a page, and lines that span several columns."""
     edge = _column_edge(lines) if columns > 1 else None
     if edge is None:
         return [lines] if lines else []
@@ -238,7 +238,7 @@ def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[L
 
 
 def _with_headings(band: list[Line], edge: float) -> list[Line]:
-    """Takes the headings at the end of two columns out of a band: they name what comes below as wide as both."""
+    """Remove headings at the end of two columns from a band; they belong to the wide text below."""
     usual = median(line.size for line in band)
     end = len(band)
     while end and (line := band[end - 1]).x1 < edge and (line.bold or line.size > LARGER * usual):
@@ -249,7 +249,7 @@ def _with_headings(band: list[Line], edge: float) -> list[Line]:
 
 
 def _add_band(flows: list[list[Line]], wide: list[Line], band: list[Line], edge: float, columns: int) -> None:
-    """Adds the lines between two wide ones: as columns where there are two, else as wide."""
+    """Add the lines between two wide ones: as two columns if they are, else as wide lines."""
     left = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 < edge - _EDGE]))]
     right = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 >= edge - _EDGE]))]
     if min(_prose(left), _prose(right)) < 2:
@@ -271,8 +271,9 @@ def _prose(lines: Sequence[Line]) -> int:
 
 
 def _is_wide(line: Line, edge: float) -> bool:
-    """Whether a line goes over the gap before ``edge``, or is a row of a table: a label on the left, numbers on the
-    right."""
+    """Whether a line crosses the gap before ``edge``, or is a table row with a label on the left and numbers on the
+    right.
+    """
     left = right = False
     numbers = True
     for cell in line.cells:
@@ -287,7 +288,7 @@ def _is_wide(line: Line, edge: float) -> bool:
 
 
 def _column_edge(lines: Sequence[Line]) -> float | None:
-    """Where the second column of a page begins; None where there is one only."""
+    """Return where the second column of a page begins; None if there is only one."""
     prose = _prose_cells(lines)
     if len(prose) < 2 * _MIN_LINES:
         return None
@@ -318,8 +319,9 @@ def _column_edge(lines: Sequence[Line]) -> float | None:
 
 
 def _is_table(lines: Sequence[Line], start: float, edge: float, width: float) -> bool:
-    """Whether what stands left of an edge are the labels of rows, which go on in words and numbers: they are short, or
-    in a narrow column."""
+    """Whether the text left of an edge consists of row labels followed by words and numbers: the labels are short, or
+    in a narrow column.
+    """
     both = 0
     labels: list[float] = []
     for line in lines:
@@ -335,7 +337,7 @@ def _is_table(lines: Sequence[Line], start: float, edge: float, width: float) ->
 
 
 def _prose_cells(lines: Sequence[Line]) -> list[Cell]:
-    """Cells that may be lines of columns: long ones, but for the labels of numbers unless they are wide."""
+    """Return cells that may be lines of text columns: long ones, but labels of numbers only if they are wide."""
     found: list[Cell] = []
     labels: list[Cell] = []
     for line in lines:
@@ -352,5 +354,5 @@ def _has_letters(cell: Cell) -> bool:
 
 
 def _are_three(left: float, right: float) -> bool:
-    """Whether the shares that lines fill on both sides of an edge are those of one column and two."""
+    """Whether the widths filled on both sides of an edge are those of one column and two columns."""
     return max(left, right) >= _FILLED and min(left, right) >= _FILLED / 2

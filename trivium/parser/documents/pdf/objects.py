@@ -1,6 +1,6 @@
-"""The pictures on a page of a PDF: where they stand, and what tells one from another.
+"""The pictures on a PDF page: their places, and keys that identify them.
 
-Tables of a page may be made of thousands of objects, so that the loop that looks for the few pictures is compiled.
+Tables may consist of thousands of objects, so the loop that searches for the few pictures is compiled.
 """
 
 from __future__ import annotations
@@ -26,28 +26,32 @@ from trivium.parser.documents.pdf.glyphs import Function
 _IMAGE: Final = int(pdfium.FPDF_PAGEOBJ_IMAGE)
 _FORM: Final = int(pdfium.FPDF_PAGEOBJ_FORM)
 _MAX_OBJECTS = 200_000
-"""Of a page that are looked at. Of 14 filings the one with most has 3,300 a page on average (over its first 60)."""
+"""Maximum number of objects examined per page. Among 14 filings the maximum average was 3,300 per page (over the first
+60).
+"""
 _MAX_FORMS = 500
-"""Form objects (groups of objects that a page shows as one) of a page that are looked into, at every depth."""
+"""Maximum number of form objects (groups of objects displayed as one) examined per page, at any depth."""
 _MAX_DEPTH = 4
-"""Form objects within form objects."""
+"""Maximum nesting of form objects."""
 _MAX_IMAGES = 1_000
-"""Image objects of a page or form object that are looked at; most are icons."""
+"""Maximum number of image objects examined per page or form object. Most are icons."""
 _MAX_ON_PAGE = 50
 _LEAST_SIDE = 100
-"""Pixels: what has less is a mark, a line or a shade."""
+"""Minimum side in pixels. Smaller images are marks, lines or shades."""
 _MOST_STRETCHED = 20
-"""Longer side by shorter: beyond it lies no content but a rule, a stripe or a trap."""
+"""Maximum aspect ratio. Beyond it there is no content but rules, stripes or malicious input."""
 _LEAST_SHARE, _MOST_SHARE = 0.02, 0.8
-"""Of the page: less is a logo, more its background, or the scan that its text was read from."""
+"""Minimum and maximum share of the page. Smaller images are logos; larger ones are backgrounds, or scans of the text.
+"""
 _MAX_COMPARED = 16 << 20
-"""Bytes of a packed picture: larger ones are told apart by their sizes."""
+"""Maximum size in bytes of a compressed picture that is compared by content. Larger ones are compared by size."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedPicture:
-    """A picture of a page. The sides are in points, as text is placed. ``width`` and ``height`` are its pixels, ``key``
-    is the same where the same picture is shown again."""
+    """A picture of a page. The sides are in points, in the coordinates of the text. ``width`` and ``height`` are in
+    pixels. ``key`` is equal for repeated occurrences of a picture.
+    """
 
     left: float
     bottom: float
@@ -71,7 +75,7 @@ def _functions() -> tuple[Function, Function, Function]:
 def _find(
     container: int, count: int, wanted: int, get_object: Any, get_type: Any, found: NDArray[Any]
 ) -> int:
-    """Fills ``found`` with the objects of a page or form object that are of the ``wanted`` type; how many."""
+    """Fill ``found`` with the objects of a page or form object of the ``wanted`` type, and return their number."""
     used = 0
     for index in range(count):
         place = get_object(container, index)
@@ -84,16 +88,16 @@ def _find(
 
 
 def pictures_of(page: Any, most_pixels: int) -> list[PlacedPicture]:
-    """The pictures of an opened page that may be content, at most 50, in its order, those of form objects last. Nothing
-    is decoded: those whose sides say more than ``most_pixels`` are left out unseen."""
+    """Return the pictures of an open page that may be content, at most 50, in page order, with those of form objects
+    last. Nothing is decoded: pictures with more than ``most_pixels`` declared pixels are left out.
+    """
     area = pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page)
     found = (_placed(item, matrix, area, most_pixels) for item, matrix in _images(page))
     return list(islice((picture for picture in found if picture is not None), _MAX_ON_PAGE))
 
 
 def _images(page: Any) -> Iterator[tuple[Any, PdfMatrix]]:
-    """Image objects, and where the form object around them puts them. A form object that holds itself ends at the
-    greatest depth."""
+    """Yield image objects and the transformation by their form object. Recursion is limited by the maximum depth."""
     of_page, of_form, get_type = _functions()
     waiting = deque([(page, pdfium.FPDFPage_CountObjects(page), PdfMatrix(), 0)])
     forms = looked_at = 0
@@ -136,7 +140,7 @@ def _placed(item: Any, matrix: PdfMatrix, area: float, most_pixels: int) -> Plac
     if not pdfium.FPDFPageObj_GetBounds(item, *sides):
         return None
     left, bottom, right, top = matrix.on_rect(*(side.value for side in sides))
-    if not (right > left and top > bottom and area > 0):  # nor where one is no number
+    if not (right > left and top > bottom and area > 0):  # also false for NaN
         return None
     if not _LEAST_SHARE <= (right - left) * (top - bottom) / area <= _MOST_SHARE:
         return None

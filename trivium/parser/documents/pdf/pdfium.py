@@ -1,4 +1,4 @@
-"""PDFium, the library that reads the files: opened documents, spans of their pages, outlines, pictures of pages."""
+"""Bindings to PDFium: open documents, spans of pages, outlines, rendered pages."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from trivium.parser.documents.pdf.fonts import face_of
 from trivium.parser.documents.pdf.glyphs import gather
 from trivium.parser.documents.pdf.objects import PlacedPicture, pictures_of
 
-_lock = threading.RLock()  # PDFium keeps state of the process: one thread at a time
+_lock = threading.RLock()  # PDFium has global state, so only one thread may use it at a time
 _started = False
 
 _MAX_OUTLINE = 10_000
 _MAX_OUTLINE_DEPTH = 20
-_MAX_CHARACTERS = 500_000  # of one page; a printed one has 5,000
-_MAX_RENDERED = 30_000  # pixels of a side of a page of which a part is wanted
+_MAX_CHARACTERS = 500_000  # per page; a printed page has 5,000
+_MAX_RENDERED = 30_000  # maximum side in pixels of a page of which a part is rendered
 _INFO = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDate")
 
 
 @dataclass(slots=True)
 class Span:
-    """A stretch of a line in one type. ``x0``, ``x1`` and ``base`` are in points as it is read: to the right, and up.
-    ``spaced``: a space or a line end stands before it. ``hyphen``: it ends with a hyphen that is only there because the
-    line ends."""
+    """A part of a line in one font. ``x0``, ``x1`` and ``base`` are in points in reading direction (right and up).
+    ``spaced``: a space or line end precedes it. ``hyphen``: it ends with a hyphen that is only due to the line break.
+    """
 
     text: str
     x0: float
@@ -55,7 +55,7 @@ class OutlineEntry:
 
 
 class PdfiumDocument:
-    """An opened document; :func:`opened` makes one."""
+    """An open document, created by :func:`opened`."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -64,12 +64,13 @@ class PdfiumDocument:
         self._page: Any = None
 
     def spans(self, index: int) -> list[list[Span]]:
-        """The spans of a page (from 0) by the direction in which they are written, the most frequent first."""
+        """Return the spans of a page (from 0) by writing direction, most frequent first."""
         return self.content(index)[0]
 
     def content(self, index: int, most_pixels: int = 0) -> tuple[list[list[Span]], list[PlacedPicture]]:
-        """As :meth:`spans`, and the pictures of a page that has text; see
-        :func:`~trivium.parser.documents.pdf.objects.pictures_of`."""
+        """Return :meth:`spans`, and the pictures of a page that has text; see
+        :func:`~trivium.parser.documents.pdf.objects.pictures_of`.
+        """
         with self._opened(index) as page, _text_of(page) as text:
             count = pdfium.FPDFText_CountChars(text)
             if count <= 0:
@@ -84,7 +85,7 @@ class PdfiumDocument:
 
     @contextmanager
     def _opened(self, index: int) -> Iterator[Any]:
-        """A page; None where it cannot be read."""
+        """Yield a page; None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, index)
         try:
             yield page or None
@@ -93,7 +94,7 @@ class PdfiumDocument:
                 pdfium.FPDF_ClosePage(page)
 
     def info(self) -> dict[str, str]:
-        """What the document says of itself: Title, Author, Subject, Keywords, CreationDate, ModDate."""
+        """Return the document information: Title, Author, Subject, Keywords, CreationDate, ModDate."""
         return {key: value for key in _INFO if (value := self._meta(key))}
 
     def _meta(self, key: str) -> str:
@@ -103,7 +104,7 @@ class PdfiumDocument:
         return _utf16(get)
 
     def outline(self) -> list[OutlineEntry]:
-        """Its entries that name a page, at most 10,000, in order. Loops are left."""
+        """Return the outline entries that refer to a page, at most 10,000, in order. Cycles are ignored."""
         entries: list[OutlineEntry] = []
         seen: set[int] = set()
         stack = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 0)]
@@ -131,8 +132,9 @@ class PdfiumDocument:
         return index + 1 if 0 <= index < self.page_count else None
 
     def picture(self, index: int, longest: int = 2_000) -> NDArray[np.uint8] | None:
-        """A page as a picture, height x width x 3 (red, green, blue), its longer side of ``longest`` pixels; None where
-        it has no size."""
+        """Render a page, height x width x 3 (red, green, blue), with a longer side of ``longest`` pixels; None if it
+        has no size.
+        """
         with self._opened(index) as page:
             size = _size(page)
             if size is None:
@@ -141,8 +143,9 @@ class PdfiumDocument:
             return _rendered(page, (0, 0), whole, whole)
 
     def part(self, index: int, place: PlacedPicture, longest: int = 2_000) -> NDArray[np.uint8] | None:
-        """What a page shows at the place of a picture, height x width x 3: in the size of the picture, but no side longer
-        than ``longest`` pixels. None where it lies outside of the page."""
+        """Render the page at the place of a picture, height x width x 3, in the size of the picture but no side longer
+        than ``longest`` pixels; None if it is outside the page.
+        """
         with self._opened(index) as page:
             size = _size(page)
             if size is None:
@@ -153,7 +156,7 @@ class PdfiumDocument:
                 return None
             x0, y0 = _on_device(page, whole, place.left, place.top)
             x1, y1 = _on_device(page, whole, place.right, place.bottom)
-            # A turned page exchanges corners, and a picture may go over the edge.
+            # On a rotated page the corners are exchanged, and a picture may extend beyond the edge.
             left, right = max(0, min(x0, x1)), min(whole[0], max(x0, x1))
             top, bottom = max(0, min(y0, y1)), min(whole[1], max(y0, y1))
             if right <= left or bottom <= top:
@@ -172,7 +175,7 @@ def _text_of(page: Any) -> Iterator[Any]:
 
 
 def _size(page: Any) -> tuple[float, float] | None:
-    """Width and height of a page in points; None where it has none."""
+    """Return width and height of a page in points; None if it has none."""
     if not page:
         return None
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
@@ -192,7 +195,7 @@ def _on_device(page: Any, whole: tuple[int, int], x: float, y: float) -> tuple[i
 def _rendered(
     page: Any, corner: tuple[int, int], size: tuple[int, int], whole: tuple[int, int]
 ) -> NDArray[np.uint8] | None:
-    """A rectangle of a page that has ``whole`` pixels, by its upper left corner and its size (columns, rows)."""
+    """Render a rectangle of a page of ``whole`` pixels, given by its upper left corner and its size (columns, rows)."""
     columns, rows = size
     pixels = np.full((rows, columns, 3), 255, np.uint8)
     bitmap = pdfium.FPDFBitmap_CreateEx(
@@ -208,7 +211,7 @@ def _rendered(
 
 @contextmanager
 def opened(data: bytes) -> Iterator[PdfiumDocument]:
-    """The document of a file. Raises ParseError where it cannot be opened."""
+    """Open a document. Raises ParseError when it cannot be opened."""
     global _started
     with _lock:
         if not _started:
@@ -234,7 +237,7 @@ def _why(error: int) -> str:
 
 
 def _utf16(get: Any) -> str:
-    """Text of a function of PDFium that fills a buffer and returns the bytes that it needs."""
+    """Return the text of a PDFium function that fills a buffer and returns the number of bytes needed."""
     needed = get(None, 0)
     if not 2 < needed < 1 << 20:
         return ""

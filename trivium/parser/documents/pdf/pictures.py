@@ -1,4 +1,4 @@
-"""Pages without text, read as pictures where the extra ``ocr`` is installed, and pictures on pages that have text."""
+"""OCR of pages without text (with the extra ``ocr``), and pictures on pages with text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from trivium.parser.ocr import Ocr, parser_time
 from trivium.parser.thumbnails import SIDE, Thumbnails
 
 _SIZE = 10.0
-_MAX_PICTURES = 500  # of a document whose texts are read, and that are shown small
+_MAX_PICTURES = 500  # maximum number of pictures per document that are read and get a thumbnail
 _RENDERING_SHARE = 0.2
-"""Of the time for a document: showing pictures takes it, before their text is read in time of its own."""
+"""Share of a document's time limit for rendering pictures. OCR has a separate limit."""
 _CAPTION = re.compile(
     r"(?:figure|fig\.?|image|chart|graph|diagram|photo|picture|illustration|scheme"
     r"|abbildung|abb\.?|bild|grafik|diagramm|figura|grafico|gráfico|schéma"
@@ -26,15 +26,15 @@ _CAPTION = re.compile(
     r"(?:\s*\(?\d|\s+\(?(?-i:[IVX]{1,5}|[A-Z])\b)",
     re.IGNORECASE,
 )
-"""How captions begin, in the languages of :mod:`trivium.languages` that are written in words."""
+"""The beginning of captions, in the languages of :mod:`trivium.languages` with spaces between words."""
 _REACH = 3.0
-"""Sizes of type between a picture and its caption."""
+"""Maximum distance between a picture and its caption, in font sizes."""
 _MAX_CAPTION = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPicture:
-    """A picture, and the text in it; empty where none was read."""
+    """A picture and the text in it; empty if none was read."""
 
     place: PlacedPicture
     text: str
@@ -54,11 +54,11 @@ class PageReader:
 
     @property
     def illegible(self) -> int:
-        """Pictures and pages with text that could not be read clearly."""
+        """Number of pictures and pages with text that could not be read clearly."""
         return self._ocr.illegible
 
     def blocks(self, pdf: PdfiumDocument, index: int) -> list[Block]:
-        """The text of a page (from 0) as paragraphs; none where there is no text, or no time left to look for it."""
+        """Return the text of a page (from 0) as paragraphs; empty if there is no text, or no time left."""
         if not self.available:
             return []
         picture = pdf.picture(index)
@@ -72,7 +72,7 @@ class PageReader:
     def pictures(
         self, pdf: PdfiumDocument, pages: Sequence[Sequence[PlacedPicture]]
     ) -> list[list[ReadPicture]]:
-        """Those of each page, each picture once: a logo is the same on every page."""
+        """Return the pictures of each page without repetitions, such as a logo on every page."""
         seen: set[bytes] = set()
         deadline = parser_time() + self._rendering
         found: list[list[ReadPicture]] = []
@@ -87,7 +87,7 @@ class PageReader:
         return found
 
     def add_thumbnails(self, pdf: PdfiumDocument, blocks: Sequence[Block]) -> None:
-        """Shows small what the page shows at the place of each picture."""
+        """Add thumbnails, rendered from the page at the place of each picture."""
         pictures = [block for block in blocks if block.picture is not None][:_MAX_PICTURES]
         thumbnails = Thumbnails(self._limits)
         deadline = parser_time() + self._rendering
@@ -105,8 +105,9 @@ class PageReader:
 
 
 def with_pictures(blocks: list[Block], pictures: Sequence[ReadPicture], page: int) -> list[Block]:
-    """The blocks of ``page`` (from 1) with its pictures: each in place of its caption, else after what stands above it.
-    One without caption and text says nothing and is left out."""
+    """Insert the pictures of ``page`` (from 1) into its blocks: each replaces its caption, else follows the text above
+    it. A picture without caption and text is left out.
+    """
     for picture in pictures:
         place = picture.place
         at = _caption(blocks, place)
@@ -119,7 +120,7 @@ def with_pictures(blocks: list[Block], pictures: Sequence[ReadPicture], page: in
         if at is None:
             blocks.insert(_after(blocks, place), block)
         else:
-            # What goes on over the end of the page is the text, not the picture.
+            # The text continued on the next page is the last flow, not the picture.
             if blocks[at].flow_end and at > 0:
                 blocks[at - 1].flow_end = True
             if blocks[at].flow_start and at + 1 < len(blocks):
@@ -129,7 +130,7 @@ def with_pictures(blocks: list[Block], pictures: Sequence[ReadPicture], page: in
 
 
 def _caption(blocks: Sequence[Block], place: PlacedPicture) -> int | None:
-    """The nearest block beneath or above a picture that begins as captions do; beneath wins."""
+    """Return the nearest block below or above a picture that begins like a caption; below is preferred."""
     best: tuple[float, int] | None = None
     for index, block in enumerate(blocks):
         if block.kind is not Kind.TEXT or not _beside(block, place) or len(block.text) > _MAX_CAPTION:
@@ -157,5 +158,5 @@ def _after(blocks: Sequence[Block], place: PlacedPicture) -> int:
 
 
 def _beside(block: Block, place: PlacedPicture) -> bool:
-    """Whether a block stands in the same column."""
+    """Whether a block is in the same column."""
     return block.x1 > block.x0 and min(block.x1, place.right) > max(block.x0, place.left)

@@ -1,4 +1,4 @@
-"""Finds the tables among the lines of a page: rows of cells that stand below each other, and what heads the columns."""
+"""Finds the tables among the lines of a page: rows of aligned cells, and their column headers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from trivium.parser.grid import Table
 _MAX_ROWS = 1_000
 _MAX_COLUMNS = 40
 _NEAR = 3.2
-"""Distance of two rows of a table, in sizes of type."""
+"""Maximum distance of two rows of a table, in font sizes ..."""
 _FAR = 7.0
-"""... where the numbers of the lower one stand below those of the upper one."""
+"""... and if the numbers of the lower row are aligned with those of the upper one."""
 _BETWEEN, _BETWEEN_ALIGNED = 3, 6
-"""Lines of a single cell between two rows, and between two whose numbers stand below each other."""
+"""Maximum number of single-cell lines between two rows, and between two rows with aligned numbers."""
 _SEEN = 60
 _LONG = 120
-"""Characters of a single cell that is no row of a table."""
+"""Minimum number of characters of a single cell that is not a table row."""
 _DATED = 3
-"""Labelled rows of years that make them values, not heads."""
+"""Number of labelled rows of years from which years are values, not headers."""
 _SHORTEST_NOTE = 30
-"""Characters of a footnote that ends a table."""
+"""Minimum number of characters of a footnote that ends a table."""
 _LONGEST_HEAD = 40
-"""Characters of a head that is not bold."""
+"""Maximum number of characters of a header that is not bold."""
 _HEAD_LINES = 4
-"""Lines of a single cell above the first row that may head columns."""
+"""Maximum number of single-cell lines above the first row that may be column headers."""
 
 _CURRENCY = re.compile(r"[$€£¥]|US\$|\(?\$\(?")
 _TRAILING_CURRENCY = re.compile(r"(.+?)\s+([$€£¥])")
@@ -44,7 +44,7 @@ _UNIT = re.compile(r"\(.*\)|.*\b(?:millions|thousands|billions|ended|in dollars)
 _MARKER = re.compile(r"[•◦▪●○■□–—\-*·‣⁃❑➢✓]|\(?[a-z\d]{1,3}[.)]|\([ivx]+\)", re.IGNORECASE)
 
 Row = dict[int, list[Cell]]
-"""The cells of a line by their column."""
+"""The cells of a line by column."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class FoundTable:
 
 
 def find_tables(lines: Sequence[Line]) -> list[FoundTable]:
-    """The tables among the lines of a flow, in order."""
+    """Return the tables among the lines of a flow, in order."""
     if sum(len(line.cells) > 1 for line in lines) < 2:
         return []
     rows = [_joined(line.cells) for line in lines]
@@ -77,8 +77,7 @@ def find_tables(lines: Sequence[Line]) -> list[FoundTable]:
 
 
 def _joined(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of a line with a currency before its number, and what closes a number behind it. A bullet is one with its
-    item."""
+    """Join currency signs and closing marks with their numbers, and bullets with their items."""
     if len(cells) == 1:
         return list(cells)
     out: list[Cell] = []
@@ -110,7 +109,7 @@ def _joined(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _end(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int) -> int:
-    """Where the table that begins with a line of several cells ends."""
+    """Return the end of the table that begins with a line of several cells."""
     end = first + 1
     numbers = [cell for cell in rows[first] if cell.is_number]
     for at in range(first + 1, min(len(lines), first + _MAX_ROWS)):
@@ -140,13 +139,13 @@ def _is_note(row: Sequence[Cell]) -> bool:
 
 
 def _aligned(row: Sequence[Cell], numbers: Sequence[Cell]) -> bool:
-    """Whether the numbers of a row stand below others."""
+    """Whether the numbers of a row are aligned with others."""
     found = [cell for cell in row if cell.is_number]
     return bool(found) and all(any(n.x0 < cell.x1 and cell.x0 < n.x1 for n in numbers) for cell in found)
 
 
 def _continues(rows: Sequence[list[Cell]], at: int, numbers: Sequence[Cell]) -> bool:
-    """Whether a row whose numbers stand below those of a table follows soon."""
+    """Whether a row whose numbers are aligned with those of a table follows soon."""
     for row in rows[at : at + _BETWEEN_ALIGNED]:
         if len(row) > 1:
             return _aligned(row, numbers)
@@ -156,7 +155,7 @@ def _continues(rows: Sequence[list[Cell]], at: int, numbers: Sequence[Cell]) -> 
 
 
 def _with_head(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int, end: int, after: int) -> int:
-    """Where the lines begin that head columns: those above the first row that do not begin where labels do."""
+    """Return the first line of the column headers: lines above the first row that do not begin where labels do."""
     left = min(row[0].x0 for row in rows[first:end])
     for at in range(first - 1, max(after, first - _HEAD_LINES) - 1, -1):
         cell = rows[at][0]
@@ -184,7 +183,7 @@ def _table(rows: Sequence[list[Cell]]) -> Table | None:
 
 
 def _columns(rows: Sequence[list[Cell]]) -> list[tuple[float, float]]:
-    """The extents of columns: where numbers stand below each other, and where labels do."""
+    """Return the extents of columns: of aligned numbers, and of labels."""
     several = [row for row in rows if len(row) > 1]
     with_values = [row for row in several if any(_is_value(cell) for cell in row)]
     if len(with_values) >= 2:
@@ -201,8 +200,9 @@ def _columns(rows: Sequence[list[Cell]]) -> list[tuple[float, float]]:
 
 
 def _merged(rows: Sequence[Sequence[Cell]]) -> list[tuple[float, float]]:
-    """The extents of columns: of cells that stand below each other. A cell over two columns that one row has apart is
-    left out."""
+    """Return the extents of columns of aligned cells. A cell over two columns that are separate in some row is left
+    out.
+    """
     columns: list[tuple[float, float, set[int]]] = []
     cells = [(cell.x1 - cell.x0, cell.x0, cell.x1, index) for index, row in enumerate(rows) for cell in row]
     for _, x0, x1, index in sorted(cells):
@@ -227,7 +227,7 @@ def _place(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> Row:
 def _column(cell: Cell, columns: Sequence[tuple[float, float]]) -> int:
     best, most = 0, float("-inf")
     for index, (a, b) in enumerate(columns):
-        overlap = min(b, cell.x1) - max(a, cell.x0)  # negative: how far away
+        overlap = min(b, cell.x1) - max(a, cell.x0)  # negative: the distance
         if overlap > most:
             best, most = index, overlap
     return best
@@ -241,17 +241,17 @@ def _has_values(row: Row) -> bool:
     values = [cell for column, cells in row.items() if column for cell in cells]
     if any(_is_value(cell) and not _FOOTNOTE.fullmatch(cell.text) for cell in values):
         return True
-    # "shares purchased | (2) | programs" are heads, "(1)" alone is a loss of one.
+    # "shares purchased | (2) | programs" are headers; "(1)" alone is a negative number.
     return any(map(_is_value, values)) and all(cell.is_number for cell in values)
 
 
 def _fill_with_numbers(
     table: Table, rows: Sequence[list[Cell]], placed: Sequence[Row], columns: Sequence[tuple[float, float]]
 ) -> None:
-    above: list[Row] = []  # the lines of a head
+    above: list[Row] = []  # lines of a header
     names = _naming(rows, placed)
     for index, row in enumerate(placed):
-        # A label between two lines of a head belongs to it.
+        # A label between two header lines belongs to the header.
         if names[index] or (above and len(row) == 1 and 0 in row and any(names[index + 1 : index + 2])):
             above.append(row)
             continue
@@ -263,7 +263,7 @@ def _fill_with_numbers(
 
 
 def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
-    """For each row whether it names columns. Where labels have years, row by row, those are values."""
+    """Return for each row whether it names columns. If several labelled rows consist of years, these are values."""
     dated = [
         0 in row and len(row) > 1 and _all_years(row) and not all(cell.bold for cell in cells)
         for row, cells in zip(placed, rows, strict=True)
@@ -282,8 +282,9 @@ def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
 
 
 def _is_plain_head(placed: Sequence[Row], columns: set[int]) -> bool:
-    """Whether the first row names columns though it is not bold: it has a word for each of them, and all rows below it
-    have values in the same ones."""
+    """Whether the first row names columns although it is not bold: it has a word for each of them, and all rows below
+    have values in the same columns.
+    """
     first, below = placed[0], placed[1:]
     return (
         len(below) > 1
@@ -302,7 +303,7 @@ def _is_plain_head(placed: Sequence[Row], columns: set[int]) -> bool:
 
 
 def _add_head(table: Table, lines: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
-    """Adds the lines of a head. What stands left of it, such as the unit, comes above: it names no column."""
+    """Add the lines of a header. Text to the left of it, such as the unit, is added above because it names no column."""
     for row in lines:
         if 0 in row:
             _add_row(table, {0: row[0]}, columns)
@@ -357,7 +358,7 @@ def _add_row(table: Table, row: Row, columns: Sequence[tuple[float, float]]) -> 
 
 
 def _join_labels(table: Table) -> None:
-    """Joins the lines of a label: one without values that ends in the middle of a phrase, with the row below it."""
+    """Join the lines of a label: a row without values that ends mid-phrase is merged with the row below."""
     at = len(table.rows) - 2
     while at >= 0:
         row, below = table.rows[at], table.rows[at + 1]
@@ -372,7 +373,7 @@ def _join_labels(table: Table) -> None:
 
 
 def _fill_with_text(table: Table, placed: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
-    """A table of words: cells go on in the next line, a line without a first cell belongs to the row above."""
+    """Fill a table of words: cells continue on the next line; a line without a first cell belongs to the row above."""
     merged: list[Row] = []
     for row in placed:
         if merged and 0 not in row:

@@ -1,4 +1,4 @@
-"""What a PDF is called: by its file, unless the name says nothing, then by itself."""
+"""Determines the title of a PDF: from its file name if that is descriptive, else from its content."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PROGRAM = re.compile(
     re.IGNORECASE,
 )
 _LARGER = 1.3
-"""How many times the size of the text a title has."""
+"""Minimum size of a title relative to the text."""
 
 
 def names_something(name: str) -> bool:
-    """Whether the name of a file says what is in it: it has a word that not any file may have, and another or a year.
+    """Whether a file name is descriptive: it contains a specific word, and another one or a year.
 
     >>> [names_something(n) for n in ("AMCOR 2023 10K", "annual-report-2023", "1706.03762v5", "scan 0001", "Document1")]
     [True, True, False, False, False]
@@ -36,7 +36,7 @@ def names_something(name: str) -> bool:
 
 
 def stated_title(title: str) -> str | None:
-    """The title that a document states, where a person has given it.
+    """Return the title stated by a document if it was written by a person.
 
     >>> stated_title("Attention is all you need"), stated_title("Microsoft Word - x.doc"), stated_title("0001628280-17-1")
     ('Attention is all you need', None, None)
@@ -49,8 +49,9 @@ def stated_title(title: str) -> str | None:
 
 
 def printed_title(lines: Sequence[Line], size: float) -> str | None:
-    """The lines in the largest type, where they stand in the upper half of the first page (``lines``) and are clearly
-    larger than the text, whose type has ``size``."""
+    """Return the lines in the largest font if they are in the upper half of the first page (``lines``) and clearly
+    larger than the text, whose font size is ``size``.
+    """
     if not lines:
         return None
     largest = max(line.size for line in lines)

@@ -1,4 +1,4 @@
-"""Mends words that a line end parts."""
+"""Rejoins words that were split at line ends."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ _WORDS = re.compile(r"\w+(?:-\w+)*")
 _ENDS = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _BEGINS = re.compile(r"[^\W\d_]+")
 _FIRST = frozenset({"self", "well"})
-"""What hardly any word begins with, but many compounds."""
+"""Prefixes of many compounds but of hardly any other words."""
 
 
 class Words:
-    """The words of a document, read when the first line end asks for them."""
+    """The words of a document, collected on first use."""
 
     def __init__(self, texts: Callable[[], Iterable[str]]) -> None:
         self._texts = texts
         self._known: frozenset[str] | None = None
 
     def joined(self, line: str, following: str, *, soft: bool = False) -> str:
-        """A line and the next one as running text. A hyphen between them is left out unless the word is written with it
-        elsewhere in the document, has another one, or is known only in its parts. ``soft``: the file says that the line
-        end made it.
+        """Join a line and the next one. A hyphen between them is removed unless the word is written with it elsewhere
+        in the document, contains another hyphen, or only its parts are known words. ``soft``: the file marks the hyphen
+        as due to the line break.
 
         >>> words = Words(lambda: ["a cooperation of the well-known", "long term"])
         >>> words.joined("the coopera-", "tion of"), words.joined("a well-", "known one"), words.joined("long-", "term")
@@ -50,7 +50,7 @@ class Words:
         if self._known is None:
             known: set[str] = set()
             for text in self._texts():
-                # The word at the end of a line is only a part of one.
+                # The word at the end of a line is incomplete.
                 known.update(
                     _WORDS.findall(text.casefold().rstrip("-") if not text.endswith("-") else _whole(text))
                 )
@@ -59,5 +59,5 @@ class Words:
 
 
 def _whole(line: str) -> str:
-    """A line without the part of a word that it ends with."""
+    """Return a line without the incomplete word at its end."""
     return line.casefold().rpartition(" ")[0]
