@@ -1,7 +1,7 @@
-"""In which encoding a text is that does not say so: UTF-8 where it can be, else what chardet takes it for, checked.
+"""Detects the encoding of text that does not declare it: UTF-8 if valid, else the guess of chardet, verified.
 
-Text in the wrong encoding is text that nobody finds. So what cannot be told is refused. Windows-1252 is by far the most
-common, and has the benefit of the doubt where there is little to judge by.
+Wrongly decoded text cannot be found, so text whose encoding cannot be detected is rejected. Windows-1252 is by far the
+most common one and is preferred when there is little evidence.
 """
 
 from __future__ import annotations
@@ -44,26 +44,28 @@ _TRIED = (
         "mac-roman",
     ),
 )
-"""What text files of the last decades are in. Each that is tried besides makes others harder to tell."""
+"""Encodings of text files of recent decades. Each additional candidate makes the others harder to distinguish."""
 _WIDER = {"big5": "big5hkscs", "tis-620": "cp874"}
-"""Codecs that know all that others do."""
+"""Replaces codecs by supersets of them."""
 _SAMPLE = 1 << 16
 _BEFORE = 1_000
 _LINE = re.compile(rb"[^\n]+")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 _ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI"))
-"""Those of which no word has two."""
+"""Alphabets that are never mixed within a word."""
 _MOSTLY = 0.05
 _MAX_ODD = 0.2
-"""Share of words that no language writes so, beyond which a reading is wrong."""
+"""Maximum share of implausible words; above it a decoding is wrong."""
 _FEW = 40
-"""Bytes beyond ASCII up to which Windows-1252 is preferred to what fits little better."""
+"""Maximum number of non-ASCII bytes for which Windows-1252 is preferred to a slightly better fit."""
 _STRAY = 2
 _LATIN = 4
-"""Up to so many bytes beyond ASCII, among so many times as many letters in it, are a sign or an accent in Latin text."""
+"""Up to this many non-ASCII bytes, among this many times as many ASCII letters, are a symbol or an accent in Latin
+text.
+"""
 _VERY_FEW = 6
-"""... and up to which the best has to fit clearly better than the second."""
+"""Up to this many non-ASCII bytes, the best fit must be clearly better than the second."""
 _LITTLE_BETTER = 0.8
 _CLEARLY_BETTER = 1.2
 _MAX_DAMAGE = 0.05
@@ -72,14 +74,13 @@ _MAX_CUT_OFF = 1
 _MIN_CUT_OFF = 8
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\v\x1b"})
 _MAX_CONTROL = 0.02
-"""Share of control characters beyond which data are no text."""
+"""Share of control characters above which data is not text."""
 _UNCERTAIN = "the encoding of the text could not be told: save it as UTF-8"
 
 
 def decoded(data: bytes, language: str | None = None) -> str:
-    """Text by its byte order mark, else as UTF-8, else in the encoding that it seems to be in. ``language`` is the code
-    of the language that it is in, where that is known. Raises ParseError where the encoding cannot be told, and
-    for binary data.
+    """Decode text by its byte order mark, else as UTF-8, else with the detected encoding. ``language`` is the code of
+    its language, if known. Raises ParseError when the encoding cannot be detected, and for binary data.
 
     >>> decoded("Größe".encode("cp1252")), decoded("Маяк построен в 1872 году".encode("cp1251"))
     ('Größe', 'Маяк построен в 1872 году')
@@ -107,7 +108,7 @@ def decoded(data: bytes, language: str | None = None) -> str:
 
 
 def _damaged_utf8(data: bytes) -> str | None:
-    """Text in UTF-8 but for a few bytes, or a character that is cut off; None for text that is not."""
+    """Decode UTF-8 with a few damaged bytes or a truncated character; None for other text."""
     text = data.decode("utf-8", "replace")
     damage = text.count("\ufffd")
     if damage <= _MAX_DAMAGE * _beyond_ascii(text):
@@ -126,7 +127,9 @@ def _beyond_ascii(text: str) -> int:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark, and what switches between alphabets in seven bits: all are valid as UTF-8."""
+    """Detect UTF-16 and UTF-32 without a byte order mark, and 7-bit encodings that switch alphabets, which are all
+    valid UTF-8.
+    """
     head = data[:_SAMPLE]
     if b"\0" not in head and b"\x1b$" not in head:
         return None
@@ -142,7 +145,7 @@ def _detected(data: bytes, language: str | None) -> str:
     beyond = sum(map((127).__lt__, sample))
     best = next(iter(readings.values()), 0.0)
     own = _OF_WESTERN if language in _IN_WESTERN else _OF_LANGUAGE.get(language or "", ())
-    # Text that is valid in an encoding of several bytes is seldom in another.
+    # Text that is valid in a multi-byte encoding is rarely in another one.
     least = best / (10 if language in _OF_SEVERAL_BYTES else 2)
     for encoding in filter(set(map(_codec, own)).__contains__, readings):
         if readings[encoding] >= least:
@@ -158,7 +161,7 @@ def _detected(data: bytes, language: str | None) -> str:
 
 
 def _sample(data: bytes) -> bytes:
-    """Some lines that are not in ASCII, which says nothing."""
+    """Return some lines with non-ASCII bytes; pure ASCII lines carry no information."""
     lines: list[bytes] = []
     left = _SAMPLE
     for match in _LINE.finditer(data):
@@ -166,7 +169,8 @@ def _sample(data: bytes) -> bytes:
         beyond = None if line.isascii() else _BEYOND_ASCII.search(line)
         if beyond is None:
             continue
-        # Of a long line from its first letter on; what is cut off is the end, which may be half a letter.
+        # Of a long line, the part from shortly before its first non-ASCII byte; only its end is cut, possibly within a
+        # character.
         lines.append(line[max(0, beyond.start() - _BEFORE) :][:left])
         left -= len(lines[-1]) + 1
         if left <= 0:
@@ -175,11 +179,13 @@ def _sample(data: bytes) -> bytes:
 
 
 def _readings(sample: bytes) -> dict[str, float]:
-    """The encodings that a text may be in, best first, with how well it fits; one of those in which it reads the same."""
+    """Return the possible encodings of a text, best first, with their confidence. Of encodings that decode it
+    identically, only one is returned.
+    """
     import chardet
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that what it takes for the default is none of these
+        warnings.simplefilter("ignore")  # that the default encoding is not among the candidates
         found = chardet.detect_all(sample, ignore_threshold=True, include_encodings=_TRIED)
     fits = {
         _codec(guess["encoding"]): guess["confidence"] for guess in found if guess["encoding"] is not None
@@ -203,8 +209,9 @@ def _codec(name: str) -> str:
 
 
 def _odd_share(text: str) -> float:
-    """The share of words that are written as no language does: letters of two alphabets in one, capitals or signs within;
-    and, in a text that is hardly in another alphabet, single letters of one."""
+    """Return the share of implausible words: with letters of two alphabets, or capitals or symbols inside; and, in
+    mostly Latin text, single letters of another alphabet.
+    """
     words = [word for word in text.split() if not word.isascii()]
     letters = sum(map(str.isalpha, text))
     few = sum(character.isalpha() and not character.isascii() for character in text) < _MOSTLY * letters
@@ -234,8 +241,9 @@ def _is_odd_word(word: str, is_rare: bool) -> bool:
 
 @lru_cache(1 << 14)
 def _kind(character: str) -> str:
-    """The alphabet of a letter; ``sign`` for what stands before no letter, ``opening`` for what stands behind none, and
-    ``none`` for what stands in no text."""
+    """Return the alphabet of a letter; ``sign`` for a character that does not precede letters, ``opening`` for one that
+    does not follow them, and ``none`` for one that does not occur in text.
+    """
     category = unicodedata.category(character)
     if category in ("Cc", "Co", "Cn"):
         return "" if character in "\t\r\n\f\v" else "none"

@@ -1,4 +1,4 @@
-"""Pictures of HTML: where they are, which of them are only icons, and which caption belongs to which."""
+"""Pictures in HTML: their addresses, which of them are icons, and their captions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ Attributes = dict[str, str | None]
 
 _PIXELS = re.compile(r"\s{0,9}(\d{1,5})(?:px)?\s{0,9}", re.IGNORECASE)
 _ICON = 32
-"""Pixels of a side: what is no longer is an icon, a line, or a dot by which visits are counted."""
+"""Maximum side in pixels of an icon, line or tracking pixel."""
 _MAX_CAPTION = 1_000
 _MAX_ELEMENTS = 60
-"""Elements of a figure that are looked at: one with more is no picture with a caption."""
+"""Maximum number of elements of a figure that is a picture with a caption."""
 
 
 def picture_address(attributes: Attributes) -> str:
-    """Where the picture of an ``img`` is; pages that load pictures late have another address in ``src`` till then."""
+    """Return the address of an ``img``. Pages with lazy loading have a placeholder in ``src``."""
     address = attributes.get("src") or ""
     late = attributes.get("data-src") or attributes.get("data-original") or ""
     return late if late and (not address or address.startswith("data:")) else address
 
 
 def is_icon(attributes: Attributes) -> bool:
-    """Whether the page says that there is nothing to read: it has the size of an icon, or is there for looks only."""
+    """Whether the page marks a picture as insignificant: it has the size of an icon, or is decorative."""
     if attributes.get("role") in ("presentation", "none") or attributes.get("aria-hidden") == "true":
         return True
     sizes = (_PIXELS.fullmatch(attributes.get(name) or "") for name in ("width", "height"))
@@ -34,8 +34,9 @@ def is_icon(attributes: Attributes) -> bool:
 
 
 def captioned(figure: LexborNode) -> tuple[LexborNode, LexborNode, str] | None:
-    """The only picture of a ``figure``, its ``figcaption`` and the text of that; None where it has not one of each. A
-    caption with links is a paragraph of its own: a picture has none."""
+    """Return the only picture of a ``figure``, its ``figcaption`` and the text of that; None unless there is exactly
+    one of each. A caption with links is None as well, because it becomes a paragraph of its own.
+    """
     picture = caption = None
     seen = 0
     stack = [figure.first_child]

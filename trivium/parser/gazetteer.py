@@ -1,8 +1,8 @@
-"""Finds the names of documents in running text by longest match from left to right, without a model.
+"""Finds names of documents in running text by greedy longest match from left to right, without a model.
 
-Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise_name`). The
-index is a dictionary of names and, for each first word, the possible lengths of names in words: the matches are
-those of an Aho-Corasick automaton.
+Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise_name`). The index is a
+dictionary of names and, for each first word, the possible lengths of names in words; the matches are those of an
+Aho-Corasick automaton.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MIN_DIGITS = 4
 # A word; its letters may be followed by combining accents.
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
 
-# These are also titles of documents, but in running text almost always ordinary words.
+# Words that are also titles of documents, but in running text almost always ordinary words.
 _COMMON = """
 a about above across after again against all almost along already also although always am among an
 and another any are around as at away back be became because become been before began behind being
@@ -51,7 +51,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text and their character offsets; lists rather than objects, as a corpus has millions of words."""
+    """The words of a text and their character offsets, as lists rather than objects because a corpus has millions of
+    words.
+    """
 
     words: list[str]
     starts: list[int]
@@ -64,10 +66,9 @@ class _Words:
 class Gazetteer:
     """The names of a collection.
 
-    ``names`` are pairs (title or alias, target). A name also matches without its trailing parenthesis. When
-    several targets share a name, the target whose title it is wins, then one it is an alias of, then one whose
-    title, then one whose alias, becomes it without parenthesis. Ties go to the first target by code point,
-    independent of the order of ``names``.
+    ``names`` are pairs (title or alias, target). A name also matches without its trailing parenthesis. If several
+    targets share a name, the order of preference is: its title, an alias, a title without parenthesis, an alias without
+    parenthesis. Ties are broken by the code points of the targets, independent of the order of ``names``.
     """
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
@@ -90,8 +91,8 @@ class Gazetteer:
         return len(self._targets)
 
     def words(self) -> list[str] | None:
-        """For each name a word of it, the longest of lower-case ASCII: a text without any of them, in whatever case,
-        mentions none. None where a name has no such word.
+        """Return for each name its longest word of lower-case ASCII letters. A text that contains none of them,
+        ignoring case, mentions no name. None if some name has no such word.
 
         >>> Gazetteer([("Mercury (planet)", "Mercury (planet)")]).words()
         ['mercury']
@@ -105,7 +106,7 @@ class Gazetteer:
         return list(found)
 
     def find(self, text: str) -> list[Mention]:
-        """The mentions in a text, in order, not overlapping.
+        """Return the non-overlapping mentions in a text, in order.
 
         >>> gazetteer = Gazetteer([("Mercury (planet)", "Mercury (planet)")])
         >>> [mention.target for mention in gazetteer.find("To Mercury!")]
@@ -115,10 +116,11 @@ class Gazetteer:
 
 
 def find_names(text: str, lookup: Callable[[Sequence[str]], Mapping[str, str]]) -> list[Mention]:
-    """The mentions in a short text, in order, not overlapping, for names held elsewhere, such as in a database.
+    """Return the non-overlapping mentions in a short text, in order, of names stored elsewhere, for example in a
+    database.
 
-    ``lookup`` is called at most once, with every distinct normalised sequence of up to 12 words that can be a
-    name, in order of appearance. It returns the targets of those it knows, by name.
+    ``lookup`` is called at most once, with every distinct normalised sequence of up to 12 words that can be a name, in
+    order of appearance. It returns the targets of the known names.
     """
     split = _split(text)
     size = len(split.words)
@@ -146,7 +148,7 @@ def _split(text: str) -> _Words:
     ends: list[int] = []
     for match in _WORD.finditer(text):
         word = match.group()
-        # A few letters become two words when they are lower-cased and stripped of marks.
+        # Some letters become two words when lower-cased and stripped of marks.
         parts = [word.lower()] if word.isascii() else normalise_name(composed(word)).split()
         for part in parts:
             words.append(part)
@@ -158,7 +160,7 @@ def _split(text: str) -> _Words:
 def _longest(
     split: _Words, targets: Mapping[str, str], lengths: Callable[[str], Iterable[int]]
 ) -> list[Mention]:
-    """The longest known name starting at each word; ``lengths`` gives the lengths to try, in falling order."""
+    """Return the longest known name starting at each word. ``lengths`` returns the lengths to try, longest first."""
     mentions = []
     position, size = 0, len(split.words)
     while position < size:

@@ -9,7 +9,7 @@ from trivium.parser.runs import TextRun
 MAX_COLUMNS = 200  # the HTML standard allows a span of 1,000 columns and 65,534 rows; wider ones are cut
 MAX_ROWS = 1_000
 _REPEATS = 4  # repeated cells may add at most this multiple of a table's own size
-_CELL_COST = 8  # size of a cell in characters, besides its text
+_CELL_COST = 8  # size of a cell in characters, in addition to its text
 
 
 class Cell(TextRun):
@@ -45,7 +45,7 @@ class PlacedCell:
 
 
 def parse_span(value: str | None, limit: int) -> int:
-    """A ``colspan`` or ``rowspan``: 1 when malformed, the limit when it is larger or 0 ("to the end")."""
+    """Parse a ``colspan`` or ``rowspan``: 1 if malformed, the limit if it is larger or 0 ("to the end")."""
     digits = (value or "1").strip()
     if not (digits.isascii() and digits.isdigit()):
         return 1
@@ -53,10 +53,10 @@ def parse_span(value: str | None, limit: int) -> int:
 
 
 def place(rows: list[list[Cell]]) -> list[list[PlacedCell]]:
-    """Resolves spans: for every row all cells that cover it, from left to right.
+    """Resolve spans: return for every row all cells that cover it, from left to right.
 
-    A cell that spans rows is repeated in each of them, up to a limit in proportion to the table: a few bytes of
-    spans must not become gigabytes of text.
+    A cell that spans rows is repeated in each of them, up to a limit proportional to the size of the table, so that a
+    few bytes of spans cannot become gigabytes of text.
     """
     budget = _REPEATS * sum(cell.length + _CELL_COST for row in rows for cell in row)
     spanning: list[

@@ -1,4 +1,4 @@
-"""The entry point of the parser: from HTML to :class:`~trivium.types.Page`."""
+"""The entry point of the HTML parser, which converts HTML to :class:`~trivium.types.Page`."""
 
 from __future__ import annotations
 
@@ -27,26 +27,21 @@ def parse_html(
     file: DocumentFile | None = None,
     resolve_link: LinkResolver | None = None,
 ) -> Page:
-    """Parses one rendered page into text, sections, chunks, links and relations.
+    """Parse one rendered page into text, sections, chunks, links and relations.
 
-    Reads MediaWiki pages of any skin, Parsoid output, fragments of the MediaWiki API, Natural Questions
-    documents and plain HTML.
+    Reads MediaWiki pages of any skin, Parsoid output, fragments of the MediaWiki API, Natural Questions documents and
+    plain HTML.
 
-    Args:
-        html: the document; bytes may be in any encoding they declare.
-        source: where the document came from; stored with the page and included in error messages.
-        title: the title to use when the page does not state one.
-        limits: how large and complicated the document may be.
-        file: the file that it is. A page that is of no MediaWiki is then read as one of any site
-            (:mod:`trivium.parser.site`).
-        resolve_link: gives the title that an address leads to, where a MediaWiki's pages have other addresses than there.
+    - ``html``: the document; bytes may be in any encoding they declare.
+    - ``source``: its origin; stored with the page and included in error messages.
+    - ``title``: the title to use if the page does not state one. A title stated by the page has priority.
+    - ``limits``: limits on the size and complexity of the document.
+    - ``file``: the file it was read from. Pages other than MediaWiki pages are then read as pages of any site
+      (:mod:`trivium.parser.site`).
+    - ``resolve_link``: returns the title that an address leads to, if the addresses are not those of MediaWiki.
 
-    Returns:
-        The page, with its canonical title where the page states one.
-
-    Raises:
-        ParseError: the document is empty, binary, not HTML, too expensive to parse, without text, or without a
-            title.
+    Raises ParseError when the document is empty, binary, not HTML, too expensive to parse, without text, or without a
+    title.
 
     >>> parse_html("<h1>Mars</h1><p>The <a href='/wiki/Planet'>planet</a>.</p>").chunks[0].links[0].target
     'Planet'

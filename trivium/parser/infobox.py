@@ -10,15 +10,14 @@ from trivium.parser.runs import COLON, LINE, TextRun
 from trivium.parser.tables import BETWEEN_CELLS
 
 _MAX_TYPE = 80  # characters; longer labels are sentences, not the name of a relation
-_MAX_LABEL = 1_000  # characters; the ornaments of longer ones are not removed, which takes quadratic time
+_MAX_LABEL = 1_000  # characters; decoration of longer labels is not removed, which would take quadratic time
 _PLURAL = re.compile(r"\((?:e?s|ren)\)(?=\W*$)")
 _ORNAMENT = re.compile(r"^[\W_]+|[^\w)\]%'’\"]+$")
 
 
 def relation_type(label: str) -> str | None:
-    """A row's label as a relation type: lower case, without plural endings in parentheses, bullets and colon.
-
-    None when no letter remains, or more than 80 characters.
+    """Convert a row's label to a relation type: lower case, without plural endings in parentheses, bullets and colon.
+    None if no letter remains, or more than 80 characters.
 
     >>> relation_type(" • Official language(s):")
     'official language'
@@ -30,7 +29,7 @@ def relation_type(label: str) -> str | None:
 
 
 def linearise_infobox(table: Table, document: Document) -> TextRun:
-    """The rows of an infobox, one per line; the links of its values are added to the document's relations."""
+    """Write the rows of an infobox, one per line, and add the links of its values to the document's relations."""
     out = TextRun()
     out.append(table.caption)
     for row in table.rows:
@@ -50,7 +49,7 @@ def linearise_infobox(table: Table, document: Document) -> TextRun:
 
 
 def _label_of(row: list[Cell]) -> Cell | None:
-    """The cell that labels the other cells of its row: a header, or a plain cell that ends with a colon."""
+    """Return the cell that labels the other cells of its row: a header, or a plain cell that ends with a colon."""
     if len(row) < 2 or not row[0].length:
         return None
     first = row[0]

@@ -66,7 +66,7 @@ def _break(reader: Reader, _node: LexborNode) -> None:
 
 @handles("math")
 def write_formula(reader: Reader, node: LexborNode) -> Leave:
-    """Writes a formula once, as TeX; the page contains it as MathML, as an annotation and as an image."""
+    """Write a formula once, as TeX. The page contains it as MathML, as an annotation and as an image."""
     tex = _tex(node)
     if tex:
         reader.run.add(tex)

@@ -1,8 +1,8 @@
-"""Refuses input that is not an HTML document, or that would cost the HTML parser unbounded time or memory.
+"""Rejects input that is not an HTML document, or that would cost the HTML parser unbounded time or memory.
 
-The tree construction of the HTML standard scans the open elements at most start tags, and reopens unclosed
-formatting elements in every block, and compares each attribute with all before it: on hostile input these make the
-cost quadratic.
+The tree construction of the HTML standard scans the open elements at most start tags, reopens unclosed formatting
+elements in every block, and compares each attribute with all previous ones. On malicious input these make the cost
+quadratic.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.encodings import decoded
 
-_MAX_CHECKED = 4_096  # bytes at the start that are tested for binary data
-_CHEAP_TAGS = 50_000  # documents with at most so many tags ...
-_CHEAP_OPEN = 2_500  # ... and so many elements left open are not checked further
-_MAX_STEPS = 1_250_000_000  # open elements scanned, two seconds: 20,000 tables one in the other
+_MAX_CHECKED = 4_096  # bytes at the start that are checked for binary data
+_CHEAP_TAGS = 50_000  # documents with at most this many tags ...
+_CHEAP_OPEN = 2_500  # ... and this many elements left open are not checked further
+_MAX_STEPS = 1_250_000_000  # open elements scanned, two seconds: 20,000 nested tables
 _MAX_REOPENED = 3_000_000  # formatting elements reopened: about a gigabyte
 
-_STRETCH = 4_096  # bytes; an element with thousands of attributes is several times as long
+_STRETCH = 4_096  # bytes; an element with thousands of attributes is several times longer
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|))?+"""
 _MAX_ROOTS = 100  # html and body tags
 _ROOTS = (b"html", b"body")
 _ROOT_TAG = re.compile(rb"<(?:html|body)[\s/]", re.IGNORECASE)
-_LOWER = 0x20  # the bit of a lower-case letter
+_LOWER = 0x20  # the bit that distinguishes lower-case letters
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(
@@ -48,14 +48,14 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 def checked_bytes(
     html: str | bytes, limits: InputLimits = DEFAULT_LIMITS, language: str | None = None
 ) -> bytes:
-    """Checks a document and returns it as UTF-8.
+    """Check a document and return it as UTF-8.
 
-    Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else in the one that
-    they seem to be in (:func:`trivium.parser.encodings.decoded`; ``language`` helps); invalid sequences become U+FFFD.
+    Bytes are decoded according to their byte order mark, else the encoding named by a ``<meta>`` element, else the
+    detected encoding (:func:`trivium.parser.encodings.decoded`, using ``language`` if given). Invalid sequences become
+    U+FFFD.
 
-    Raises:
-        ParseError: the document is empty, too large, binary, without any tags, nested too deeply, or has too many tags
-            or attributes, or its encoding cannot be told.
+    Raises ParseError when the document is empty, too large, binary, without any tags, nested too deeply, has too many
+    tags or attributes, or has an encoding that cannot be detected.
     """
     if len(html) > limits.document_bytes:
         raise ParseError(
@@ -87,9 +87,9 @@ def _as_utf8(data: bytes, language: str | None) -> bytes:
     name = declared[1].decode("ascii").lower()
     try:
         encoding = codecs.lookup(name).name
-        if encoding == "utf-8" or encoding.startswith("utf-16"):  # a legible meta element is not UTF-16
+        if encoding == "utf-8" or encoding.startswith("utf-16"):  # a readable meta element is not UTF-16
             return data
-        # Browsers read Latin-1 and ASCII as Windows-1252, which agrees with them wherever they are defined.
+        # Browsers decode Latin-1 and ASCII as Windows-1252, which is a superset of their printable characters.
         encoding = "cp1252" if encoding in ("iso8859-1", "ascii") else encoding
         return data.decode(encoding, "replace").encode("utf-8", "replace")
     except LookupError:  # unknown, or a codec that is not a text encoding
@@ -108,7 +108,7 @@ def _undeclared(data: bytes, language: str | None) -> bytes:
 
 
 def _check_cost(data: bytes, limits: InputLimits) -> None:
-    # With numpy this takes a fraction of what searching the bytes would.
+    # With numpy this takes a fraction of the time for searching the bytes.
     content = np.frombuffer(data + b"    ", np.uint8)
     opening = np.flatnonzero(content == ord("<"))
     after = content[opening + 1]
@@ -149,7 +149,7 @@ def _check_cost(data: bytes, limits: InputLimits) -> None:
 
 
 def _check_roots(data: bytes) -> None:
-    """Further html and body tags add their attributes to the first."""
+    """Limit html and body tags: additional ones add their attributes to the first."""
     count = len(_ROOT_TAG.findall(data))
     if count > _MAX_ROOTS:
         raise ParseError(
@@ -159,9 +159,12 @@ def _check_roots(data: bytes) -> None:
 
 
 def _check_attributes(data: bytes, opening: NDArray[np.intp], limits: InputLimits) -> None:
-    """Refuse elements with very many attributes; ``opening`` are the places of ``<``. Only the tags around long stretches
-    without a tag's end, or with a quoted one, are read: to read all would take a sixth as long as parsing. Tags in quotes
-    can hide such an element; what that costs is for the limits of the process that parses."""
+    """Reject elements with very many attributes. ``opening`` contains the positions of ``<``.
+
+    Only tags around long stretches without ``>``, or with a quoted one, are parsed, because parsing all of them would
+    take a sixth of the time of the HTML parser. Tags in quotes can hide such an element; its cost is limited by the
+    limits of the parsing process.
+    """
     pattern = _tag_with_at_most(limits.attributes)
     at, seen = 0, -1
     while at < len(data) - _STRETCH:
@@ -179,8 +182,9 @@ def _check_attributes(data: bytes, opening: NDArray[np.intp], limits: InputLimit
 
 
 def _end_of_script(data: bytes, at: int, limits: InputLimits) -> int:
-    """Where the script ends in which something looks like an element with too many attributes. Raises ParseError when
-    there is no script."""
+    """Return the end of the script that contains something resembling an element with too many attributes. Raises
+    ParseError when there is no script.
+    """
     script = data.rfind(b"<script", 0, at)
     end = data.find(b"</script", max(0, script))
     if script < 0 or 0 <= end < at:

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, unquote
 from trivium.text import normalise_title
 
 MAX_TITLE_BYTES = 255  # MediaWiki's own limit for a title
-_MAX_CACHED_HREF = 400  # characters; hostile addresses of megabytes must not be pinned in the cache
+_MAX_CACHED_HREF = 400  # characters; malicious addresses of megabytes must not be kept in the cache
 
-# Namespaces by their canonical English names, which every MediaWiki understands, and by the local names of
-# the larger Wikipedias. https://www.mediawiki.org/wiki/Help:Namespaces
+# Namespaces by their canonical English names, which every MediaWiki accepts, and by the local names of the larger
+# Wikipedias. https://www.mediawiki.org/wiki/Help:Namespaces
 _NAMESPACE_NAMES = """
     media special user wikipedia project wp file image mediawiki template help category portal book draft
     module timedtext gadget topic education_program gadget_definition
@@ -38,12 +38,12 @@ _MOBILE = re.compile(r"\.m\.(?=[^.]+\.[^.]+$)")
 
 
 def canonical_host(host: str) -> str:
-    """The host without its mobile label: ``en.m.wikipedia.org`` -> ``en.wikipedia.org``."""
+    """Return the host without its mobile label: ``en.m.wikipedia.org`` -> ``en.wikipedia.org``."""
     return _MOBILE.sub(".", host.lower())
 
 
 def first_upper(title: str) -> str:
-    """The title with its first letter capitalised as MediaWiki does: a letter whose capital has two letters stays."""
+    """Capitalise the first letter as MediaWiki does: a letter whose capital form has two letters is unchanged."""
     upper = title[:1].upper()
     if len(upper) != 1 or "\u10d0" <= title[0] <= "\u10ff":  # ß; Georgian has no titlecase in MediaWiki
         return title
@@ -51,7 +51,7 @@ def first_upper(title: str) -> str:
 
 
 def article_title(name: str) -> str | None:
-    """The article title of a decoded page name; None when it is empty, too long or in another namespace."""
+    """Return the article title of a decoded page name; None if it is empty, too long or in another namespace."""
     title = normalise_title(name)
     if ":" in title:
         prefix = title.lstrip(": ").split(":", 1)[0].strip().lower()
@@ -64,10 +64,10 @@ def article_title(name: str) -> str | None:
 
 
 def link_target(href: str, host: str | None) -> str | None:
-    """The title of the article that ``href`` links to, without fragment; None when it links to anything else.
+    """Return the title of the article that ``href`` links to, without fragment; None for any other target.
 
-    ``host`` is the site the page came from; without it, absolute addresses of any Wikipedia are accepted. Red links
-    (``?title=...&redlink=1``), to articles that do not exist yet, are resolved too.
+    ``host`` is the site of the page; without it, absolute addresses of any Wikipedia are accepted. Red links
+    (``?title=...&redlink=1``), to articles that do not exist yet, are resolved, too.
 
     >>> link_target("/wiki/Alan_Turing#Legacy", None)
     'Alan Turing'

@@ -1,4 +1,4 @@
-"""Reads the text of pictures (optical character recognition), where the extra ``ocr`` is installed."""
+"""Optical character recognition of pictures, if the extra ``ocr`` is installed."""
 
 from __future__ import annotations
 
@@ -36,54 +36,56 @@ Pixels = NDArray[np.uint8]
 """Height x width x 3 (red, green, blue), or height x width (grey)."""
 
 _DETECT_SIDE = 960
-"""Pixels of the longer side in which places of text are looked for. What is found is read from the larger picture.
-With 1,280 as much is found, with twice the memory and time."""
+"""Longer side in pixels for detecting text. Detected text is recognised in the larger picture. 1,280 pixels find no
+more, with twice the memory and time.
+"""
 _WORD = re.compile(r"[^\W\d_]{3}|\d{3}|[^\W\x00-\x7f]{2}")
-"""Without one there is no text: single letters and digits are found in icons."""
+"""Text must contain a match; single letters and digits are also detected in icons."""
 _CLEAR = 0.85
-"""Mean score of the pieces of an upright picture. Those of clear text have 0.95 and more, of text that stands on its head
-0.6 to 0.71, of text that nobody can read 0.5 to 0.62."""
+"""Minimum mean score of an upright picture. Clear text has at least 0.95, upside-down text 0.6 to 0.71, illegible text
+0.5 to 0.62.
+"""
 _LEGIBLE = 0.75
-"""Mean score below which what is read is nonsense."""
+"""Mean score below which the recognised text is nonsense."""
 _ILLEGIBLE = "\0"
-"""What is kept of a picture whose text is nonsense."""
+"""Cache entry of a picture with illegible text."""
 _SMALLEST = 16
-"""Pixels: no text stands in what is smaller."""
+"""Minimum side in pixels of a picture that can contain text."""
 
-_spent = [0.0]  # seconds of this process
-_lock = threading.Lock()  # the reader keeps state between its steps
+_spent = [0.0]  # seconds in this process
+_lock = threading.Lock()  # the reader has state between its steps
 _log = logging.getLogger(__name__)
 
 
 class PictureReader(Protocol):
-    """Finds text in a picture."""
+    """Detects and recognises text in a picture."""
 
     def __call__(self, pixels: Pixels) -> list[TextBox]:
-        """The pieces of text in a picture of height x width x 3 (red, green, blue), in any order."""
+        """Return the pieces of text in a picture of height x width x 3 (red, green, blue), in any order."""
         ...
 
 
 def ocr_available() -> bool:
-    """Whether the packages that read pictures are installed; nothing is imported."""
+    """Whether the packages for reading pictures are installed. Imports nothing."""
     return all(find_spec(name) is not None for name in ("rapidocr", "PIL", "cv2"))
 
 
 def require_ocr(feature: str = "reading the text of pictures") -> None:
-    """Raise MissingExtraError where pictures cannot be read."""
+    """Raise MissingExtraError if pictures cannot be read."""
     if not ocr_available():
         raise MissingExtraError(feature, "ocr")
 
 
 def parser_time() -> float:
-    """Seconds of processor time of this process without those in which it read pictures: for what limits the time of a
-    document."""
+    """Return the processor seconds of this process without those spent on pictures, for the time limit of a document."""
     return time.process_time() - _spent[0]
 
 
 @contextmanager
 def picture_time(seconds: float) -> Iterator[None]:
-    """What is done to a picture meanwhile is left out of :func:`parser_time`; where this process is limited in processor
-    time, it may take so many seconds more."""
+    """Exclude the block from :func:`parser_time`. If the processor time of this process is limited, extend the limit by
+    ``seconds`` meanwhile.
+    """
     started = time.process_time()
     try:
         with _processor_time(seconds):
@@ -93,30 +95,30 @@ def picture_time(seconds: float) -> Iterator[None]:
 
 
 class Ocr:
-    """Reads the text of the pictures of one document, for ``limits.ocr_seconds`` altogether."""
+    """Reads the text of the pictures of one document, within a total of ``limits.ocr_seconds``."""
 
     def __init__(self, limits: InputLimits = DEFAULT_LIMITS, reader: PictureReader | None = None) -> None:
-        """``reader``: another one than that of the extra."""
+        """``reader`` replaces the one of the extra."""
         self._limits = limits
         self._reader = reader
         self.spent = 0.0
-        """Seconds of processor time."""
+        """Processor seconds used."""
         self.unread = 0
-        """Pictures that were left out: there was no time, or no memory."""
+        """Number of pictures left out for lack of time or memory."""
         self.illegible = 0
-        """Pictures with text that could not be read clearly, which is left out."""
+        """Number of pictures with illegible text, which is dropped."""
 
     @property
     def available(self) -> bool:
-        """Whether any picture is read; never with ``limits.ocr_seconds`` of 0."""
+        """Whether pictures are read; never if ``limits.ocr_seconds`` is 0."""
         return self._limits.ocr_seconds > 0 and (self._reader is not None or ocr_available())
 
     def read(self, picture: bytes | Image | Pixels) -> str:
-        """The text of a picture, a line each, also of a turned one; empty where there is none, where it is not clear
-        (:attr:`illegible` counts these), where the extra is missing, and where the time of the document is over
+        """Return the text of a picture, also of a rotated one, line by line. Empty if there is none, if it is illegible
+        (counted by :attr:`illegible`), if the extra is missing, or if the time limit of the document is exceeded
         (:attr:`unread`).
 
-        Raises ParseError for what is no picture, is damaged, or has too many pixels.
+        Raises ParseError for data that is not a picture, is damaged, or has too many pixels.
         """
         if not self.available:
             return ""
@@ -162,8 +164,9 @@ class Ocr:
 
 
 def _upright(reader: PictureReader, pixels: Pixels) -> list[TextBox]:
-    """What is read in a picture, be it turned by a quarter or on its head. A reader finds the lines of a turned picture
-    as well: high ones, which it reads from below to above."""
+    """Read a picture that may be rotated by a quarter or upside down. A reader also detects the lines of a rotated
+    picture: tall boxes, which it reads from bottom to top.
+    """
     boxes = _read(reader, pixels)
     clear, is_high = _score(boxes) >= _CLEAR, _is_high(boxes)
     if not boxes or (clear and not is_high):
@@ -180,12 +183,12 @@ def _read(reader: PictureReader, pixels: Pixels) -> list[TextBox]:
 
 
 def _score(boxes: Sequence[TextBox]) -> float:
-    """The mean of all characters."""
+    """Return the mean score, weighted by characters."""
     return sum(len(box.text) * box.score for box in boxes) / max(1, sum(len(box.text) for box in boxes))
 
 
 def _is_high(boxes: Sequence[TextBox]) -> bool:
-    """Whether most characters stand in pieces that are higher than wide."""
+    """Whether most characters are in boxes that are taller than wide."""
     high = sum(len(box.text) for box in boxes if len(box.text) > 2 and box.height > box.right - box.left)
     return high > sum(len(box.text) for box in boxes) / 2
 
@@ -208,8 +211,9 @@ def _pixels(picture: bytes | Image | Pixels, limits: InputLimits) -> Pixels:
 
 @contextmanager
 def _processor_time(seconds: float) -> Iterator[None]:
-    """Where the process is limited in processor time, pictures have some of their own: reading them is slow, but no
-    sign of a document that a parser loses itself in."""
+    """Give pictures additional time if the processor time of the process is limited: reading them is slow, but does not
+    indicate that a parser is stuck.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -234,13 +238,13 @@ def _limit_processor_time(seconds: float, hard: int) -> None:
 
 @lru_cache(maxsize=1)
 def rapid_reader() -> PictureReader:
-    """The reader of the extra, made once in a process (1 to 2 s). Raises MissingExtraError."""
+    """Return the reader of the extra, created once per process (1 to 2 s). Raises MissingExtraError."""
     require_ocr()
     return _RapidReader()
 
 
 class _RapidReader:
-    """rapidocr with the models that come in its package: nothing is fetched."""
+    """rapidocr with the models included in its package, so that nothing is downloaded."""
 
     def __init__(self) -> None:
         import rapidocr
@@ -248,17 +252,17 @@ class _RapidReader:
         models = Path(rapidocr.__file__).parent / "models"
         parameters: dict[str, Any] = {
             "Global.log_level": "critical",
-            # Tells text that stands on its head from text that does not, and is wrong about short pieces.
+            # The orientation classifier is unreliable on short pieces.
             "Global.use_cls": False,
             "Det.model_path": str(_model(models, "det")),
-            "Det.limit_type": "max",  # the default makes small pictures larger: three times the time, and no better
+            "Det.limit_type": "max",  # the default enlarges small pictures: three times as slow, no better
             "Det.limit_side_len": _DETECT_SIDE,
             "Rec.model_path": str(_model(models, "rec")),
-            "Rec.rec_batch_num": 1,  # several at once take the memory of the widest for each
+            "Rec.rec_batch_num": 1,  # larger batches use the memory of the widest piece for each
             # There are as many processes as cores.
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-            "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,  # it keeps what the largest picture took
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,  # keeps the memory of the largest picture
         }
         self._read = rapidocr.RapidOCR(params=parameters)
 
@@ -267,9 +271,9 @@ class _RapidReader:
 
         with _lock:
             threads = cv2.getNumThreads()
-            cv2.setNumThreads(1)  # each takes memory of its own
+            cv2.setNumThreads(1)  # each thread needs its own memory
             try:
-                found = self._read(np.ascontiguousarray(pixels[:, :, ::-1]))  # blue, green, red
+                found = self._read(np.ascontiguousarray(pixels[:, :, ::-1]))  # to blue, green, red
             except Exception as error:
                 if "bad_alloc" in str(error):
                     raise MemoryError from error
@@ -286,7 +290,7 @@ class _RapidReader:
 
 
 def _model(folder: Path, step: str) -> Path:
-    """The file of a step. A path that is given is not looked for in the network."""
+    """Return the model file of a step. With an explicit path nothing is downloaded."""
     found = sorted(folder.glob(f"*_{step}_*.onnx"))
     if not found:
         raise MissingExtraError("reading the text of pictures (the models of rapidocr are missing)", "ocr")

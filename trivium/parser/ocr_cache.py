@@ -1,4 +1,4 @@
-"""Keeps what was read in pictures, so that a folder that is built again does not read them again."""
+"""Caches the text of pictures, so that rebuilding a folder does not read them again."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _VERSION = 2
-"""To be raised when the same picture is read differently."""
+"""Increase this when the results for a picture change."""
 _MOST = 1 << 20
-"""Bytes of a text; longer ones are not of pictures."""
+"""Maximum size of a text in bytes."""
 
 _off = threading.Event()
 
 
 def default_folder() -> Path:
-    """The user's cache folder for texts of pictures."""
+    """Return the user's cache folder for texts of pictures."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "trivium" / "pictures"
 
 
 def keep_nothing() -> None:
-    """From now on this process neither looks anything up nor keeps it: for what clients upload, of which nothing is to be
-    left when it is removed."""
+    """Disable the cache in this process, for uploads, of which nothing may remain after they are removed."""
     _off.set()
 
 
 def key_of(picture: bytes | Image | NDArray[np.uint8]) -> str | None:
-    """What a picture is known by: a digest of the file, or of its pixels; None where nothing is kept."""
+    """Return the key of a picture: a digest of the file or of its pixels; None if it is not cached."""
     if _off.is_set():
         return None
     digest = hashlib.sha256(_reader_version())
@@ -55,7 +54,7 @@ def key_of(picture: bytes | Image | NDArray[np.uint8]) -> str | None:
 
 
 def get(key: str) -> str | None:
-    """The text, None where it is not known."""
+    """Return the cached text; None if it is not cached."""
     with suppress(OSError, UnicodeDecodeError):
         path = _path(key)
         if path.stat().st_size <= _MOST:
@@ -64,7 +63,7 @@ def get(key: str) -> str | None:
 
 
 def put(key: str, text: str) -> None:
-    """Keep a text. Where the folder cannot be written, the next build reads the picture once more."""
+    """Cache a text. If the folder cannot be written, the next build reads the picture again."""
     data = text.encode("utf-8", "replace")
     if len(data) > _MOST:
         return

@@ -1,4 +1,4 @@
-"""Puts the pieces of text that were found in a picture in the order in which people read them."""
+"""Sorts the pieces of text in a picture in reading order."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 _COLUMN_LINES = 4
 _COLUMN_LETTERS = 20
-"""Text stands in columns where each side of a gap has so many lines of so many characters on average. Cells of tables are
-shorter: they are read row by row."""
+"""Minimum number of lines, and minimum average length of lines in characters, on each side of a gap between text
+columns. Table cells are shorter and are read row by row.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TextBox:
-    """A piece of text and where it stands, in pixels; ``y`` runs downwards. ``score``: how sure its reader is, 0 to 1."""
+    """A piece of text and its place in pixels; ``y`` points downwards. ``score`` is the confidence, 0 to 1."""
 
     text: str
     left: float
@@ -28,7 +29,7 @@ class TextBox:
 
 
 def lines_of(boxes: Sequence[TextBox]) -> list[str]:
-    """The lines of a picture, a column after the other. Pieces side by side are one line, separated by a space.
+    """Return the lines of a picture, column by column. Adjacent pieces form one line, separated by a space.
 
     >>> lines_of([TextBox("500", 90, 1, 99, 11), TextBox("Desk", 0, 0, 40, 10), TextBox("Lamp", 0, 20, 40, 30)])
     ['Desk 500', 'Lamp']
@@ -46,10 +47,10 @@ def lines_of(boxes: Sequence[TextBox]) -> list[str]:
 
 
 def _gap_between_columns(boxes: Sequence[TextBox]) -> float | None:
-    """The middle of the widest gap from top to bottom with running text on both sides."""
+    """Return the middle of the widest vertical gap with running text on both sides."""
     if len(boxes) < 2 * _COLUMN_LINES:
         return None
-    # A few lines may run across: headings. They are the widest.
+    # Some lines may cross the gap: headings, which are the widest.
     width = max(box.right for box in boxes) - min(box.left for box in boxes)
     narrow = sorted((box for box in boxes if box.right - box.left < 0.6 * width), key=lambda box: box.left)
     best: tuple[float, float] | None = None
@@ -80,5 +81,5 @@ def _rows(boxes: Sequence[TextBox]) -> list[str]:
 
 
 def _overlap(one: TextBox, other: TextBox) -> float:
-    """Of their heights."""
+    """Return the vertical overlap."""
     return min(one.bottom, other.bottom) - max(one.top, other.top)

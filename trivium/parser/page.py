@@ -1,4 +1,4 @@
-"""Reads a page's identity from its HTML: canonical title, redirects that lead to it, revision, site."""
+"""Reads the identity of a page from its HTML: canonical title, redirects to it, revision, site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.parser.links import canonical_host, link_target
 from trivium.text import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"
-"""Every page that shows a redirect below its title contains these bytes; others need not be searched for one."""
+"""Present in every page that displays a redirect below its title. Other pages need not be searched for one."""
 MAX_TITLE = 500  # characters; MediaWiki allows 255 bytes, other sites are less strict
 
 _PAGE_NAME = re.compile(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -27,7 +27,7 @@ _SITE_SUFFIX = re.compile(r"\s+[-–—|]\s+[^-–—|]*wikip[eé]dia.*$", re.IG
 
 @dataclass(slots=True)
 class Identity:
-    """The identity of a page, from its head and, for what is missing there, from its visible parts."""
+    """The identity of a page, from its head and otherwise from its visible parts."""
 
     title: str | None = None
     aliases: list[str] = field(default_factory=list)
@@ -46,11 +46,11 @@ class _Head:
 
 
 def identify(tree: LexborHTMLParser, fallback: str | None, *, says_redirected: bool) -> Identity:
-    """Reads the identity of a page. Its ``title`` is None only when neither the page nor ``fallback`` gives one.
-    ``says_redirected``: whether the page contains :data:`REDIRECTED_MARK`.
+    """Read the identity of a page. Its ``title`` is None only if neither the page nor ``fallback`` provides one.
+    ``says_redirected`` is whether the page contains :data:`REDIRECTED_MARK`.
 
-    Sources of the title, best first: ``wgPageName`` of the page's configuration, the canonical link, the
-    first heading, ``<title>`` without the name of the site, ``fallback``. Headings come late because they may
+    Sources of the title, in order of preference: ``wgPageName`` of the page's configuration, the canonical link, the
+    first heading, ``<title>`` without the name of the site, ``fallback``. Headings have low priority because they may
     show another form of the title (lower case, italics).
     """
     head = _read_head(tree)
@@ -97,18 +97,18 @@ def _json_text(match: re.Match[str] | None) -> str | None:
         return None
     try:
         return str(json.loads(match[1]))
-    except json.JSONDecodeError:  # the page's configuration is cut or altered
+    except json.JSONDecodeError:  # the page's configuration is truncated or modified
         return None
 
 
 def _page_name(canonical: str) -> str | None:
-    """The page named by a canonical address of the form ``https://host/wiki/Name``."""
+    """Return the page named by a canonical address of the form ``https://host/wiki/Name``."""
     _, marker, name = canonical.partition("/wiki/")
     return unquote(re.split(r"[?#]", name, maxsplit=1)[0]) if marker else None
 
 
 def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterator[str | None]:
-    """Candidates for the title, best first; lazily, because searching the tree is not free."""
+    """Yield candidates for the title in order of preference; lazily, because searching the tree is not free."""
     yield _json_text(_PAGE_NAME.search(head.config))
     yield _page_name(head.canonical)
     heading = tree.css_first("#firstHeading, h1.firstHeading")
@@ -141,12 +141,12 @@ def _revision(tree: LexborHTMLParser, head: _Head) -> int | None:
         root = tree.root
         match = _ABOUT.search((root.attributes.get("about") or "") if root is not None else "")
         match = match or _old_id(tree)
-    # MediaWiki writes 0 where a page has no revision, as in a preview.
+    # MediaWiki writes 0 if a page has no revision, as in a preview.
     return None if match is None else int(match[1]) or None
 
 
 def _old_id(tree: LexborHTMLParser) -> re.Match[str] | None:
-    """The revision in the page's link to itself; links in the text may name revisions of other pages."""
+    """Return the revision in the page's link to itself; links in the text may refer to revisions of other pages."""
     for anchor in tree.css("#t-permalink a, .printfooter a"):
         match = _OLD_ID.search(anchor.attributes.get("href") or "")
         if match is not None:

@@ -1,4 +1,4 @@
-"""Decodes pictures that come from outside: what they take is known before it is spent."""
+"""Decodes untrusted pictures; their cost is checked in advance."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""Pillow knows many more, which hardly anyone uses and hardly anyone tests."""
+"""Supported formats. Pillow supports many more, which are rarely used and rarely tested."""
 
 LONGEST_SIDE = 2_000
-"""Pixels to which a picture is made smaller: text that can be read by people is read at this size."""
+"""Longer side in pixels to which pictures are reduced; text that people can read is legible at this size."""
 
 _PALE = 170
-"""Grey above which what is drawn on nothing needs a dark ground to be seen."""
+"""Mean grey level above which drawings on a transparent background need a dark background."""
 
 
 def open_picture(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> Image:
-    """The picture, not decoded yet: its format, size and what it says of itself are known.
+    """Open a picture without decoding it: its format, size and metadata are available.
 
-    Raises ParseError for what is no picture, or has more pixels than ``limits.picture_pixels``, and MissingExtraError
-    without Pillow.
+    Raises ParseError for data that is not a picture, or has more pixels than ``limits.picture_pixels``, and
+    MissingExtraError without Pillow.
     """
     try:
         from PIL import Image
@@ -34,13 +34,13 @@ def open_picture(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> Image:
         raise MissingExtraError("reading pictures", "documents") from error
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of large pictures (refused below), and of damage
+            warnings.simplefilter("ignore")  # about large pictures (rejected below) and about damage
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise ParseError(f"the picture has more than {limits.picture_pixels:,} pixels, the limit") from error
     except MemoryError:
         raise
-    except Exception as error:  # whatever its decoders trip over
+    except Exception as error:  # decoders may raise anything
         raise ParseError("expected a picture (PNG, JPEG, GIF, WebP, BMP, TIFF), got none") from error
     _check_size(picture, limits)
     return picture
@@ -56,21 +56,24 @@ def _check_size(picture: Image, limits: InputLimits) -> None:
 
 
 def decoded(picture: Image, limits: InputLimits = DEFAULT_LIMITS, *, longest: int = LONGEST_SIDE) -> Image:
-    """The frame at hand in colours (RGB), upright, no side longer than ``longest`` pixels, on white, or on black where
-    it is pale. Raises ParseError where it is damaged."""
+    """Decode the current frame to RGB, upright, with a longer side of at most ``longest`` pixels, on a white
+    background, or black if it is pale. Raises ParseError when it is damaged.
+    """
     from PIL import Image, ImageOps
 
-    _check_size(picture, limits)  # frames of a file may differ
+    _check_size(picture, limits)  # frames of a file may differ in size
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if picture.format == "JPEG":
-                picture.draft("RGB", (longest, longest))  # decodes a smaller one, not below this size
+                picture.draft("RGB", (longest, longest))  # decodes at a reduced size, not below this one
             clear = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
             grey = picture.mode in ("1", "L") or picture.mode.startswith("I")
             mode = "RGBA" if clear else "L" if grey else "RGB"
             picture.load()
-            image = picture if picture.mode == mode else picture.convert(mode)  # no copy: it may be large
+            image = (
+                picture if picture.mode == mode else picture.convert(mode)
+            )  # avoids a copy, which may be large
             small = min(1.0, longest / max(image.size))
             if small < 1.0:
                 size = (max(1, round(image.width * small)), max(1, round(image.height * small)))

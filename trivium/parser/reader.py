@@ -1,9 +1,8 @@
 """Traverses the content of a page once and passes headings, blocks and links to the document.
 
-The traversal has an explicit stack, so deeply nested elements cannot exceed Python's recursion limit. Every tag
-that matters has a handler (``HANDLERS``), called when the element starts. It returns a function to call when the
-element ends, None when there is nothing to do then (its content is read as if the tag were not there), or
-:data:`SKIP`.
+The traversal uses an explicit stack, so deeply nested elements cannot exceed Python's recursion limit. Every relevant
+tag has a handler (``HANDLERS``), called when the element starts. It returns a function to call when the element ends,
+None if nothing is to be done then (the content is read as if the tag were not there), or :data:`SKIP`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Mode(Enum):
-    """What the edge of a block means at the current position."""
+    """The meaning of a block edge at the current position."""
 
     FLOW = "flow"  # it ends a chunk
     LINES = "lines"  # it ends a line of the chunk (lists, quotes, definitions)
@@ -39,18 +38,18 @@ Enter = Callable[["Reader", "LexborNode"], Leave | None]
 
 
 def _skipped(_reader: Reader) -> None:
-    """Never called: it only marks skipped elements."""
+    """Never called; only marks skipped elements."""
 
 
 SKIP: Final[Leave] = _skipped  # returned by a handler: skip the element with all its content
 
-_SHORT_LINE = 60  # characters; longer lines are paragraphs, whatever the markup
+_SHORT_LINE = 60  # characters; longer lines are paragraphs regardless of the markup
 
 HANDLERS: dict[str | None, Enter] = {}
 
 
 def handles(*tags: str) -> Callable[[Enter], Enter]:
-    """Registers a handler for some tags."""
+    """Register a handler for some tags."""
 
     def register(function: Enter) -> Enter:
         HANDLERS.update(dict.fromkeys(tags, function))
@@ -61,9 +60,10 @@ def handles(*tags: str) -> Callable[[Enter], Enter]:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that a document shows. ``address`` is relative to the document; ``alt`` is what stands in its place where
-    it cannot be shown, ``title`` what is shown with it, ``caption`` what stands below. ``decorative``: the document says
-    that it means nothing, or it is too small to mean anything."""
+    """A picture in a document. ``address`` is relative to the document; ``alt`` is the alternative text, ``title`` the
+    tooltip, ``caption`` the text below. ``decorative``: the document marks it as such, or it is too small to be
+    significant.
+    """
 
     address: str
     alt: str
@@ -73,14 +73,15 @@ class Picture:
 
 
 LinkResolver = Callable[[str], str | None]
-"""From the address of a link to the title it leads to, or an :class:`~trivium.parser.runs.Address`; None for neither."""
+"""Maps the address of a link to the title it leads to, or an :class:`~trivium.parser.runs.Address`; None for neither.
+"""
 
 PictureReader = Callable[["Reader", Picture], None]
-"""Called with every picture, in the order of the document."""
+"""Called with every picture, in document order."""
 
 
 class Reader:
-    """The state of the traversal: the run being filled, the enclosing ones, and the link that is open."""
+    """The state of the traversal: the current run, the enclosing ones, and the open link."""
 
     def __init__(
         self,
@@ -91,21 +92,22 @@ class Reader:
         resolve_link: LinkResolver | None = None,
         read_picture: PictureReader | None = None,
     ) -> None:
-        """``host`` is the site that the page came from. ``resolve_link`` says where links lead, in place of the rules of
-        MediaWiki; ``read_picture`` is given the pictures, which are left out without it."""
+        """``host`` is the site of the page. ``resolve_link`` replaces the link rules of MediaWiki; ``read_picture``
+        receives the pictures, which are dropped without it.
+        """
         self.document = Document(limits.headings)
         self.title = title
         self.resolve_link = resolve_link or partial(link_target, host=host)
         self.read_picture = read_picture
         self.captions: dict[int, str] = {}
-        """Of pictures to come, by the number of their element."""
+        """Captions of pictures that follow, by element."""
         self.written: set[int] = set()
-        """Captions to come that are part of their picture."""
-        self.keeps_anchors = resolve_link is not None  # in a MediaWiki links to sections are links to pages
+        """Captions that follow and are already part of their picture."""
+        self.keeps_anchors = resolve_link is not None  # in a MediaWiki, links to sections are links to pages
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
-        self.depth = 0  # of lists inside the current chunk
+        self.depth = 0  # nesting of lists inside the current chunk
         self.tables: list[Table | None] = []  # enclosing tables, outermost first; None for a layout table
         self._line = 0  # offset at which the current line of loose text starts
         self._outer: list[tuple[TextRun, Mode, ChunkKind, int]] = []
@@ -114,7 +116,7 @@ class Reader:
         self._mark = (0, 0)
 
     def read(self, root: LexborNode) -> None:
-        """Reads everything below ``root`` into the document."""
+        """Read everything below ``root`` into the document."""
         entry = HANDLERS.get
         stack: list[tuple[LexborNode, Leave | None]] = []
         node = root.first_child
@@ -149,7 +151,7 @@ class Reader:
         self.document.write_pictures()
 
     def open(self, run: TextRun, mode: Mode, kind: ChunkKind) -> None:
-        """Switches to a new run; :meth:`close` returns to the current one."""
+        """Switch to a new run; :meth:`close` returns to the current one."""
         if self._target is not None:
             self._cut_anchor()
             self._mark = run.mark()
@@ -157,7 +159,7 @@ class Reader:
         self.run, self.mode, self.kind, self.depth = run, mode, kind, 0
 
     def close(self) -> TextRun:
-        """Returns to the run before :meth:`open`; returns the run that ends."""
+        """Return to the run before :meth:`open`, and return the run that ends."""
         ended = self.run
         if self._target is None:
             self.run, self.mode, self.kind, self.depth = self._outer.pop()
@@ -168,11 +170,11 @@ class Reader:
         return ended
 
     def leave_run(self) -> None:
-        """As :meth:`close`, when the caller of :meth:`open` holds the run."""
+        """Like :meth:`close`, if the caller of :meth:`open` holds the run."""
         self.close()
 
     def open_chunk(self, kind: ChunkKind) -> None:
-        """Starts a chunk whose inner blocks are lines; :meth:`close_chunk` ends it."""
+        """Start a chunk whose inner blocks are lines; :meth:`close_chunk` ends it."""
         self.flush()
         self.open(TextRun(), Mode.LINES, kind)
 
@@ -181,7 +183,7 @@ class Reader:
         self.document.block(kind, self.close())
 
     def flush(self) -> None:
-        """Ends the chunk being written in the flow of the page, if any."""
+        """End the chunk being written in the flow of the page, if any."""
         if self._target is not None:
             self._cut_anchor()
         if self.run.length:
@@ -194,7 +196,7 @@ class Reader:
         self._mark = (0, 0)
 
     def edge(self) -> None:
-        """Marks the edge of a block."""
+        """Mark the edge of a block."""
         if self.mode is Mode.FLOW:
             if self.run.length:
                 self.flush()
@@ -206,9 +208,9 @@ class Reader:
             self.run.separate(COMMA)
 
     def soft_edge(self) -> None:
-        """Marks the edge of a container, which may hold anything from a word to a section.
+        """Mark the edge of a container, which may contain anything from a word to a section.
 
-        Each label of a diagram or a legend has a container of its own: short lines stay in one chunk.
+        Each label of a diagram or legend has its own container, so short lines are kept in one chunk.
         """
         if self.mode is Mode.FLOW and 0 < self.run.length < self._line + _SHORT_LINE:
             self.run.separate(LINE)
@@ -217,7 +219,7 @@ class Reader:
             self.edge()
 
     def anchor(self, href: str) -> bool:
-        """Starts a link; False when it does not lead to another article."""
+        """Start a link. Returns False if it does not lead to another article."""
         target = self.resolve_link(href)
         if target is None or target == self.title:
             return False
@@ -227,7 +229,7 @@ class Reader:
         return True
 
     def end_anchor(self) -> None:
-        """Ends the open link; a link around only an image is kept without visible text."""
+        """End the open link. A link around only an image is recorded without visible text."""
         target = self._target
         if target is not None:
             run = self.run
@@ -236,7 +238,7 @@ class Reader:
             self._target = None
 
     def _cut_anchor(self) -> None:
-        """Records the part of the open link that is in the current run, before the run changes."""
+        """Record the part of the open link that is in the current run, before the run changes."""
         if self._target is not None and self.run.length > self._mark[1]:
             self.run.link(self._target, self._mark)
             self._recorded = True

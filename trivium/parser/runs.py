@@ -14,30 +14,28 @@ COMMA = ", "
 COLON = ": "
 LINE = "\n"
 
-MAX_INDENT = (
-    8  # levels; deeper lists are not indented further, since hostile nesting would make the text quadratic
-)
+MAX_INDENT = 8  # levels; deeper lists are not indented further, because malicious nesting would make the text quadratic
 
-# Control and invisible formatting characters; joiners (U+200C, U+200D) stay, several scripts need them.
+# Control and invisible formatting characters, except joiners (U+200C, U+200D), which several scripts need.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_BEFORE_LINE = re.compile("(?<![ \t])[ \t]+\n")  # tried at the first blank only: else quadratic in blanks
+_BEFORE_LINE = re.compile("(?<![ \t])[ \t]+\n")  # matches at the first blank only, to avoid quadratic time
 _CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
 _CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
 
 
 class Address(str):
-    """The target of a link that is no title but an address, such as ``../setup.md#linux``."""
+    """The target of a link that is an address rather than a title, such as ``../setup.md#linux``."""
 
     __slots__ = ()
 
 
 def indented_line(level: int) -> str:
-    """The separator that starts a new line, two spaces deeper for every ``level`` (0 is flush left)."""
+    """Return the separator that starts a new line, indented by two spaces per ``level`` (0 is flush left)."""
     return LINE + "  " * min(level, MAX_INDENT)
 
 
 def _normalised(text: str) -> str:
-    """The words of a text, one space between them, without invisible characters."""
+    """Return the words of a text, separated by single spaces, without invisible characters."""
     clean = SPACE.join(text.split())
     return clean if clean.isprintable() else SPACE.join(_INVISIBLE.sub("", clean).split())
 
@@ -58,13 +56,13 @@ class TextRun:
         return "".join(self.parts)
 
     def separate(self, separator: str) -> None:
-        """Requests a separator before the next word. The stronger of two wins, and the later of two lines."""
-        # By length: none < space < comma, colon. A line is the strongest.
+        """Request a separator before the next word. The stronger of two wins, and the later of two line breaks."""
+        # By length: none < space < comma, colon. A line break is the strongest.
         if separator[0] == LINE or (self.pending[:1] != LINE and len(separator) > len(self.pending)):
             self.pending = separator
 
     def add(self, text: str) -> None:
-        """Adds the content of a text node; any white space in it counts as one space."""
+        """Add the content of a text node. White space in it counts as one space."""
         if text.isspace():
             self.pending = self.pending or SPACE
             return
@@ -92,7 +90,7 @@ class TextRun:
         self.length += len(separator)
 
     def append(self, other: TextRun) -> None:
-        """Adds a finished run unchanged, with its links shifted; of a run without text only the links."""
+        """Add a finished run unchanged, with its links shifted; only its links if it has no text."""
         if not other.length:
             self.links.extend((target, self.length, self.length) for target, _, _ in other.links)
             return
@@ -101,7 +99,7 @@ class TextRun:
         self.extend("", "", other)
 
     def extend(self, separator: str, label: str, other: TextRun) -> None:
-        """Adds a label and a non-empty run unchanged, after ``separator`` unless this run is empty."""
+        """Add a label and a non-empty run unchanged, after ``separator`` unless this run is empty."""
         lead = separator + label if self.length else label
         if lead:
             self.parts.append(lead)
@@ -114,12 +112,12 @@ class TextRun:
         self.pending = ""
 
     def mark(self) -> tuple[int, int]:
-        """The current position, for :meth:`link`."""
+        """Return the current position, for :meth:`link`."""
         return len(self.parts), self.length
 
     def link(self, target: str, mark: tuple[int, int]) -> None:
-        """Records the text added since ``mark`` as the visible text of a link (empty when nothing was added), without
-        the separator before its first word.
+        """Record the text added since ``mark`` as the visible text of a link (empty if nothing was added), without the
+        separator before its first word.
         """
         index, start = mark
         if start and index < len(self.parts):
@@ -149,7 +147,7 @@ class Verbatim(TextRun):
 
 
 class PictureText(Verbatim):
-    """What a picture says, with its ``thumbnail`` (empty for none)."""
+    """The text of a picture, with its ``thumbnail`` (empty if there is none)."""
 
     __slots__ = ("thumbnail",)
 

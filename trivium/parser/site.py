@@ -1,8 +1,7 @@
-"""HTML pages of any site: what of a page is its content, and what it says of itself.
+"""HTML pages of arbitrary sites: extracts the main content and the metadata.
 
 The content is the element that the page marks as such (``main``, ``role="main"``, the only ``article``), else its body.
-From either what is no text of the page is taken out: menus, footers, and blocks that are mostly links. What is left is
-read as that of any page.
+Boilerplate is removed from it: menus, footers, and blocks that consist mostly of links. The rest is read like any page.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _CONTENT = (
     ".body",
 )
 _LEAST_SHARE = 0.25
-"""Of the text of the body: an element with less is not the content, whatever it is called."""
+"""Minimum share of the body's text for an element to be the content, whatever its name."""
 _NAMES = """
     nav navigation navbar menu sidebar side-nav sidenav footer breadcrumb breadcrumbs pagination pager toc cookie cookies
     consent banner share sharing social related newsletter subscribe comments advert adverts advertisement skip-link
@@ -64,11 +63,11 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _LARGE_SHARE = 0.3
-"""Of the text: what holds so much of it is no menu, whatever it is called."""
+"""Minimum share of the text of an element that is never a menu, whatever its name."""
 _MOST_LINKED = 0.75
 _LEAST_LINKS = 4
 _LONG_ITEM = 60
-"""Characters a link; what has more are titles of articles, or sentences."""
+"""Average characters per link above which links are titles of articles, or sentences."""
 _MAX_RIVALS = 20
 _MAX_NAMES = 1_000
 _HEADING_MARK = re.compile(r"\W{0,3}")
@@ -88,14 +87,14 @@ _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
 
 
 def is_wiki(data: bytes) -> bool:
-    """Whether a page is of a MediaWiki."""
+    """Whether a page is from a MediaWiki."""
     return any(mark in data for mark in _WIKI_MARKS) or any(
         b"/wiki/" in link for link in _CANONICAL.findall(data[:_MAX_HEAD])
     )
 
 
 def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -> Page:
-    """A page of a site, with the addresses of other pages as references. Raises ParseError when it has no text."""
+    """Read a page of a site, with the addresses of other pages as references. Raises ParseError when it has no text."""
     if tree.body is None:
         raise ParseError("the document has no body: expected an HTML page (is it a frameset?)")
     head = _Head(tree)
@@ -120,7 +119,7 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
 
 
 class _Head:
-    """What a page says of itself, for search engines and those who share it."""
+    """The metadata of a page for search engines and link previews."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._tree = tree
@@ -134,7 +133,7 @@ class _Head:
         self._linked = _json_ld(tree)
 
     def page_title(self, content: LexborNode) -> str:
-        """The title of the page with this content, without the name of the site; empty where it has none."""
+        """Return the title of the page with this content, without the name of the site; empty if it has none."""
         site = normalise_title(self._meta.get("og:site_name", ""))
         shared = _without_site(normalise_title(self._meta.get("og:title", "")), site)
         node = self._tree.css_first("title")
@@ -150,7 +149,7 @@ class _Head:
         return next((name for name in candidates if 0 < len(name) <= MAX_TITLE), "")
 
     def metadata(self) -> dict[str, MetadataValue]:
-        """Author, description, date and language."""
+        """Return author, description, date and language."""
         language = self._tree.css_first("html")
         found: dict[str, object] = {
             "author": self._first(_AUTHORS) or _name(self._linked.get("author")),
@@ -161,7 +160,7 @@ class _Head:
         return metadata_of({key: value for key, value in found.items() if isinstance(value, str)})
 
     def base(self, file: DocumentFile) -> str:
-        """The address that the page was at; empty where it is not known."""
+        """Return the original address of the page; empty if unknown."""
         node = self._tree.css_first('link[rel="canonical"]')
         canonical = None if node is None else node.attributes.get("href")
         return canonical or self._meta.get("og:url") or (file.source if "://" in file.source else "")
@@ -171,7 +170,7 @@ class _Head:
 
 
 def _json_ld(tree: LexborHTMLParser) -> dict[str, object]:
-    """The description of an article for search engines."""
+    """Return the JSON-LD description of an article."""
     for node in tree.css('script[type="application/ld+json"]')[:10]:
         text = node.text()
         if len(text) > _MAX_JSON:
@@ -196,7 +195,7 @@ def _name(value: object) -> str:
 
 
 def _date(value: object) -> str:
-    """A date as ISO 8601 writes it; empty for what is none."""
+    """Return a date in ISO 8601; empty if it is invalid."""
     if not isinstance(value, str):
         return ""
     try:
@@ -208,7 +207,7 @@ def _date(value: object) -> str:
 
 
 def _without_site(title: str, site: str) -> str:
-    """A title without the name of the site, which stands last, or first where it is known."""
+    """Remove the name of the site from a title: the last part, or the first if the name is known."""
     parts = _BETWEEN.split(title)
     if len(parts) < 2:
         return title
@@ -220,7 +219,7 @@ def _without_site(title: str, site: str) -> str:
 
 
 def _resolver(base: str) -> Callable[[str], str | None]:
-    """Where links lead: to titles, as in a wiki, or to other pages of the site."""
+    """Return a function that resolves links to titles, as in a wiki, or to other pages of the site."""
     try:
         host = canonical_host(urlsplit(base).hostname or "")
     except ValueError:
@@ -243,12 +242,12 @@ def _resolver(base: str) -> Callable[[str], str | None]:
 
 
 def _contents(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """The element that is most likely the content, then the body; and whether the page marks it as its content."""
+    """Yield the element that is most likely the content, then the body; and whether the page marks it as content."""
     total = len(body.text())
     for selector in _CONTENT:
         found = body.css(selector)
         if len(found) > 1:
-            # Several articles are a list of them.
+            # Several articles are a list of articles.
             found = (
                 [] if selector == "article" else [max(found[:_MAX_RIVALS], key=lambda node: len(node.text()))]
             )
@@ -260,27 +259,28 @@ def _contents(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 @dataclass(slots=True)
 class _Count:
-    """What an element holds, in characters without white space, and its links."""
+    """The size of an element, in characters without white space, and its links."""
 
     text: int = 0
     linked: int = 0
     links: int = 0
-    inside: int = 0  # of the links, those that lead to another place of the same page
+    inside: int = 0  # links to another place on the same page
 
 
 def _prune(root: LexborNode, *, marked: bool) -> None:
-    """Take out what is no text of the page: elements that are called menus and the like, and, where the page does not say
-    what its content is, those that are mostly links. One pass, from the inside out."""
+    """Remove boilerplate: elements named like menus, and, if the page does not mark its content, those that consist
+    mostly of links. One pass, bottom-up.
+    """
     total = sum(map(len, root.text().split()))
     gone: list[LexborNode] = []
     counts = [_Count()]
     stack: list[LexborNode] = []
-    links = headings = 0  # open
+    links = headings = 0  # open elements
     node = root.first_child
     while True:
         while node is None:
             if not stack:
-                for element in gone:  # the inner before the outer
+                for element in gone:  # inner elements before outer ones
                     element.decompose()
                 return
             node = stack.pop()
@@ -313,7 +313,7 @@ def _prune(root: LexborNode, *, marked: bool) -> None:
 
 
 def _is_mark(node: LexborNode, count: _Count) -> bool:
-    """Whether it is the mark at a heading by which one can link to it."""
+    """Whether it is the permalink mark at a heading."""
     return node.tag == "a" and count.text <= 2 and _HEADING_MARK.fullmatch(node.text().strip()) is not None
 
 

@@ -34,7 +34,7 @@ _SKIPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "do
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
-_MAX_CACHED_CLASS = 400  # characters; a hostile attribute of megabytes must not be pinned in the cache
+_MAX_CACHED_CLASS = 400  # characters; a malicious attribute of megabytes must not be kept in the cache
 
 
 def _skipped_class(value: str, tag: str | None) -> bool:

@@ -1,5 +1,6 @@
-"""Splits a block that is too long: between rows or items, else between sentences, else behind semicolons (between the
-cells of a row), else between words."""
+"""Splits a block that is too long: between rows or items, else between sentences, else after semicolons (between the
+cells of a row), else between words.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from trivium.text import count_tokens
 
 MAX_TOKENS = 400
-MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, however long
+MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, whatever their length
 
 _LINE = re.compile(r"[^\n]+")
 # A full stop after a single capital is an initial ("J. Smith"), one before a small letter an abbreviation.
@@ -29,8 +30,8 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def split_points(text: str) -> list[tuple[int, int]]:
-    """The (start, end) character offsets of each piece of ``text``, in order; every piece has at most 400 tokens and
-    8,000 characters.
+    """Return the (start, end) character offsets of each piece of ``text``, in order. Every piece has at most 400 tokens
+    and 8,000 characters.
 
     Pieces are filled up to the limit (a long and a short one, rather than two halves), so that most of a paragraph
     stays together.
@@ -49,7 +50,7 @@ def _fits(text: str) -> bool:
 
 
 def _max_tokens(text: str) -> int:
-    """An upper bound of ``count_tokens``, exact for ASCII, at a tenth of its cost."""
+    """Return an upper bound of ``count_tokens``, exact for ASCII, at a tenth of its cost."""
     data = text.encode("utf-8", "replace")
     shape = data.translate(_SHAPE)
     # A token starts at a letter that does not follow another, or is a mark. A character beyond ASCII may be a
@@ -63,7 +64,7 @@ def _count(text: str) -> int:
 
 
 def _atoms(text: str) -> Iterator[tuple[int, int, int]]:
-    """(start, end, tokens) of the smallest spans that are not split, each within the limits."""
+    """Yield (start, end, tokens) of the smallest spans that are not split, each within the limits."""
     for line in _LINE.finditer(text):
         start, end = _trimmed(text, line.start(), line.end())
         if start == end:

@@ -13,8 +13,8 @@ from trivium.parser.skip import is_skipped
 from trivium.parser.tables import linearise
 from trivium.types import ChunkKind
 
-_MAX_NESTED = 4  # tables inside tables; deeper ones are read as plain content of the cell around them
-_LAYOUT_CLASSES = (  # laid out as nested tables, but read line by line
+_MAX_NESTED = 4  # nested tables; deeper ones are read as plain content of the surrounding cell
+_LAYOUT_CLASSES = (  # nested layout tables that are read line by line
     (ChunkKind.QUOTE, frozenset(("cquote", "pullquote", "quotebox"))),
     (ChunkKind.LIST, frozenset(("clade",))),
 )
@@ -123,8 +123,9 @@ def _cell(reader: Reader, node: LexborNode) -> Leave:
 
 
 def _is_layout(node: LexborNode, attributes: dict[str, str | None], names: list[str]) -> bool:
-    """Whether a table is used for layout only: it has no headers and its cells contain blocks, such as lists in columns
-    or images side by side."""
+    """Whether a table is used only for layout: it has no headers and its cells contain blocks, such as lists in columns
+    or images side by side.
+    """
     if not _DATA_CLASSES.isdisjoint(names):
         return False
     if attributes.get("role") == "presentation":

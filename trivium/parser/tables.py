@@ -3,8 +3,8 @@
     Country | Capital | Population
     Country: Norway; Capital: Oslo; Population: 5 million
 
-A row of headers is a line of its own and names the columns of the rows below it. A header that spans several
-columns is written once per row, before the first of them and its inner header:
+A row of headers is a separate line and names the columns of the rows below it. A header that spans several columns is
+written once per row, before the first of them and its inner header:
 
     City: Oslo; Population 2010: 599,000, 2020: 693,000
 
@@ -17,17 +17,17 @@ from trivium.parser.grid import PlacedCell, Table, place
 from trivium.parser.runs import COLON, LINE, TextRun
 
 Labels = list[tuple[str, ...]]
-"""For every column its headers, outermost first."""
+"""The headers of each column, outermost first."""
 
 BETWEEN_CELLS = "; "
 WITHIN_HEADER = ", "
 _BETWEEN_HEADERS = " | "
-_MAX_HEADERS = 50  # of one column; the label made of them is cut long before
-_MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
+_MAX_HEADERS = 50  # per column; the label made of them is truncated long before
+_MAX_LABEL = 80  # maximum number of characters of a column's header that are repeated in its rows
 
 
 def linearise(table: Table, line: str = LINE) -> TextRun:
-    """The caption and rows of a table, separated by ``line`` (a nested table is written on a single line)."""
+    """Return the caption and rows of a table, separated by ``line`` (a nested table is written on a single line)."""
     out = TextRun()
     out.append(table.caption)
     grid = place(table.rows)
@@ -52,7 +52,7 @@ def _spans(row: list[PlacedCell], width: int) -> bool:
 
 
 def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
-    """Whether a row names columns: it has headers only, and more than a title that spans the table."""
+    """Whether a row names columns: it contains only headers, and more than a title that spans the table."""
     filled = 0
     covered = 0
     has_plain = False
@@ -85,7 +85,7 @@ def _labels(head: list[list[PlacedCell]], width: int) -> Labels:
 
 
 def shortened(label: str) -> str:
-    """A header cut to a length that can be repeated."""
+    """Truncate a header to a length that can be repeated."""
     label = label.rstrip(" :")
     if len(label) <= _MAX_LABEL:
         return label
@@ -93,7 +93,7 @@ def shortened(label: str) -> str:
 
 
 def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> None:
-    """Writes a row: ``label: cell; label: cell``, or ``header: cell; cell``, or ``cell | cell``."""
+    """Write a row: ``label: cell; label: cell``, or ``header: cell; cell``, or ``cell | cell``."""
     has_row_header = len(row) > 1 and row[0].cell.is_header and not row[-1].cell.is_header
     between = BETWEEN_CELLS if labels or has_row_header else _BETWEEN_HEADERS
     before = line
@@ -112,7 +112,7 @@ def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> No
 
 
 def shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
-    """How many of a cell's headers were just written for the cell before it: all, all but the innermost, or none."""
+    """Return how many of a cell's headers were just written for the previous cell: all, all but the innermost, none."""
     if not names or names == previous:
         return len(names)
     return len(names) - 1 if names[:-1] == previous[:-1] else 0

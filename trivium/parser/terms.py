@@ -1,7 +1,7 @@
-"""Finds terms that a document defines, and where it uses them, without a model.
+"""Finds terms that a document defines, and their uses, without a model.
 
-A term is defined by ``"Net Revenue" means ...``, by ``Acme Corporation (the "Company")``, and in glossaries and lists of
-definitions by ``Net Revenue: ...``.
+A term is defined by ``"Net Revenue" means ...``, by ``Acme Corporation (the "Company")``, and in glossaries and lists
+of definitions by ``Net Revenue: ...``.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trivium.parser.gazetteer import Gazetteer, is_name
 from trivium.text import normalise_name, normalise_title
 
 MAX_TERMS = 40
-"""Of a document; those that it uses most."""
+"""Maximum number of terms per document; the most frequent ones are kept."""
 _MAX_WORDS = 6
 _FEW_PASSAGES = 20
 _MAX_SHARE = 0.25
-"""A term that stands in more of the passages tells none of them apart; not asked of few."""
+"""A term in a larger share of the passages does not distinguish them. Not applied to few passages."""
 
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,60})[\"”]")
 _MEANS = re.compile(
@@ -39,14 +39,14 @@ _GLOSSARY = re.compile(r"\b(?:glossary|definitions|defined terms|terminology|abb
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage of a document. ``glossary``: it stands in a list of definitions."""
+    """A passage of a document. ``glossary``: it is in a list of definitions."""
 
     text: str
     glossary: bool = False
 
 
 def is_glossary(heading: str) -> bool:
-    """Whether what stands under a heading are definitions.
+    """Whether the text under a heading consists of definitions.
 
     >>> is_glossary("1.1 Defined Terms"), is_glossary("Terms of payment")
     (True, False)
@@ -55,10 +55,10 @@ def is_glossary(heading: str) -> bool:
 
 
 def used_terms(passages: Sequence[Passage]) -> list[list[str]]:
-    """For each passage the terms that the document defines and this passage mentions, in their order, each once.
+    """Return for each passage the distinct terms that the document defines and the passage mentions, in order.
 
-    A term is one that two passages mention at least. One that was defined in running text has to be written with a
-    capital letter, as there.
+    A term must be mentioned by at least two passages. A term defined in running text must be capitalised, as in its
+    definition.
 
     >>> used_terms([Passage('"Net Sales" means sales less returns.'), Passage("Net Sales grew.")])
     [['Net Sales'], ['Net Sales']]
@@ -88,7 +88,7 @@ def used_terms(passages: Sequence[Passage]) -> list[list[str]]:
 
 
 def _defined(passage: Passage) -> Iterator[tuple[str, bool]]:
-    """The terms that a passage defines, and whether they may be written in any case."""
+    """Yield the terms that a passage defines, and whether case is ignored."""
     for match in _MEANS.finditer(passage.text):
         yield from _term(match[1])
     for match in _PARENTHESIS.finditer(passage.text):

@@ -1,4 +1,4 @@
-"""Small pictures of pictures, which are shown beside what was found in them."""
+"""Thumbnails of pictures, displayed next to the passages found in them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,33 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIDE = 320
-"""Pixels of the longer side, at most."""
+"""Maximum length of the longer side in pixels."""
 _QUALITY = 75
-"""Of WebP: the 35 pictures of a company's handbook take 4.5 KB each, as JPEG 8.2 KB."""
+"""WebP quality. The 35 pictures of a company's handbook take 4.5 KB each, as JPEG 8.2 KB."""
 _TOTAL_BYTES = 16 << 20
-"""Of the thumbnails of one document; a picture that is shown twice counts twice, since each chunk has its own."""
+"""Maximum total size of the thumbnails of one document. A repeated picture counts twice because each chunk has its own
+thumbnail.
+"""
 _PICTURES = 20
-"""So many pictures of the largest size that is allowed are decoded for one document: about 15 s. A limit in seconds
-would give a document one picture today and another tomorrow, and with it another content hash."""
+"""Number of pictures of the maximum allowed size that are decoded per document: about 15 s. A limit in seconds would
+make the thumbnails, and therefore the content hash, depend on the speed of the machine.
+"""
 _SECONDS = 60.0
-"""Processor time that a limited process may take for one picture beyond its own."""
+"""Additional processor seconds for one picture in a limited process."""
 
 
 def thumbnail_of(picture: Image, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
-    """The frame at hand as a WebP file, upright, no side longer than :data:`SIDE`, on white, or on black where it is
-    pale. The same picture gives the same bytes, as long as Pillow is the same. Raises ParseError where it is damaged."""
+    """Convert the current frame to a WebP file, upright, with a longer side of at most :data:`SIDE` pixels, on a white
+    background, or black if it is pale. Deterministic for a given version of Pillow. Raises ParseError when the picture
+    is damaged.
+    """
     file = io.BytesIO()
     decoded(picture, limits, longest=SIDE).save(file, "WEBP", quality=_QUALITY)
     return file.getvalue()
 
 
 class Thumbnails:
-    """Makes those of one document, within limits; a picture that comes again is not decoded again."""
+    """Creates the thumbnails of one document, within limits. Repeated pictures are decoded only once."""
 
     def __init__(self, limits: InputLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
@@ -48,8 +53,9 @@ class Thumbnails:
         self._made: dict[bytes, bytes] = {}
 
     def of(self, data: bytes) -> bytes:
-        """The thumbnail of a picture file; empty where it is none that can be decoded, is too large, the document has too
-        many, there is no memory, or Pillow is not installed."""
+        """Return the thumbnail of a picture file; empty if it cannot be decoded, is too large, the document has too
+        many, there is no memory, or Pillow is not installed.
+        """
         digest = sha256(data).digest()
         made = self._made.get(digest)
         if made is None:
@@ -57,11 +63,11 @@ class Thumbnails:
         return self._within_limits(made)
 
     def of_frame(self, picture: Image) -> bytes:
-        """The same of a picture that is open: of the frame at hand."""
+        """Return the thumbnail of the current frame of an open picture."""
         return self._within_limits(self._small(picture))
 
     def of_pixels(self, pixels: NDArray[np.uint8]) -> bytes:
-        """The same of height x width x 3 colours."""
+        """Return the thumbnail of an array of height x width x 3 colours."""
         try:
             from PIL import Image
         except ImportError:

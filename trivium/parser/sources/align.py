@@ -1,9 +1,9 @@
-"""Aligns a text with a page that another program made from the same source.
+"""Aligns a text with a page that another program generated from the same source.
 
-Both are compared as sequences of words. An exact occurrence is looked for first. Failing that (tables and lists
-are linearised differently, captions and reference marks differ), the most similar segment of the page is taken:
-the word range with the highest sum of log-likelihood ratios, "drawn from the text" against "drawn from the page",
-found as a maximal-scoring segment (Karlin and Altschul, PNAS 1990).
+Both are compared as sequences of words. An exact occurrence is searched for first. Otherwise (tables and lists are
+linearised differently, captions and reference marks differ), the most similar segment of the page is used: the word
+range with the highest sum of log-likelihood ratios, "drawn from the text" against "drawn from the page", found as a
+maximal-scoring segment (Karlin and Altschul, PNAS 1990).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+")
 
-# Expected share of the words in the right segment that are not of the text: few in prose, half of them in a table
-# row, where every cell has its header. The second is tried when the coverage with the first is insufficient.
+# Expected share of the words in the right segment that are not from the text: few in prose, half of them in a table
+# row, where every cell has its header. The second is tried if the coverage with the first is insufficient.
 _NOISE = (0.1, 0.5)
 _SUFFICIENT_COVERAGE = 0.75
 # A page is assumed to be at least this many times longer than the text.
@@ -27,8 +27,9 @@ _MIN_LENGTH_RATIO = 4
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The word range [start, end) of a page. ``coverage``, in [0, 1], is the share of the text's words that are in it,
-    counting repeats."""
+    """The word range [start, end) of a page. ``coverage``, in [0, 1], is the share of the text's words that it
+    contains, counting repetitions.
+    """
 
     start: int
     end: int
@@ -36,7 +37,7 @@ class Window:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, lower-cased, without punctuation."""
+    """Return the words of a text, lower-cased, without punctuation."""
     return [match.group().lower() for match in _WORD.finditer(text)]
 
 
@@ -51,18 +52,18 @@ class PageWords:
         self._counts = Counter(self.words)
 
     def characters(self, window: Window) -> tuple[int, int]:
-        """The character range [start, end) of a non-empty window."""
+        """Return the character range [start, end) of a non-empty window."""
         return self.starts[window.start], self.ends[window.end - 1]
 
     def between(self, start: int, end: int) -> Window:
-        """The window of the words that start in a character range."""
+        """Return the window of the words that start in a character range."""
         return Window(bisect_left(self.starts, start), bisect_left(self.starts, end), 1.0)
 
     def locate(self, text: Sequence[str], place: float, within: Window | None = None) -> Window | None:
-        """The best window for the words of a text; None when nothing is similar.
+        """Return the best window for the words of a text; None if nothing is similar.
 
-        ``place``, in [0, 1], is the relative position in the page (or in ``within``) at which the text starts in
-        the other source; of several exact occurrences the nearest to it is taken.
+        ``place``, in [0, 1], is the relative position in the page (or in ``within``) at which the text starts in the
+        other source. Of several exact occurrences the nearest to it is returned.
         """
         start, end = (0, len(self.words)) if within is None else (within.start, within.end)
         starts = occurrences(text, self.words, start, end)
@@ -108,8 +109,9 @@ class PageWords:
         return self._shortest(text, first, last)
 
     def _shortest(self, text: Sequence[str], start: int, end: int) -> Window:
-        """The shortest window within [start, end) that covers as much of the text as the whole range. Of several the one
-        that starts with the text's first word, then the first."""
+        """Return the shortest window within [start, end) that covers as much of the text as the whole range. Ties are
+        broken in favour of windows that start with the text's first word, then of the first one.
+        """
         wanted = Counter(text)
         need = Counter(self.words[start:end]) & wanted
         missing = need.total()
@@ -129,7 +131,7 @@ class PageWords:
 
 
 def occurrences(wanted: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """The positions between ``start`` and ``end`` at which ``words`` has the wanted sequence."""
+    """Return the positions between ``start`` and ``end`` at which ``words`` contains the wanted sequence."""
     if not wanted:
         return []
     run = list(wanted)

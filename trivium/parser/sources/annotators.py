@@ -1,4 +1,4 @@
-"""Whose answers to a question of Natural Questions count."""
+"""Rules that determine which annotators' answers to Natural Questions count."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ ANNOTATORS = ("majority", "any", "agreed", "first")
 """Rules by which the answers of annotators count (:func:`counted`)."""
 MAJORITY = "majority"
 _ENOUGH = 2
-"""Of several annotators so many have to agree that there is a long answer: of five, as in the official evaluation."""
+"""Of several annotators, this many must have marked a long answer, as in the official evaluation."""
 _NOBODY = "its annotator marked no long answer"
 _NONE_OF = "none of its {} annotators marked a long answer"
 
 
 def check_annotators(rule: str) -> None:
-    """Raises InputError for a rule that is none of :data:`ANNOTATORS`."""
+    """Raise InputError for a rule that is not in :data:`ANNOTATORS`."""
     if rule not in ANNOTATORS:
         raise InputError(f"expected annotators of {', '.join(ANNOTATORS)}, got {rule!r}")
 
 
 def counted(annotations: Sequence[Annotation], rule: str = MAJORITY) -> list[int] | tuple[NoAnswer, str]:
-    """The annotators (from 0) whose answers count, or why those of none do.
+    """Return the annotators (from 0) whose answers count, or why none do.
 
-    ``majority``: all who marked a long answer, where at least two of them did, or the only one there is. ``any``: all who
-    marked one. ``agreed``: those who marked the same one as another, or the only one there is. ``first``: the first
-    annotator alone. Raises InputError for another rule.
+    - ``majority``: all who marked a long answer if at least two of them did, or the only annotator.
+    - ``any``: all who marked a long answer.
+    - ``agreed``: those who marked the same one as another, or the only annotator.
+    - ``first``: the first annotator only.
+
+    Raises InputError for any other rule.
 
     >>> from trivium.parser.sources.nq_rows import Annotation
     >>> alone, other = Annotation((3, 9), (), None), Annotation(None, (), None)

@@ -1,6 +1,6 @@
-"""Papers of arXiv by its official API (https://info.arxiv.org/help/api): title and abstract of each, as one text.
+"""arXiv papers through the official API (https://info.arxiv.org/help/api): title and abstract of each, as one text.
 
-The API asks its clients for three seconds between two requests, one at a time; that holds within a process.
+The API asks its clients for three seconds between requests, one at a time; this is enforced within a process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trivium.types import Chunk, ChunkKind, Page
 PREFIX = "arxiv:"
 FORMAT = "arxiv"
 INTERVAL = 3.0
-"""Seconds between two requests to the API."""
+"""Minimum seconds between two requests to the API."""
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _PRIMARY = "{http://arxiv.org/schemas/atom}primary_category"
@@ -43,7 +43,7 @@ _VERSION = re.compile(r"v\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What the API says of a paper. ``address`` is that of its abstract, without a version; times are ISO 8601."""
+    """A paper as described by the API. ``address`` is that of its abstract, without a version; times are ISO 8601."""
 
     title: str
     abstract: str
@@ -55,14 +55,14 @@ class Paper:
 
 
 class _Pace:
-    """Lets one request begin every so many seconds."""
+    """Spaces requests by a minimum interval."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._next = 0.0
 
     def wait(self, interval: float, most: float) -> None:
-        """Wait for a turn. Raises InputError where it would not come within ``most`` seconds."""
+        """Wait for the next slot. Raises InputError if it is more than ``most`` seconds away."""
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)
@@ -78,8 +78,9 @@ _pace = _Pace()
 def search(
     query: str, k: int, *, seconds: float, days: int = 0, settings: Settings | None = None
 ) -> list[Paper]:
-    """The k papers that fit a query of the API best, of the last ``days`` days (0: of any time). Raises InputError where
-    the API does not answer, or with something else."""
+    """Return the k papers that best match a query of the API, of the last ``days`` days (0: any time). Raises
+    InputError when the API does not respond, or with something else.
+    """
     settings = load_settings() if settings is None else settings
     began = time.monotonic()
     _pace.wait(INTERVAL if "arxiv.org" in settings.arxiv_url else 0.0, seconds)
@@ -104,8 +105,8 @@ def search(
 
 
 def query_of_words(text: str) -> str:
-    """A query for papers with all the words of a text; one that names fields (``ti:``, ``au:``, ``cat:`` ...) stays as it
-    is.
+    """Create a query for papers with all words of a text. A query that names fields (``ti:``, ``au:``, ``cat:`` ...) is
+    unchanged.
 
     >>> query_of_words("graph retrieval"), query_of_words("cat:cs.IR AND ti:graph")
     ('all:graph AND all:retrieval', 'cat:cs.IR AND ti:graph')
@@ -114,8 +115,8 @@ def query_of_words(text: str) -> str:
 
 
 def query_of_question(text: str) -> str:
-    """A query for papers with any of the words of a question that say what it is about; the API ranks those with more of
-    them higher.
+    """Create a query for papers with any of the content words of a question. The API ranks papers with more of them
+    higher.
 
     >>> query_of_question("How do walks on graphs help retrieval?")
     'all:walks OR all:graphs OR all:help OR all:retrieval'
@@ -130,7 +131,8 @@ def _words(text: str) -> list[str]:
 
 
 def _window(days: int, now: datetime) -> str:
-    """
+    """Return the date range of a query.
+
     >>> _window(30, datetime(2026, 3, 1, tzinfo=UTC))
     'submittedDate:[202601300000 TO 202603012359]'
     """
@@ -138,7 +140,9 @@ def _window(days: int, now: datetime) -> str:
 
 
 def read_feed(body: bytes) -> list[Paper]:
-    """The papers of an Atom feed. Raises InputError for something else, and with its message for an error of the API."""
+    """Parse the papers of an Atom feed. Raises InputError for anything else, and with its message for an error of the
+    API.
+    """
     try:
         text = body.decode("utf-8")
         if "<!DOCTYPE" in text or "<!ENTITY" in text:
@@ -181,7 +185,7 @@ def _said(element: ElementTree.Element, name: str) -> str:
 
 
 def items(source: str) -> Iterator[Item | Problem]:
-    """One item a paper for ``arxiv:QUERY``, or why there are none."""
+    """Yield one item per paper for ``arxiv:QUERY``, or a problem."""
     settings = load_settings()
     try:
         query = query_of_words(source.removeprefix(PREFIX).strip())
@@ -198,7 +202,7 @@ def items(source: str) -> Iterator[Item | Problem]:
 
 
 def to_page(paper: object, source: str = "") -> Page:
-    """A paper, as an item holds it, as a page with one chunk, its abstract, which is not cut."""
+    """Convert the paper of an item to a page with a single chunk, its abstract, which is not split."""
     if not isinstance(paper, Mapping):
         raise InputError(f"expected a paper, got a JSON {type(paper).__name__}")
     title, abstract = str(paper["title"]), str(paper["abstract"])

@@ -1,4 +1,4 @@
-"""A cache of remote services' responses on disk, so that each is requested once and is available offline."""
+"""A cache on disk for responses of remote services, so that each is requested once and is available offline."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Key = tuple[str, str]
 
 
 class AnswerCache:
-    """A folder of JSON files, one per response, named by a digest of the key, so that no key can point elsewhere."""
+    """A folder of JSON files, one per response, named by a digest of the key, so that no key can refer to other paths."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, key: Key) -> Mapping[str, object] | None:
-        """The cached response for a key; None when there is none, or it is damaged."""
+        """Return the cached response for a key; None if there is none or it is damaged."""
         path = self._path(key)
         if not path.exists():
             return None

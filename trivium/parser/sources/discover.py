@@ -1,5 +1,6 @@
-"""Expands sources (files, folders, globs, remote collections) to items, in a fixed order; and reads an item's pages,
-which is what a worker process does."""
+"""Expands sources (files, folders, globs, remote collections) to items in a fixed order, and reads the pages of an
+item, which is the task of a worker process.
+"""
 
 from __future__ import annotations
 
@@ -39,20 +40,21 @@ from trivium.types import Page
 
 # Files that desktop systems create in folders.
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-# A folder with this file is a store, perhaps the one that is being built.
+# A folder with this file is a store, possibly the one being built.
 _STORE_FILE = "graph.db"
 SHARDS_FILE = "shards.txt"
-"""A folder with this file holds what a build by shards has made so far (:mod:`trivium.index.sharding`)."""
+"""A folder with this file contains the intermediate results of a sharded build (:mod:`trivium.index.sharding`)."""
 
 Found = Item | Problem | LeftOut
-"""What sources yield."""
+"""Results of expanding sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of a source. ``place`` is where it lies in the collection (:attr:`trivium.types.Page.path`): below the
-    folder that is searched, which begins it, or below its own. ``root`` is the path of that folder. ``named``: it was
-    asked for by its name, not found in a folder or by a pattern."""
+    """A file of a source. ``place`` is its path in the collection (:attr:`trivium.types.Page.path`), beginning with the
+    name of the searched folder or its own. ``root`` is the path of that folder. ``named``: it was named explicitly,
+    rather than found in a folder or by a pattern.
+    """
 
     path: str
     place: str
@@ -66,18 +68,18 @@ def discover(
     limits: InputLimits = DEFAULT_LIMITS,
     only: Container[str] | None = None,
 ) -> Iterator[Found]:
-    """The items of the sources, in the order given and sorted within each; each file once.
+    """Yield the items of the sources, in the given order and sorted within each; each file once.
 
-    A source is a file, a folder (searched through, symbolic links followed), a glob, an ``http`` or ``https`` address,
-    ``wiki:Title`` (a page of a MediaWiki), ``arxiv:QUERY`` (papers) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in
-    the shape of Natural Questions).
-    Of the files only those with a path in ``only`` are taken, where it is given.
-    ``format`` sets the format of the files; ``auto`` recognises each by its content. An input that cannot be used
-    yields a Problem in its place; one that is of no format that is read yields LeftOut where it was found in a folder or
-    by a pattern. Items of remote sources are fetched as the iterator advances.
+    A source is a file, a folder (searched recursively, following symbolic links), a glob, an ``http`` or ``https``
+    address, ``wiki:Title`` (a page of a MediaWiki), ``arxiv:QUERY`` (papers) or ``hf:NAME[:SPLIT]`` (a Hugging Face
+    data set in the format of Natural Questions). ``only`` restricts files to these paths.
 
-    Raises InputError at once, before the first item, when a source matches nothing or the format is unknown, and
-    MissingExtraError when a package it needs is missing.
+    ``format`` sets the format of the files; ``auto`` detects it for each file. An unusable input yields a Problem; a
+    file in an unsupported format yields LeftOut if it was found in a folder or by a pattern. Items of remote sources
+    are fetched lazily.
+
+    Raises InputError immediately, before the first item, when a source matches nothing or the format is unknown, and
+    MissingExtraError when a required package is missing.
     """
     check_format(format)
     expanded: list[str | list[FoundFile | Problem]] = []
@@ -102,7 +104,7 @@ def _items(
     wiki: mediawiki.MediaWiki | None = None
     for source in expanded:
         if isinstance(source, list):
-            shown: frozenset[str] = frozenset()  # parts of the pages that show them
+            shown: frozenset[str] = frozenset()  # pictures that are part of the pages that show them
             if format == "auto":
                 shown = shown_pictures((file.path for file in source if isinstance(file, FoundFile)), limits)
             for file in source:
@@ -132,14 +134,16 @@ def _items(
 
 
 def _placed(item: Item, file: FoundFile) -> Item:
-    """An item of a file, with where it lies. Documents of an archive lie in it, and none can name a file outside."""
+    """Add the place of its file to an item. Documents of an archive are placed below it, and none can refer to files
+    outside.
+    """
     if item.entry is None:
         return replace(item, path=file.place, root=file.root)
     return replace(item, path=f"{file.place}/{item.path}") if item.path else item
 
 
 def expand(source: str) -> list[FoundFile | Problem]:
-    """The files a source names, sorted. Raises InputError when there are none."""
+    """Return the files of a source, sorted. Raises InputError when there are none."""
     if os.path.lexists(source):
         matches = [source]
     elif glob.has_magic(source):
@@ -166,7 +170,7 @@ def expand(source: str) -> list[FoundFile | Problem]:
 
 
 def _with_folder(path: str) -> str:
-    """A path that names a folder, also of a file in the working directory: names alone are those of uploads.
+    """Return a path with a folder, also for a file in the working directory, because bare names are those of uploads.
 
     >>> _with_folder("report.pdf"), _with_folder("docs/report.pdf")
     ('./report.pdf', 'docs/report.pdf')
@@ -175,16 +179,16 @@ def _with_folder(path: str) -> str:
 
 
 def _place(path: str, root: str) -> str:
-    """Where a file lies in the collection whose folder is ``root``, by names that are valid text."""
+    """Return the place of a file in the collection with the folder ``root``, as valid text."""
     below = PurePath(os.path.relpath(path, root)).as_posix()
     return printable_path(f"{Path(root).resolve().name}/{below}".lstrip("/"))
 
 
 def _walk(folder: str) -> Iterator[str | Problem]:
-    """The files below a folder, sorted. Each folder is visited once, even when several links lead to it.
+    """Yield the files below a folder, sorted. Each folder is visited once, even if several links lead to it.
 
-    Hidden folders are skipped, stores, shards of builds, and the images and scripts that a browser saves as
-    ``NAME_files`` beside ``NAME.html``.
+    Hidden folders, stores, shards of builds, and folders ``NAME_files`` that a browser saves next to ``NAME.html`` are
+    skipped.
     """
     problems: list[Problem] = []
     entered = {os.path.realpath(folder)}
@@ -220,8 +224,9 @@ def file_items(
     label: str | None = None,
     named: bool = True,
 ) -> Iterator[Found]:
-    """The items of one file, or why there are none. ``label`` is what it is called where that is not its path, as of one
-    that was uploaded. A file that nobody has ``named`` is left out where it is of no format that is read."""
+    """Yield the items of one file, or a problem. ``label`` is its name if that is not the path, for example of an
+    upload. A file in an unsupported format that was not ``named`` explicitly is left out.
+    """
     name = printable_path(path)
     try:
         if not Path(path).exists():
@@ -248,7 +253,7 @@ def file_items(
 
 
 def _rows(path: str, format: Format, limits: InputLimits) -> Iterator[Item | Problem]:
-    """One item per row, given by its byte range; rows of a compressed file, which has none, are included as content."""
+    """Yield one item per row, with its byte range. Rows of a compressed file have none and are included as content."""
     packed = is_gzipped(Path(path))
     for line in read_lines(Path(path), limits):
         if line.data is None:
@@ -260,10 +265,10 @@ def _rows(path: str, format: Format, limits: InputLimits) -> Iterator[Item | Pro
 
 
 def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
-    """The pages of an item of any format but ``records``. A page's ``source`` is the item's name.
+    """Return the pages of an item of any format except ``records``. A page's ``source`` is the item's name.
 
-    Raises InputError (ParseError among them) when the document cannot be used. Records are read by
-    :func:`trivium.parser.sources.records.read_records`, since their links need the titles of all records.
+    Raises InputError (including ParseError) when the document cannot be used. Records are read by
+    :func:`trivium.parser.sources.records.read_records`, because their links depend on the titles of all records.
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
@@ -300,7 +305,7 @@ def _document_file(item: Item, data: bytes, limits: InputLimits) -> DocumentFile
 
 
 def _modified(item: Item) -> str | None:
-    """When a file was last changed; that of one that was uploaded is not known."""
+    """Return the modification time of a file; None for uploads."""
     if item.content is not None or item.label is not None:
         return None
     try:
@@ -311,13 +316,13 @@ def _modified(item: Item) -> str | None:
 
 
 def _read_below(root: str, file: Path, address: str, limits: InputLimits) -> bytes | None:
-    """A file by its address relative to another one; None outside of the root, also by way of a link."""
+    """Return a file by its address relative to another one; None if it is outside the root, also through a link."""
     try:
         path = (file.parent / address).resolve()
         if not path.is_relative_to(Path(root).resolve()) or not path.is_file():
             return None
         return read_document(path, limits)
-    except (InputError, OSError, ValueError):  # a name that no file can have
+    except (InputError, OSError, ValueError):  # an invalid file name
         return None
 
 

@@ -1,5 +1,6 @@
-"""Reads files, their lines and the elements of their JSON arrays, plain or gzipped, within limits; failures become
-InputError."""
+"""Reads files, their lines and the elements of their JSON arrays, plain or gzipped, within limits. Failures become
+InputError.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +21,16 @@ from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 _GZIP = b"\x1f\x8b"
 _MEGABYTE = 1 << 20
 _PIECE = 1 << 18
-# JSON shorter than this cannot hold so many values that they matter.
+# Shorter JSON cannot contain a relevant number of values.
 _FEW_VALUES = 4 << 20
 _decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: its ``number``, from 1; its ``offset`` and ``length`` in bytes (unpacked); and its bytes
-    without the line end. ``data`` is None when the line is longer than the limit."""
+    """One line of a file: its ``number``, from 1; its ``offset`` and ``length`` in bytes (uncompressed); and its bytes
+    without the line end. ``data`` is None if the line exceeds the limit.
+    """
 
     number: int
     offset: int
@@ -37,13 +39,13 @@ class Line:
 
 
 def is_gzipped(path: Path) -> bool:
-    """Whether the file is gzipped, judged by its first bytes. Raises InputError when it cannot be read."""
+    """Whether a file is gzipped, according to its first bytes. Raises InputError when it cannot be read."""
     with _errors_as_input_error(), path.open("rb") as file:
         return file.read(2) == _GZIP
 
 
 def read_document(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
-    """The whole file, unpacked. Raises InputError when it cannot be read or is longer than a document may be."""
+    """Return the whole file, uncompressed. Raises InputError when it cannot be read or exceeds the document limit."""
     limit = limits.document_bytes
     with opened(path, limits) as file:
         data = file.read(limit + 1)
@@ -53,13 +55,13 @@ def read_document(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """The first ``size`` bytes, unpacked. Raises InputError when they cannot be read."""
+    """Return the first ``size`` bytes, uncompressed. Raises InputError when they cannot be read."""
     with opened(path) as file:
         return file.read(size)
 
 
 def read_slice(path: Path, offset: int, length: int) -> bytes:
-    """``length`` bytes of a plain file from ``offset``. Raises InputError when there are fewer."""
+    """Return ``length`` bytes of a plain file from ``offset``. Raises InputError when there are fewer."""
     with _errors_as_input_error(), path.open("rb") as file:
         file.seek(offset)
         data = file.read(length)
@@ -69,16 +71,16 @@ def read_slice(path: Path, offset: int, length: int) -> bytes:
 
 
 def read_lines(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Line]:
-    """The lines of a file without blank ones, read one at a time.
+    """Yield the non-blank lines of a file, read one at a time.
 
-    Raises InputError when the file cannot be read, or not to its end, for example because it is cut short.
+    Raises InputError when the file cannot be read completely, for example because it is truncated.
     """
     with opened(path, limits) as file:
         yield from lines_of(file, limits)
 
 
 def lines_of(file: IO[bytes], limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Line]:
-    """The lines of an open file, as :func:`read_lines`."""
+    """Yield the lines of an open file like :func:`read_lines`."""
     number = offset = 0
     limit = limits.document_bytes
     while data := file.readline(limit + 1):
@@ -95,24 +97,24 @@ def lines_of(file: IO[bytes], limits: InputLimits = DEFAULT_LIMITS) -> Iterator[
 
 
 def bytes_read(file: BinaryIO) -> int:
-    """How far an opened file was read, in bytes on the disk."""
+    """Return how far an open file was read, in bytes on disk."""
     raw = getattr(file, "raw", None)
     return raw.packed_position() if isinstance(raw, _Unpacked) else file.tell()
 
 
 def too_long(what: str, length: int, limits: InputLimits) -> str:
-    """Why a row or line of that many bytes is not read."""
+    """Return the reason for rejecting a row or line of this length."""
     limit = in_megabytes(limits.document_bytes)
     return f"the {what} is {in_megabytes(length)} long, more than the limit of {limit}"
 
 
 def in_megabytes(size: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes."""
     return f"{size / _MEGABYTE:.3g} MB" if size < 1000 * _MEGABYTE else f"{size // _MEGABYTE} MB"
 
 
 def parse_json(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> object:
-    """The JSON value. Raises InputError that states what is wrong (encoding, syntax, depth, too many values)."""
+    """Parse a JSON value. Raises InputError that states the problem (encoding, syntax, depth, too many values)."""
     if len(data) > _FEW_VALUES:
         _check_values(data.count(b",") + data.count(b"[") + data.count(b"{"), limits)
     try:
@@ -126,10 +128,10 @@ def parse_json(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> object:
 
 
 def read_array(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[object]:
-    """The elements of a JSON array, read one at a time: only the element at hand is in memory.
+    """Yield the elements of a JSON array, keeping only the current element in memory.
 
-    Raises InputError when the file cannot be read, is not an array, or an element is malformed or longer than a document
-    may be; what comes after a malformed element cannot be told from it.
+    Raises InputError when the file cannot be read, is not an array, or an element is malformed or exceeds the limit of
+    a document. The elements after a malformed one cannot be determined.
     """
     with opened(path, limits) as file:
         text = _Text(file)
@@ -153,7 +155,7 @@ def read_array(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[obj
 
 
 class _Text:
-    """The text of a file, decoded piece by piece; ``at`` is the position in the ``buffer``."""
+    """The text of a file, decoded incrementally; ``at`` is the position in the ``buffer``."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.buffer = ""
@@ -163,7 +165,7 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
 
     def next(self) -> str:
-        """The next character that is no white space, not taken yet; empty at the end."""
+        """Return the next non-space character without consuming it; empty at the end."""
         while True:
             while self.at < len(self.buffer) and self.buffer[self.at] in " \t\r\n":
                 self.at += 1
@@ -171,7 +173,7 @@ class _Text:
                 return self.buffer[self.at : self.at + 1]
 
     def value(self, limits: InputLimits) -> object:
-        """The JSON value at the position, and go on behind it."""
+        """Parse the JSON value at the position, and advance."""
         self.next()
         while True:
             size = len(self.buffer) - self.at
@@ -186,17 +188,18 @@ class _Text:
                     raise InputError(
                         f"an element of the JSON array is malformed, or longer than {in_megabytes(limits.document_bytes)}"
                     ) from error
-                # What is cut short by the end of the buffer looks malformed. Twice as much each time: linear in all.
+                # A value truncated by the end of the buffer looks malformed. The buffer is doubled each time, so the
+                # total time is linear.
                 if not self._read(max(_PIECE, size)):
                     raise InputError(f"the JSON is malformed or cut short: {error}") from error
                 continue
             if end == len(self.buffer) and self._read(_PIECE):
-                continue  # a number may go on
+                continue  # a number may continue
             self.at = end
             return cast(object, value)
 
     def _read(self, size: int) -> bool:
-        """Add some text to the buffer, and drop what lies behind; False at the end."""
+        """Read more text into the buffer, and drop consumed text. Returns False at the end."""
         if self._ended:
             return False
         data = self._file.read(size)
@@ -220,7 +223,7 @@ def _too_deep() -> InputError:
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip file, unpacked as far as its limits allow."""
+    """A gzip file, uncompressed up to its limits."""
 
     def __init__(self, path: Path, limits: InputLimits) -> None:
         self._packed = path.open("rb")
@@ -234,7 +237,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._file.read1(len(buffer))  # what comes before damage is read
+        data = self._file.read1(len(buffer))  # data before damage is returned
         self._left -= len(data)
         if self._left < 0:
             raise InputError(
@@ -244,7 +247,7 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
     def packed_position(self) -> int:
-        """How much of the packed file was read."""
+        """Return how much of the compressed file was read."""
         return self._packed.tell()
 
     def close(self) -> None:
@@ -255,8 +258,9 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
-    """The file for reading, unpacked when it is gzipped; failures inside the block become InputError, and so does
-    unpacking to more than the limits allow."""
+    """Open a file for reading, uncompressing gzip. Failures inside the block become InputError, and so does exceeding
+    the limits of unpacking.
+    """
     with _errors_as_input_error():
         if is_gzipped(path):
             with io.BufferedReader(_Unpacked(path, limits), _PIECE) as unpacked:

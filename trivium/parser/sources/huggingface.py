@@ -17,19 +17,19 @@ _FILE_FORMATS = ("json", "parquet")
 
 
 def check(source: str) -> None:
-    """Raises InputError when a source is not ``hf:NAME[:SPLIT]``, ``hf:json:PATH`` or ``hf:parquet:PATH``,
-    and MissingExtraError when the package ``datasets`` is not installed."""
+    """Raise InputError when a source is not ``hf:NAME[:SPLIT]``, ``hf:json:PATH`` or ``hf:parquet:PATH``, and
+    MissingExtraError when the package ``datasets`` is not installed.
+    """
     _arguments(source)
     if importlib.util.find_spec("datasets") is None:
         raise MissingExtraError("reading Hugging Face data sets", "datasets")
 
 
 def rows(source: str) -> Iterator[Mapping[str, object]]:
-    """The rows of a source, streamed. Raises InputError when it cannot be loaded, or not to its end, and as
-    :func:`check`."""
+    """Yield the rows of a source. Raises the errors of :func:`check`, and InputError when it cannot be read fully."""
     check(source)
     arguments = _arguments(source)
-    # Imported here: the package is an extra, and takes seconds to import.
+    # Imported here because the package is optional and takes seconds to import.
     datasets: Any = importlib.import_module("datasets")
     try:
         yield from datasets.load_dataset(**arguments, streaming=True)
@@ -39,7 +39,7 @@ def rows(source: str) -> Iterator[Mapping[str, object]]:
 
 
 def items(source: str) -> Iterator[Item | Problem]:
-    """One item per row, with the document as its content. An interrupted stream ends with a Problem."""
+    """Yield one item per row, with the document as its content. An interrupted stream ends with a Problem."""
     number = 0
     try:
         for number, row in enumerate(rows(source), 1):

@@ -1,8 +1,8 @@
-"""Finds a text that was marked on a page which another program had made of the document, among the chunks of ours.
+"""Finds a text that was marked on another program's rendering of a document among the chunks of our page.
 
-The words are aligned (:mod:`trivium.parser.sources.align`), so that a table, a list or a paragraph is found although it
-is told otherwise, and of several places with the same words the one that was marked. Every chunk that holds some of the
-aligned words holds some of the text: a long paragraph or table is cut into several.
+The words are aligned (:mod:`trivium.parser.sources.align`), so that a table, list or paragraph is found although it is
+linearised differently, and of several places with the same words the marked one is chosen. Every chunk that contains
+some of the aligned words holds part of the text, because a long paragraph or table is split.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from trivium.parser.sources.align import PageWords, Window, occurrences, words_o
 from trivium.types import MarkedText
 
 MIN_COVERAGE = 0.6
-"""Share of a text's words that must be on the page, in one window, for the text to count as found."""
+"""Minimum share of a text's words that must be in one window of the page for the text to count as found."""
 IN_NO_CHUNK = "its words are on the page but in no chunk"
 NO_WORDS = "the annotated tokens hold no words"
 
-# A chunk holds a text when the overlap is more than this share of the shorter of the two.
+# A chunk holds a text if the overlap is more than this share of the shorter of the two.
 _MIN_OVERLAP = 0.05
 
 
 class MarkedPage:
-    """The plain text of a page and its chunks, each given by where it begins and ends in the text, in characters and in
-    the order of the page."""
+    """The plain text of a page and its chunks, given by their character ranges in page order."""
 
     def __init__(self, text: str, chunks: Sequence[tuple[int, int]]) -> None:
         self.words = PageWords(text)
         self._chunks = [self.words.between(start, end) for start, end in chunks]
 
     def find(self, marked: MarkedText) -> tuple[int, ...] | str:
-        """The numbers of the chunks that hold some of the text, or why there are none."""
+        """Return the numbers of the chunks that hold part of the text, or why there are none."""
         wanted = words_of(marked.text)
         if not wanted:
             return NO_WORDS
@@ -48,7 +47,7 @@ class MarkedPage:
         return self.words.locate(wanted, marked.place)
 
     def holders(self, window: Window) -> tuple[int, ...]:
-        """The numbers of the chunks that hold the window, without those that overlap it by only a word or two."""
+        """Return the numbers of the chunks that hold the window, without those that overlap it by only a word or two."""
         held = []
         for index, chunk in enumerate(self._chunks):
             shared = min(chunk.end, window.end) - max(chunk.start, window.start)
@@ -58,6 +57,6 @@ class MarkedPage:
 
 
 def not_there(window: Window | None) -> str:
-    """Why a text is not on a page."""
+    """Return why a text is not on a page."""
     share = 0.0 if window is None else window.coverage
     return f"{share:.0%} of its words are on the page in one window, {MIN_COVERAGE:.0%} are needed"

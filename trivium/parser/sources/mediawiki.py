@@ -33,7 +33,7 @@ from trivium.types import Page
 
 PREFIX = "wiki:"
 MAX_WAIT = 120.0
-"""Seconds; the request fails when a server asks for a longer wait."""
+"""Maximum wait in seconds. The request fails if a server asks for longer."""
 
 _TIMEOUT = (10.0, 60.0)
 _MAXLAG = 5
@@ -46,11 +46,13 @@ Answer = Mapping[str, object]
 class MediaWiki:
     """A client of one API.
 
-    ``api`` defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's. ``contact`` (an address or a mail
-    address, ``TRIVIUM_CONTACT``) is added to the user agent, as Wikimedia asks of clients that read many pages.
-    ``interval`` is the minimum time between two requests, in seconds; ``retries`` the maximum number of repetitions
-    of a failed one. Responses are cached in the folder ``cache`` (by default the user's cache folder) and reused,
-    also offline, unless ``refresh`` is set.
+    - ``api``: defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's.
+    - ``contact``: a web or mail address (default ``TRIVIUM_CONTACT``), added to the user agent as Wikimedia requests
+      from clients that read many pages.
+    - ``interval``: minimum time between two requests, in seconds.
+    - ``retries``: maximum number of retries.
+    - ``cache``: folder for responses (default: the user's cache folder), which are reused, also offline, unless
+      ``refresh`` is set.
     """
 
     def __init__(
@@ -78,17 +80,17 @@ class MediaWiki:
         self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
 
     def page(self, title: str) -> Page:
-        """The page with a title; redirects are followed. Raises InputError as :meth:`fetch` does."""
+        """Return the page with a title, following redirects. Raises the errors of :meth:`fetch`."""
         item = self.item(title)
         return to_page(parse_json(item.content or b""), source=item.name)
 
     def item(self, title: str) -> Item:
-        """The fetched page as an item. Raises InputError as :meth:`fetch` does."""
+        """Return the fetched page as an item. Raises the errors of :meth:`fetch`."""
         content = json.dumps(self.fetch(title), ensure_ascii=True).encode("ascii")
         return Item("wiki", PREFIX + title, content=content)
 
     def fetch(self, title: str) -> Answer:
-        """The API's response for a title, as a JSON object.
+        """Return the API's response for a title, as a JSON object.
 
         Raises InputError when there is no such page, or when the server refuses or does not respond.
         """
@@ -113,7 +115,7 @@ class MediaWiki:
         }
 
         def wait(state: RetryCallState) -> float:
-            """The longer of the wait the server asks for and exponential backoff, in seconds."""
+            """Return the longer of the wait requested by the server and exponential backoff, in seconds."""
             error = state.outcome.exception() if state.outcome is not None else None
             asked = error.wait if isinstance(error, PassingError) else None
             return max(asked or 0.0, self._interval * 2.0 ** (state.attempt_number - 1))
@@ -133,12 +135,12 @@ class MediaWiki:
             ) from error
 
     def _attempt(self, title: str, parameters: Mapping[str, str]) -> Answer:
-        """Raises PassingError where another attempt may succeed, InputError where none will."""
+        """Send one request. Raises PassingError if a retry may succeed, InputError otherwise."""
         self._wait()
         try:
             response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
         except requests.RequestException as error:
-            if isinstance(error, ValueError):  # the address itself is invalid: a retry is of no use
+            if isinstance(error, ValueError):  # the address itself is invalid: a retry is pointless
                 raise InputError(f"the address of the API is not usable: {error}") from error
             raise PassingError(f"no answer ({type(error).__name__})") from error
         failure = f"HTTP {response.status_code}"
@@ -156,7 +158,7 @@ class MediaWiki:
         raise PassingError(failure, asked)
 
     def _postpone(self, seconds: float) -> None:
-        """Delay the next request, of whatever page, by this time."""
+        """Delay the next request, for whatever page, by this time."""
         self._next = max(self._next, self._clock() + seconds)
 
     def _wait(self) -> None:
@@ -167,7 +169,7 @@ class MediaWiki:
 
 
 def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
-    """The page of an API response, with its revision and, as aliases, the titles redirected to it.
+    """Convert an API response to a page, with its revision and, as aliases, the titles redirected to it.
 
     Raises InputError when it is not a response to ``action=parse``.
     """
@@ -177,7 +179,7 @@ def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMI
             "expected the answer of action=parse with its text (formatversion 2), got something else"
         )
     title = normalise_title(clean_text(str(parsed.get("title") or "")))
-    # The response holds a fragment: add the head in which a whole page would give its title.
+    # The response contains a fragment: add the head in which a complete page would state its title.
     name = f'<link rel="canonical" href="/wiki/{quote(title, safe="")}">' if title else ""
     document = f"<!DOCTYPE html><html><head>{name}</head><body>{clean_text(parsed['text'])}</body></html>"
     page = parse_html(document, source=source, limits=limits)
@@ -193,7 +195,7 @@ def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMI
 
 
 def user_agent(contact: str | None = None) -> str:
-    """The user agent of the requests."""
+    """Return the user agent of the requests."""
     try:
         version = metadata.version("trivium")
     except metadata.PackageNotFoundError:  # run from a source tree
@@ -203,7 +205,7 @@ def user_agent(contact: str | None = None) -> str:
 
 
 def default_cache() -> Path:
-    """The user's cache folder for API answers."""
+    """Return the user's cache folder for API responses."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "trivium" / "mediawiki"
 
@@ -222,7 +224,7 @@ def _answer(response: requests.Response) -> Answer:
 
 
 def _error(answer: Answer) -> tuple[str | None, str]:
-    """The code and text of an error; (None, "") when there is none."""
+    """Return the code and text of an error; (None, "") if there is none."""
     error = answer.get("error")
     if isinstance(error, Mapping):
         return str(error.get("code")), str(error.get("info"))

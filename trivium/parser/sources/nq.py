@@ -1,7 +1,7 @@
 """Natural Questions: the page of a row, its question, and its answers traced to chunks (evaluation gold).
 
-Annotations are ranges of document tokens. Their words, without tags, are aligned with the words of the parsed
-page; the chunks that contain the aligned window are the answer's chunks (:mod:`trivium.parser.sources.marked`).
+Annotations are ranges of document tokens. Their words, without tags, are aligned with the words of the parsed page; the
+chunks that contain the aligned window are the answer's chunks (:mod:`trivium.parser.sources.marked`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ Kind = Literal["long", "short"]
 
 @dataclass(frozen=True, slots=True)
 class TracedAnswer:
-    """An answer found on the page: ``page.text[start:end] == text``. ``chunks`` are indices into
-    ``page.all_chunks()``; ``coverage``, in (0, 1], is the share of the answer's words found there; ``annotation`` is the
-    index of the annotator."""
+    """An answer found on the page: ``page.text[start:end] == text``. ``chunks`` are indices into ``page.all_chunks()``;
+    ``coverage``, in (0, 1], is the share of the answer's words found there; ``annotation`` is the index of the
+    annotator.
+    """
 
     kind: Kind
     annotation: int
@@ -63,12 +64,13 @@ class UntracedAnswer:
 
 
 def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
-    """The page of a row, with the row's revision. When the row has another title than the page itself, it becomes an
-    alias. Raises InputError when the page cannot be parsed."""
+    """Return the page of a row, with the row's revision. If the row has a different title than the page, it becomes an
+    alias. Raises InputError when the page cannot be parsed.
+    """
     document = document_of(as_row(row))
     title, revision = title_and_revision(document)
     page = parse_html(clean_text(cast(str, document["html"])), source=source, title=title, limits=limits)
-    if title is not None and is_simplified(row):  # whose own heading is in words apart: "Colony ( biology )"
+    if title is not None and is_simplified(row):  # the page's own heading is tokenised: "Colony ( biology )"
         page = replace(page, title=title, aliases=tuple(alias for alias in page.aliases if alias != title))
     elif title is not None and title not in (page.title, *page.aliases):
         page = replace(page, aliases=(*page.aliases, title))
@@ -76,10 +78,10 @@ def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) ->
 
 
 def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
-    """The question of a row, with the distinct answers of the annotators that count
-    (:func:`~trivium.parser.sources.annotators.counted`): the long ones as ``marked`` texts, the most marked of them
-    (ties: the first) also as ``paragraph``, short and yes/no ones as ``answers``. A question without any says why in
-    ``no_answer``.
+    """Return the question of a row, with the distinct answers of the annotators that count
+    (:func:`~trivium.parser.sources.annotators.counted`): the long ones as ``marked`` texts, the one marked most often
+    (ties: the first) also as ``paragraph``, short and yes/no ones as ``answers``. A question without any has the reason
+    in ``no_answer``.
 
     Raises InputError when the row is malformed, and for an unknown rule.
     """
@@ -87,9 +89,7 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
     annotations = annotated(row, unit_of(row))
     chosen = counted(annotations, annotators)
     title, _ = title_and_revision(document_of(row))
-    if not isinstance(
-        chosen, list
-    ):  # most training rows: their tokens, which are most of a row, are left alone
+    if not isinstance(chosen, list):  # most training rows: skip their tokens, which make up most of a row
         return [Question(id=question_id(row), text=text, page=title, no_answer=chosen)]
     document = annotated_text(row)
     counting = [annotations[index] for index in chosen]
@@ -110,8 +110,9 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
 
 
 def _marked(document: AnnotatedText, span: TokenSpan) -> MarkedText:
-    """A range as it is found on another page of the same document. Where it stands is counted in words: tags are many
-    here, and none there."""
+    """Describe a range for finding it on another page of the same document. Its position is counted in words, because
+    tags are present only here.
+    """
     text, start = document.text(span), span[0]
     if document.unit == "byte":
         return MarkedText(text, start / document.size)
@@ -123,7 +124,7 @@ def _marked(document: AnnotatedText, span: TokenSpan) -> MarkedText:
 
 
 def question_text(row: Row) -> str:
-    """The question of a row. Raises InputError where it has none."""
+    """Return the question of a row. Raises InputError when it has none."""
     text = row.get("question_text")
     if text is None and isinstance(question := row.get("question"), Mapping):
         text = question.get("text")
@@ -133,7 +134,7 @@ def question_text(row: Row) -> str:
 
 
 def question_id(row: Row) -> str:
-    """What a question is called. Raises InputError where the row gives it no number or name."""
+    """Return the id of a question. Raises InputError when the row has none."""
     found = row.get("example_id", row.get("id"))
     if isinstance(found, bool) or not isinstance(found, str | int) or not str(found).strip():
         raise InputError(f"expected a Natural Questions row with its example_id, got {str(found)[:40]!r}")
@@ -143,10 +144,10 @@ def question_id(row: Row) -> str:
 
 
 def trace(row: Row, page: Page) -> list[TracedAnswer | UntracedAnswer]:
-    """Every long and short answer of a row, by annotator, the long answer before its short ones.
+    """Trace every long and short answer of a row, by annotator, the long answer before its short ones.
 
-    A short answer is looked for inside the chunks of its traced long answer. "No answer" and yes/no answers are
-    left out. Raises InputError when the row's tokens or annotations are malformed.
+    A short answer is searched for inside the chunks of its traced long answer. "No answer" and yes/no answers are left
+    out. Raises InputError when the row's tokens or annotations are malformed.
     """
     document = annotated_text(row)
     tracer = _Tracer(document, page)
@@ -173,7 +174,7 @@ class _Tracer:
     def trace(
         self, kind: Kind, annotation: int, span: TokenSpan, outer: tuple[TokenSpan, Window] | None = None
     ) -> tuple[TracedAnswer | UntracedAnswer, Window | None]:
-        """The answer and, when it was found, the window of its chunks."""
+        """Return the answer and, if it was found, the window of its chunks."""
         try:
             text = self._document.text(span)
         except InputError as error:

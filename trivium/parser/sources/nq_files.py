@@ -1,7 +1,7 @@
-"""Reads the rows of Natural Questions from files, folders and Hugging Face data sets, one at a time.
+"""Reads Natural Questions rows from files, folders and Hugging Face data sets, one at a time.
 
-The training files have 40 GB: nothing but the row at hand is in memory. A row that cannot be used is a Problem in its
-place; the others go on.
+The training files have 40 GB, so only the current row is in memory. An unusable row yields a Problem, and reading
+continues.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from trivium.types import Question
 FORMAT = "nq"
 _LINES_TRIED = 20
 _EVERY = 1 << 20
-"""Bytes between two calls of a progress."""
+"""Bytes between two progress calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowFound:
-    """A row, and the name of the place where it stands: a file and a line, or a data set and a row."""
+    """A row and its location: a file and a line, or a data set and a row."""
 
     name: str
     row: Row
@@ -41,7 +41,7 @@ class RowFound:
 
 @dataclass(frozen=True, slots=True)
 class RowQuestion:
-    """The question of a row, where it stands, and the row."""
+    """The question of a row, its location, and the row."""
 
     name: str
     question: Question
@@ -49,8 +49,9 @@ class RowQuestion:
 
 
 def is_row_source(source: str) -> bool:
-    """Whether a source holds Natural Questions rows rather than questions: a Hugging Face data set, a folder, or a file
-    with such rows, judged by its first ones. False for what cannot be read."""
+    """Whether a source contains Natural Questions rows rather than questions: a Hugging Face data set, a folder, or a
+    file of such rows, judging by the first ones. False for unreadable sources.
+    """
     if source.startswith(huggingface.PREFIX):
         return True
     path = Path(source)
@@ -78,14 +79,13 @@ def read_rows(
     only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowFound | Problem]:
-    """The rows of sources, in their order: files (plain or gzipped), folders, globs, ``hf:NAME[:SPLIT]``.
+    """Yield the rows of sources, in order: files (plain or gzipped), folders, globs, ``hf:NAME[:SPLIT]``.
 
-    What is no such row is a Problem. With ``others`` whatever cannot be read as one is passed over instead: files and
-    addresses of other kinds among the documents of a build, which itself tells what it could not read. ``format`` is
-    ``nq``, or ``auto`` to recognise each file. Of the files only those with a path in ``only`` are read, where it is
-    given. ``progress`` counts bytes of files.
+    Anything else yields a Problem. With ``others`` it is skipped instead: other files and addresses among the documents
+    of a build, which reports unreadable ones itself. ``format`` is ``nq``, or ``auto`` to detect the format of each
+    file. ``only`` restricts files to these paths. ``progress`` counts bytes of files.
 
-    Raises InputError at once where a source matches nothing, and MissingExtraError where a package is missing.
+    Raises InputError immediately when a source matches nothing, and MissingExtraError when a package is missing.
     """
     expanded: list[str | list[FoundFile | Problem]] = []
     for source in sources:
@@ -154,7 +154,7 @@ def _size(path: str) -> int:
 def _of_file(
     file: FoundFile, limits: InputLimits, format: str, others: bool
 ) -> Iterator[tuple[RowFound | Problem, int]]:
-    """The rows of a file, now and then with how many bytes of it were read, else with 0."""
+    """Yield the rows of a file, occasionally with the number of bytes read so far, otherwise with 0."""
     path, name = Path(file.path), printable_path(file.path)
     try:
         kind = recognise(path, limits) if format == "auto" else format
@@ -207,9 +207,10 @@ def read_row_questions(
     only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowQuestion | Problem]:
-    """The questions of rows (:func:`trivium.parser.sources.nq.questions`), each id once: a row that has the id of an
-    earlier one is a Problem, as is one whose question, tokens or annotations are malformed. Arguments and errors as of
-    :func:`read_rows`, and InputError for an unknown rule of annotators."""
+    """Yield the questions of rows (:func:`trivium.parser.sources.nq.questions`). A row with the id of an earlier one
+    yields a Problem, and so does one whose question, tokens or annotations are malformed. Arguments and errors are
+    those of :func:`read_rows`; also raises InputError for an unknown rule of annotators.
+    """
     check_annotators(annotators)
     rows = read_rows(sources, limits, format=format, others=others, only=only, progress=progress)
     return _questions(rows, annotators)

@@ -1,10 +1,9 @@
 """Reads the fields of Natural Questions rows, in any of three formats.
 
-The formats are that of the original files (``document_html``, ``document_tokens``, a list of
-annotations), that of the simplified training files (``document_text``: the same tokens, tags among them, joined by
-spaces) and that of the Hugging Face data set (``document: {html, title, url, tokens}``, annotations as
-columns). Source: Kwiatkowski et al., *Natural Questions: a Benchmark for Question Answering Research*, TACL
-2019.
+The formats are that of the original files (``document_html``, ``document_tokens``, a list of annotations), that of the
+simplified training files (``document_text``: the same tokens, including tags, joined by spaces) and that of the Hugging
+Face data set (``document: {html, title, url, tokens}``, annotations as columns). Source: Kwiatkowski et al., *Natural
+Questions: a Benchmark for Question Answering Research*, TACL 2019.
 """
 
 from __future__ import annotations
@@ -23,24 +22,25 @@ from trivium.text import normalise_title
 Row = Mapping[str, object]
 TokenSpan = tuple[int, int]
 Unit = Literal["token", "byte"]
-"""What the ends of a range count."""
+"""The unit of ranges."""
 
 _YES_NO = {"YES": "yes", "NO": "no", 1: "yes", 0: "no"}
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:_[^<>\s]*)?>")
-"""A tag among the tokens of a simplified document; blanks in tokens are written ``_`` there."""
+"""A tag among the tokens of a simplified document, in which blanks within tokens are replaced by ``_``."""
 _INLINE = re.compile(
     r"</?(?:a|abbr|b|bdi|big|em|i|mark|q|s|small|span|strong|sub|sup|u)(?:\s[^>]*)?>", re.IGNORECASE
 )
-"""A tag that stands within words."""
+"""A tag that may occur within words."""
 _MARKUP = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _TITLE_LINE = re.compile(r"[^<>]{0,500}?(?=<H1>)")
-"""What stands before the heading of a simplified document: the title of the window."""
+"""The text before the heading of a simplified document: the window title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator marked, as half-open ranges of document tokens (or bytes, where that is what was asked for).
-    ``long`` is None for "no answer"."""
+    """One annotator's marks, as half-open ranges of document tokens (or bytes, if requested). ``long`` is None for "no
+    answer".
+    """
 
     long: TokenSpan | None
     short: tuple[TokenSpan, ...]
@@ -56,12 +56,12 @@ class Tokens:
 
     @property
     def unit(self) -> Unit:
-        """What its ranges count."""
+        """The unit of its ranges."""
         return "token"
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of tokens."""
         return len(self.tokens)
 
     def text(self, span: TokenSpan) -> str:
@@ -75,22 +75,22 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class HtmlBytes:
-    """A document whose tokens are not known: ranges count bytes of its HTML in UTF-8."""
+    """A document whose tokens are not available. Ranges count bytes of its HTML in UTF-8."""
 
     data: bytes
 
     @property
     def unit(self) -> Unit:
-        """What its ranges count."""
+        """The unit of its ranges."""
         return "byte"
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of bytes."""
         return len(self.data)
 
     def text(self, span: TokenSpan) -> str:
-        """What stands in a range, without tags. Raises InputError when it is out of range."""
+        """Return the text of a range, without tags. Raises InputError when it is out of range."""
         start, end = span
         if not 0 <= start < end <= len(self.data):
             raise InputError(f"bytes {start} to {end} are outside a document of {len(self.data)} bytes")
@@ -99,7 +99,7 @@ class HtmlBytes:
 
 
 class AnnotatedText(Protocol):
-    """A document that annotations are ranges of: :class:`Tokens` or :class:`HtmlBytes`."""
+    """The document that annotations refer to: :class:`Tokens` or :class:`HtmlBytes`."""
 
     @property
     def unit(self) -> Unit: ...
@@ -111,7 +111,7 @@ class AnnotatedText(Protocol):
 
 
 def unit_of(row: Row) -> Unit:
-    """What the annotations of a row are counted by: by tokens where it has them, else by bytes of its HTML."""
+    """Return the unit of a row's annotations: tokens if it has them, else bytes of its HTML."""
     if _token_rows(row) is None and not is_simplified(row) and isinstance(row.get("document_html"), str):
         marked = _rows_or_none(row.get("annotations"))
         if marked and "start_byte" in cast(Row, marked[0].get("long_answer", {})):
@@ -120,15 +120,16 @@ def unit_of(row: Row) -> Unit:
 
 
 def annotated_text(row: Row) -> AnnotatedText:
-    """The document of a row as its annotations count (:func:`unit_of`). Raises InputError when the tokens are
-    malformed, or there is neither."""
+    """Return the document of a row in the unit of its annotations (:func:`unit_of`). Raises InputError when the tokens
+    are malformed, or there is no document.
+    """
     if unit_of(row) == "byte":
         return HtmlBytes(str(row["document_html"]).encode("utf-8", "surrogatepass"))
     return tokens(row)
 
 
 def as_row(value: object) -> Row:
-    """A parsed line as a row. Raises InputError when it holds no document."""
+    """Return a parsed line as a row. Raises InputError when it contains no document."""
     if not isinstance(value, Mapping):
         raise InputError(f"expected a Natural Questions row, got a JSON {type(value).__name__}")
     if not isinstance(document_of(value).get("html"), str):
@@ -139,7 +140,7 @@ def as_row(value: object) -> Row:
 
 
 def tokens(row: Row) -> Tokens:
-    """The tokens of a row's document. Raises InputError when they are missing or malformed."""
+    """Return the tokens of a row's document. Raises InputError when they are missing or malformed."""
     if is_simplified(row):
         words = str(row["document_text"]).split(" ")
         return Tokens(words, [_TAG.fullmatch(word) is not None for word in words])
@@ -152,7 +153,7 @@ def tokens(row: Row) -> Tokens:
 
 
 def annotated(row: Row, unit: Unit = "token") -> list[Annotation]:
-    """The annotations of a row, one per annotator. Raises InputError when they are malformed."""
+    """Return the annotations of a row, one per annotator. Raises InputError when they are malformed."""
     try:
         return [
             Annotation(
@@ -176,7 +177,7 @@ def _span(answer: Row, unit: Unit) -> TokenSpan | None:
 
 
 def _rows(value: object) -> list[Row]:
-    """A list of rows, from rows or from columns (a mapping of lists)."""
+    """Return a list of rows, from rows or from columns (a mapping of lists)."""
     if isinstance(value, Mapping):
         columns = {key: column for key, column in value.items() if isinstance(column, Sequence)}
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -197,12 +198,12 @@ def _token_rows(row: Row) -> object:
 
 
 def is_simplified(row: Row) -> bool:
-    """Whether a row has the words and tags of its document, but not the document itself."""
+    """Whether a row contains the words and tags of its document, but not the document itself."""
     return isinstance(row.get("document_text"), str) and "document_html" not in row
 
 
 def document_of(row: Row) -> Row:
-    """The document fields of a row: ``html``, ``title``, ``url`` and, in the Hugging Face format, ``tokens``."""
+    """Return the document fields of a row: ``html``, ``title``, ``url`` and, in the Hugging Face format, ``tokens``."""
     document = row.get("document")
     if isinstance(document, Mapping):
         return document
@@ -214,8 +215,9 @@ def document_of(row: Row) -> Row:
 
 
 def title_and_revision(document: Row) -> tuple[str | None, int | None]:
-    """The title of a row's page (from its address when it has none), and its revision, the ``oldid`` of the address.
-    Raises InputError for a malformed address."""
+    """Return the title of a row's page (from its address if it has none), and its revision, the ``oldid`` of the
+    address. Raises InputError for a malformed address.
+    """
     # Addresses are stored HTML-escaped, with &amp; between parameters.
     try:
         address = urlsplit(html.unescape(str(document.get("url") or "")))

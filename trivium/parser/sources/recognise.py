@@ -1,4 +1,6 @@
-"""Recognises the format of a file by its content; by its name only where the content says nothing, as of plain text."""
+"""Detects the format of a file by its content, and by its name only if the content is not conclusive, as for plain
+text.
+"""
 
 from __future__ import annotations
 
@@ -56,17 +58,17 @@ table ul ol dl center
 _HTML_TAGS = frozenset(_TAGS.split())
 _SUFFIXES = tuple(format.suffixes[0] for format in DOCUMENT_FORMATS.values())
 KNOWN_FORMATS = f"{', '.join(_SUFFIXES)}, HTML, JSON"
-"""What is read, for people."""
+"""The supported formats, for messages."""
 _WEB_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".json", ".jsonl", ".ndjson"})
 
 
 class OtherContentError(InputError):
-    """A file is as it should be, and holds no documents: JSON of other things."""
+    """A valid file that contains no documents, such as JSON with other content."""
 
 
 def is_left_out(name: str, error: InputError) -> bool:
-    """Whether a file of that name, which nobody asked for by name, is none of those that are read; otherwise it is one of
-    them that cannot be, which its user wants to know. ``error`` is that of :func:`recognise`.
+    """Whether a file that was not named explicitly is in an unsupported format. Otherwise it is a broken file of a
+    supported format, which should be reported. ``error`` is that of :func:`recognise`.
 
     >>> is_left_out("main.py", InputError("...")), is_left_out("Mars.html.gz", InputError("the file is empty"))
     (True, False)
@@ -77,8 +79,9 @@ def is_left_out(name: str, error: InputError) -> bool:
 
 
 def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None = None) -> ItemFormat:
-    """The format of a file. ``name`` is what it is called, where that is not its path, as of one that was uploaded.
-    Raises InputError when it is none that is read; the message states what it is."""
+    """Detect the format of a file. ``name`` is its name if that is not the path, for example of an upload. Raises
+    InputError that describes the file when its format is not supported.
+    """
     name = path.name if name is None else name
     head = read_head(path, _HEAD)
     if not head.strip():
@@ -101,7 +104,7 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
 
 
 def _may_be_text(name: str, head: bytes) -> bool:
-    """Whether a file without a suffix is one that people write for people, such as ``README``: text, and no program.
+    """Whether a file without a suffix is text written for people, such as ``README``, rather than a program.
 
     >>> [_may_be_text(name, b"Read this first.") for name in ("docs/README", "notes", "Makefile", ".profile", "a.py", "")]
     [True, True, False, False, False, False]
@@ -109,12 +112,12 @@ def _may_be_text(name: str, head: bytes) -> bool:
     plain = PurePath(name).name
     if not plain or "." in plain or _OF_PROGRAMS.fullmatch(plain) or head.startswith((b"#!", *_BINARY)):
         return False
-    # Where a text of another alphabet is cut, the end may be no character: the reader judges that.
+    # Text of another alphabet may be cut within a character, so the encoding is not checked here.
     return _CONTROL.search(head) is None and _beginning(_decoded(head))[:1] not in ("[", "{", "<")
 
 
 def _recognise_archive(path: Path, limits: InputLimits) -> ItemFormat:
-    """A zip archive: what is in it tells what it is, whatever it is called."""
+    """Detect the format of a zip archive by its content, regardless of its name."""
     found = format_of_archive(Archive(read_document(path, limits), limits).get)
     if found is None:
         raise InputError("expected a document, got a zip archive; unpack it first")
@@ -122,8 +125,9 @@ def _recognise_archive(path: Path, limits: InputLimits) -> ItemFormat:
 
 
 def _recognise_text(path: Path, head: bytes, limits: InputLimits, named: ItemFormat) -> ItemFormat:
-    """Plain text that its name calls so. A web page or a collection of records is called ``.txt`` too; what is written in
-    Markdown may begin like either."""
+    """Detect the format of a text file. Web pages and record collections may have the suffix ``.txt``, and Markdown may
+    begin like either.
+    """
     if named != "text":
         return named
     try:
@@ -133,7 +137,7 @@ def _recognise_text(path: Path, head: bytes, limits: InputLimits, named: ItemFor
 
 
 def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
-    """HTML or JSON."""
+    """Detect HTML or JSON."""
     for signature, description in _BINARY.items():
         if head.startswith(signature):
             raise InputError(f"expected a document, got {description}")
@@ -160,7 +164,7 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
 
 
 def classify(row: Mapping[str, object]) -> ItemFormat:
-    """The format of a file's rows, by the keys of one of them. Raises InputError naming the keys."""
+    """Return the format of a file's rows, by the keys of one of them. Raises InputError that lists the keys."""
     document = row.get("document")
     simplified = "document_text" in row and "annotations" in row
     if "document_html" in row or simplified or (isinstance(document, Mapping) and "html" in document):
@@ -194,7 +198,7 @@ def _recognise_lines(path: Path, limits: InputLimits) -> ItemFormat:
         if isinstance(value, Mapping):
             return classify(value)
         reason = reason or f"line {line.number} is a JSON {type(value).__name__}, not an object"
-    # No line is an object by itself: one object may be spread over the whole file.
+    # No line is an object by itself: one object may span the whole file.
     try:
         parse_json(read_document(path, limits), limits)
     except InputError as error:
@@ -222,7 +226,7 @@ def _first_object(values: Iterable[object]) -> Mapping[str, object] | None:
 
 
 def _decoded(head: bytes) -> str:
-    """The head as text, as Latin-1 without a byte order mark, since only ASCII matters here."""
+    """Decode the head, as Latin-1 without a byte order mark, because only ASCII matters here."""
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "replace")
@@ -230,7 +234,7 @@ def _decoded(head: bytes) -> str:
 
 
 def _beginning(text: str) -> str:
-    """The text from its first element, after white space, comments and processing instructions."""
+    """Return the text from its first element, after white space, comments and processing instructions."""
     text = text.lstrip()
     for opening, closing in (("<?", "?>"), ("<!--", "-->")) * 4:
         if text.startswith(opening):

@@ -24,12 +24,12 @@ from trivium.text import composed, normalise_name, normalise_title, without_pare
 from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
 FORMAT = "records"
-"""The format of pages that are made of records."""
+"""The format of pages created from records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One passage. ``source`` is the file it came from, ``metadata`` what else it says, as far as it can be kept."""
+    """One passage. ``source`` is the file it came from, ``metadata`` its other values, as far as they can be stored."""
 
     title: str
     text: str
@@ -40,10 +40,10 @@ class Record:
 def read_records(
     path: str | Path, name: str | None = None, limits: InputLimits = DEFAULT_LIMITS
 ) -> Iterator[Record | Problem]:
-    """The records of a JSON Lines file or a JSON array, plain or gzipped, read one at a time, and a problem in the place
-    of every line without a valid record. ``name`` is the file's name for display, by default its path.
+    """Yield the records of a JSON Lines file or a JSON array, plain or gzipped, read one at a time, and a problem for
+    every line without a valid record. ``name`` is the file's name for display, by default its path.
 
-    Raises nothing: a file that cannot be read, or not to its end, is a problem as well.
+    Raises nothing: an unreadable or truncated file also yields a problem.
     """
     name = printable_path(str(path)) if name is None else name
     try:
@@ -60,10 +60,10 @@ def read_records(
 
 
 def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Page]:
-    """One page per title, in order of first appearance, with its records as the chunks of its lead.
+    """Return one page per title, in order of first appearance, with its records as the chunks of its lead.
 
-    A record over 400 tokens is split at sentence boundaries. ``page.text`` joins the records with blank
-    lines. A page does not link to itself: neither by its title nor by its title without parenthesis.
+    A record over 400 tokens is split at sentence boundaries. ``page.text`` joins the records with blank lines. A page
+    does not link to itself, neither by its title nor by its title without parenthesis.
     """
     groups: dict[str, list[Record]] = {}
     for record in records:
@@ -72,7 +72,7 @@ def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Pa
 
 
 def relinked(page: Page, gazetteer: Gazetteer) -> Page:
-    """The page with the links of its chunks replaced by those that a gazetteer finds."""
+    """Return the page with the links of its chunks replaced by those that a gazetteer finds."""
     own = _own_names(page.title)
     chunks = tuple(
         replace(
@@ -107,7 +107,10 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
     source = ""
     metadata: dict[str, MetadataValue] = {}
     for record in records:
-        metadata = {**record.metadata, **metadata}  # of several records with one title the first holds
+        metadata = {
+            **record.metadata,
+            **metadata,
+        }  # of several records with the same title the first has priority
         source = source or record.source
         text = record.text.strip()
         texts.append(text)
@@ -135,7 +138,7 @@ def _metadata(value: Mapping[str, object]) -> dict[str, MetadataValue]:
 
 
 def _values(path: Path, name: str, limits: InputLimits) -> Iterator[tuple[str, object]]:
-    """The values of a file, each with its location; a line that cannot be read yields a Problem."""
+    """Yield the values of a file, each with its location. An unreadable line yields a Problem."""
     if read_head(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
         for index, value in enumerate(read_array(path, limits), 1):
             yield f"{name}, record {index}", value
@@ -157,7 +160,7 @@ def _record(value: object, source: str) -> Record:
     title, text = value.get("title"), value.get("text")
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError(f"expected title and text as strings, got {some_keys(value)}")
-    # Composed characters, so that the offsets of mentions and the text of the page agree.
+    # Composed characters, so that the offsets of mentions match the text of the page.
     record = Record(
         normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source, _metadata(value)
     )

@@ -1,4 +1,4 @@
-"""Which picture files are shown by pages of the same folder: their text is part of these pages."""
+"""Finds the picture files displayed by pages of the same folder: their text becomes part of these pages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _ADDRESS = re.compile(
 
 
 def shown_pictures(paths: Iterable[str], limits: InputLimits) -> frozenset[str]:
-    """Of the given files the pictures that given Markdown and HTML pages name. An address ``/images/a.png``, which begins
-    at the root of a site, is that of every picture whose path ends so."""
+    """Return the pictures among the files that the Markdown and HTML files refer to. A site-absolute address
+    ``/images/a.png`` matches every picture whose path ends with it.
+    """
     paths = list(paths)
     pictures = {os.path.normpath(path): path for path in paths if path.lower().endswith(PICTURE_SUFFIXES)}
     if not pictures:
@@ -47,9 +48,9 @@ def shown_pictures(paths: Iterable[str], limits: InputLimits) -> frozenset[str]:
 def _addresses(path: str, limits: InputLimits) -> set[str]:
     try:
         data = read_document(Path(path), limits)
-    except (InputError, OSError):  # said when it is read
+    except (InputError, OSError):  # reported when the file is read
         return set()
-    if path.lower().endswith(_HTML) and is_wiki(data):  # whose pictures are left out
+    if path.lower().endswith(_HTML) and is_wiki(data):  # the pictures of wiki pages are not used
         return set()
     found = set(_ADDRESS.findall(data))
     return {unquote(address.decode("utf-8", "replace")) for address in found}

@@ -1,4 +1,4 @@
-"""Documents at ``http`` and ``https`` addresses: fetched once, politely, within limits; then recognised like any file."""
+"""Documents at ``http`` and ``https`` addresses: fetched once, within limits, then recognised like any file."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _SUFFIXES = {
     "text/plain": ".txt",
     "text/csv": ".csv",
 }
-"""Of types that have no signature: their name says what they are."""
+"""Suffixes for types without a signature, whose format is given by the name."""
 
 
 def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS) -> Item:
-    """The document at an address. Its path is the host and the path of the address that redirects lead to, so that pages
-    of one site find one another by their links.
+    """Fetch the document at an address. Its path is the host and path of the address after redirects, so that pages of
+    one site find each other by their links.
 
-    Any address that this machine can reach is fetched, also those of its own network: fetch only what you are asked to by
-    its user. Raises InputError where there is no such document, where it is too large or takes too long, where it is of
-    no format that is read, and where redirects lead elsewhere than to ``http`` and ``https``.
+    Any address reachable from this machine is fetched, including its private network: fetch only addresses given by the
+    user. Raises InputError when there is no such document, when it is too large or slow or in an unsupported format,
+    and when redirects lead to other schemes than ``http`` and ``https``.
     """
     retrying = Retrying(
         retry=retry_if_exception_type(PassingError),
@@ -69,7 +69,7 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
 
 
 def _download(session: requests.Session, address: str, folder: Path, limits: InputLimits) -> tuple[Path, str]:
-    """The file that an address leads to, and its path. Raises InputError, and PassingError for what may do next time."""
+    """Return the downloaded file and its path. Raises InputError, and PassingError if a retry may succeed."""
     try:
         with session.get(address, stream=True, timeout=(_CONNECT_SECONDS, _READ_SECONDS)) as response:
             if response.status_code in _PASSING:
@@ -99,7 +99,7 @@ def _reason(error: requests.exceptions.RequestException) -> str:
 
 
 def _write(response: requests.Response, file: Path, most: int) -> None:
-    """The body into a file; raises InputError for one that is too large or comes too slowly."""
+    """Write the body to a file. Raises InputError when it is too large or slow."""
     until = time.monotonic() + _WHOLE_SECONDS
     size = 0
     with file.open("wb") as out:
@@ -113,7 +113,7 @@ def _write(response: requests.Response, file: Path, most: int) -> None:
 
 
 def _place(address: str) -> str:
-    """Where a page lies among those of its site and others.
+    """Return the path of a page in the collection.
 
     >>> _place("https://example.org:8000/docs/a%20b.html?v=1#top"), _place("http://example.org")
     ('example.org:8000/docs/a b.html', 'example.org/index.html')
@@ -125,7 +125,7 @@ def _place(address: str) -> str:
 
 
 def _file_name(place: str, content_type: str) -> str:
-    """A name with the suffix that the type of the content asks for, where it has none that is known."""
+    """Return a name with the suffix of the content type, unless it has a known one."""
     suffix = PurePosixPath(place).suffix.lower()
     known = format_of_name(place) is not None or suffix in (".html", ".htm")
     told = _SUFFIXES.get(content_type.partition(";")[0].strip().lower(), "")

@@ -1,7 +1,7 @@
-"""The HTML dumps of Wikimedia Enterprise: one page in each line of JSON, in files of a ``tar.gz`` or by themselves.
+"""The HTML dumps of Wikimedia Enterprise: one page per line of JSON, in files of a ``tar.gz`` or separate files.
 
 https://enterprise.wikimedia.com/docs/data-dictionary/ describes the keys of a page. A dump is read as a stream: of a
-packed one only the page at hand is in memory.
+compressed one only the current page is in memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TAR_HEAD = 512
 
 
 def is_tar(path: Path) -> bool:
-    """Whether a file, packed by gzip or not, is a tar archive. Raises InputError when it cannot be read."""
+    """Whether a file, gzipped or not, is a tar archive. Raises InputError when it cannot be read."""
     return read_head(path, _TAR_HEAD)[257:262] == b"ustar"
 
 
@@ -45,7 +45,7 @@ def is_dump(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> bool:
 
 
 def rows_of_tar(path: str, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Item | Problem]:
-    """One item a page, with the page as its content; named by the file of the archive and the line there."""
+    """Yield one item per page, with the page as its content, named by the file of the archive and the line."""
     for member, line in _lines(Path(path), limits):
         if line.data is None:
             place = f"{printable_path(path)}, {member}, line {line.number}"
@@ -55,7 +55,7 @@ def rows_of_tar(path: str, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Ite
 
 
 def _lines(path: Path, limits: InputLimits) -> Iterator[tuple[str, Line]]:
-    """The lines of the files of an archive that hold JSON, with the name of the file."""
+    """Yield the lines of the JSON files in an archive, with the name of the file."""
     with opened(path, limits) as file:
         try:
             with tarfile.open(fileobj=file, mode="r|") as archive:
@@ -70,8 +70,9 @@ def _lines(path: Path, limits: InputLimits) -> Iterator[tuple[str, Line]]:
 
 
 def to_page(row: object, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
-    """The page of a row, with its revision, address and time, and the titles that lead to it as aliases. Raises
-    InputError where the row is no page, or its HTML cannot be parsed."""
+    """Convert a row to a page, with its revision, address and time, and with the titles redirected to it as aliases.
+    Raises InputError when the row is not a page, or its HTML cannot be parsed.
+    """
     if not isinstance(row, Mapping):
         raise InputError(f"expected a page of a Wikimedia dump, got a JSON {type(row).__name__}")
     body = row.get("article_body")

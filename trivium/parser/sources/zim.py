@@ -1,7 +1,8 @@
-"""ZIM files, in which Kiwix carries Wikipedia and other sites: one item a page, with the titles that redirect to it.
+"""ZIM files, in which Kiwix distributes Wikipedia and other sites: one item per page, with the titles that redirect to
+it.
 
-Whoever lists a file reads its directory twice, redirects first; their positions are all that is kept (8 bytes each).
-Pages are unpacked where they are parsed. https://wiki.openzim.org/wiki/ZIM_file_format
+Listing a file reads its directory twice, redirects first; only their positions are kept (8 bytes each). Pages are
+uncompressed when they are parsed. https://wiki.openzim.org/wiki/ZIM_file_format
 """
 
 from __future__ import annotations
@@ -34,16 +35,19 @@ FORMAT = "zim"
 SIGNATURE = b"ZIM\x04"
 
 _OF_WIKIS = b"mwoffliner"
-"""What makes the files of MediaWikis calls itself so: their pages are known by title, those of other sites by path."""
+"""Name of the program that creates the files of MediaWikis, whose pages are known by title; those of other sites by
+path.
+"""
 _OLD_PAGES = "A/"
-"""Where pages lie in files of before 2021; there everything else lies below another letter."""
+"""Prefix of pages in files created before 2021; everything else is below another letter there."""
 _MOST_ALIASES = 1_000
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 
 
 def items(path: str, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Item | Problem]:
-    """One item for each page of a file, in the order of their paths. Raises InputError where it is damaged,
-    MissingExtraError without the package ``libzim``."""
+    """Yield one item per page of a file, ordered by path. Raises InputError when it is damaged, and MissingExtraError
+    without the package ``libzim``.
+    """
     with _damage():
         archive = _open(path)
         redirects = _Redirects(archive)
@@ -66,8 +70,9 @@ def items(path: str, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Item | Pr
 
 
 def to_page(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> Page:
-    """The page of an item. That of a MediaWiki is called what it calls itself, and its path and redirects are aliases;
-    that of another site is read as a file of a site is. Raises InputError."""
+    """Return the page of an item. A MediaWiki page gets the title it states, with its path and redirects as aliases; a
+    page of another site is read like a file of a site. Raises InputError.
+    """
     assert item.entry is not None
     with _damage():
         archive = _open(item.location)
@@ -87,8 +92,8 @@ def to_page(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> Page:
 
 
 def link_resolver(entry: str, host: str) -> Callable[[str], str | None]:
-    """What gives the title that a link of a page leads to, by the path of that page. Links inside a file are relative;
-    those to pages that are not in it lead to the ``host`` that it was made of.
+    """Return a function that maps a link of a page to the title it leads to. ``entry`` is the path of the page. Links
+    within the file are relative; links to pages not contained in it lead to the original ``host``.
 
     >>> resolve = link_resolver("AC/DC", "en.wikipedia.org")
     >>> resolve("../Red_planet#Moons"), resolve("Live"), resolve("https://en.wikipedia.org/wiki/Mars"), resolve("#Live")
@@ -114,7 +119,7 @@ def link_resolver(entry: str, host: str) -> Callable[[str], str | None]:
 
 
 class _Redirects:
-    """The redirects of a file: where each leads, by positions, sorted by that."""
+    """The redirects of a file, as positions, sorted by target."""
 
     def __init__(self, archive: Any) -> None:
         origins, targets = array("i"), array("i")
@@ -129,14 +134,14 @@ class _Redirects:
         self._targets = np.asarray(targets, dtype=np.int32)[order]
 
     def titles(self, position: int) -> list[str]:
-        """The titles that lead to the page at a position, as many as are kept of one."""
+        """Return the titles that redirect to the page at a position, up to a maximum."""
         first, last = np.searchsorted(self._targets, (position, position + 1))
         origins = self._origins[first : min(last, first + _MOST_ALIASES)].tolist()
         return [self._archive._get_entry_by_id(origin).title for origin in origins]
 
 
 def _open(path: str) -> Any:
-    """The file, opened once as long as it is the same."""
+    """Return the archive, which is cached until the file changes."""
     try:
         about = Path(path).stat()
     except OSError as error:
@@ -158,7 +163,7 @@ def _is_of_wiki(archive: Any) -> bool:
 
 
 def _host(archive: Any) -> str:
-    """The site that a file was made of; empty where it does not say."""
+    """Return the original site of a file; empty if unknown."""
     said = (
         archive.get_metadata("Source").decode("utf-8", "replace") if "Source" in archive.metadata_keys else ""
     )
@@ -166,7 +171,9 @@ def _host(archive: Any) -> str:
 
 
 def _is_page(archive: Any, path: str) -> bool:
-    """Whether something lies where pages do. Files of today have pages first; what comes behind has types of its own."""
+    """Whether a path is that of a page. Files in the new format contain only content here; other entries have other
+    types.
+    """
     return bool(archive.has_new_namespace_scheme) or path.startswith(_OLD_PAGES)
 
 
@@ -176,7 +183,7 @@ def _name(archive: Any, path: str) -> str:
 
 @contextmanager
 def _damage() -> Iterator[None]:
-    """What the library says of a damaged file becomes an InputError."""
+    """Translate the library's errors on a damaged file to InputError."""
     try:
         yield
     except (RuntimeError, KeyError, IndexError) as error:
