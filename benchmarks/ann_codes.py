@@ -1,11 +1,12 @@
-"""Approximate indexes whose vectors are kept as 16-bit numbers, as bytes or as bits: what they find, how fast, how large.
+"""Compares approximate vector indexes that store 16-bit floats, bytes or bits: recall, speed and size.
 
     python benchmarks/ann_codes.py --store joint-store --questions ../shared/data/wiki/squad_questions.jsonl
     python benchmarks/ann_codes.py --store joint-store --questions ... --drawn 200000
 
-The vectors are those of the nodes of a label, or so many drawn around them (``benchmarks/draw_vectors.py``); the
-questions are embedded by the store's embedder. What an index finds is ordered by the exact vectors of the store, so that
-``@10``, the share of the ten nearest that are among the hundred found, is what a search finds of them.
+The vectors are those of the nodes of one label, or a number of vectors drawn around them
+(``benchmarks/draw_vectors.py``); the questions are embedded by the store's embedder. Candidates of an index are
+reordered by the exact vectors of the store, as in a search: ``@10`` is the share of the ten exact nearest neighbours
+that are among the hundred candidates.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from trivium.graph.schema import Label
 FOUND = 100
 LARGEST = 127
 HIGHEST = 0.52
-"""The largest number in a vector of bge-small."""
+"""The largest absolute component of a vector of bge-small."""
 CUTOFFS = (10, 30, 50, 100)
 Encode = Callable[[Vectors], NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A way to keep vectors in an index, and how many nodes are asked of it."""
+    """A vector index configuration, and the number of neighbours requested from it."""
 
     dtype: str
     metric: str
@@ -73,19 +74,21 @@ KINDS = {
     "bits, 1,000 asked": Kind("b1", "hamming", _signs, 1000, 1000),
 }
 _SHARED = {"the same, as stores ask": "bytes, own scales", "bits, 1,000 asked": "bits, 400 asked"}
-"""Kinds that search the index of another one."""
+"""Configurations that search the index of another one."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--questions", type=Path, nargs="+", required=True)
     parser.add_argument("--label", choices=[str(label) for label in Label], default=str(Label.ENTITY))
-    parser.add_argument("--drawn", type=int, help="Draw so many vectors around those of the label.")
-    parser.add_argument("--limit", type=int, default=300, help="Questions, spread over the files.")
+    parser.add_argument("--drawn", type=int, help="Draw that many vectors around those of the label.")
+    parser.add_argument(
+        "--limit", type=int, default=300, help="Number of questions, spread evenly over the files."
+    )
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     given = parser.parse_args()
     with Engine.open(given.store) as engine:
@@ -111,7 +114,7 @@ def main() -> None:
 
 
 def compare(vectors: Vectors, questions: Vectors, kinds: Sequence[str], folder: Path) -> None:
-    """Build an index of each kind, ask all of them each question in turn, and print what came of it."""
+    """Build an index for each configuration, query all of them with each question in turn, and print the results."""
     table = Table(f"{len(vectors):,} vectors, {len(questions)} questions")
     for name in (*(f"@{cutoff}" for cutoff in CUTOFFS), "search ms", "with order ms", "MB", "build s"):
         table.add_column(name, justify="right")
@@ -158,7 +161,7 @@ def compare(vectors: Vectors, questions: Vectors, kinds: Sequence[str], folder: 
 
 
 def new_index(kind: Kind, dimension: int) -> Index:
-    """An empty index."""
+    """Create an empty index."""
     return Index(
         ndim=dimension,
         metric=kind.metric,
@@ -170,7 +173,7 @@ def new_index(kind: Kind, dimension: int) -> Index:
 
 
 def build(kind: Kind, vectors: Vectors, path: Path) -> None:
-    """Write an index as a store makes it."""
+    """Build an index and write it to disk, as a store does."""
     index = new_index(kind, vectors.shape[1])
     for begin in range(0, len(vectors), 2_000):
         some = vectors[begin : begin + 2_000]
@@ -179,7 +182,7 @@ def build(kind: Kind, vectors: Vectors, path: Path) -> None:
 
 
 def view(kind: Kind, vectors: Vectors, path: Path) -> Index:
-    """The index, mapped into memory."""
+    """Return the index, mapped into memory."""
     index = new_index(kind, vectors.shape[1])
     index.view(str(path))
     return index

@@ -1,12 +1,12 @@
-"""Whether a search waits for the threads of a BLAS: the default search as users run it, with no variable set, beside the
-same with one thread.
+"""Measures whether the threads of a BLAS slow a search down: the default search with no environment variable set,
+compared with one BLAS thread.
 
     python benchmarks/blas_threads.py STORE QUESTIONS.jsonl [--questions 100] [--rounds 5]
 
-Each measurement is a process of its own that opens the store, searches a few times to get warm and prints the median of
-its milliseconds, by the clock and of processor time. Both kinds take turns, so that what else the machine does meets
-both; a ratio is the median of the rounds' ratios. Threads that wait for each other show in the processor time even where
-other work keeps the machine busy.
+Each measurement runs in its own process, which opens the store, warms up with a few searches and prints the median
+milliseconds per search in wall-clock and processor time. Both configurations alternate, so that other load on the
+machine affects both alike; a ratio is the median of the ratios of the rounds. Threads that spin while waiting for each
+other show in the processor time even on a busy machine.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ WARMING = 10
 
 
 Times = tuple[float, float]
-"""Milliseconds by the clock, and of processor time."""
+"""Milliseconds of wall-clock time and of processor time."""
 
 
 def search(store: str, texts: list[str], fusion: str) -> Times:
-    """Medians of a search for ten hits."""
+    """Return the median times of a search for ten hits."""
     from trivium import Engine
 
     clock, processor = [], []
@@ -43,7 +43,7 @@ def search(store: str, texts: list[str], fusion: str) -> Times:
 
 
 def measure(arguments: argparse.Namespace, threads: str | None) -> Times:
-    """The same in a fresh process."""
+    """Run the measurement in a new process with that many BLAS threads (None: the default)."""
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     if threads is not None:
         environment |= dict.fromkeys(VARIABLES, threads)
@@ -67,7 +67,9 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fusion", default="default")
-    parser.add_argument("--alone", action="store_true", help="measure in this process, as it is")
+    parser.add_argument(
+        "--alone", action="store_true", help="measure in this process, without changing its environment"
+    )
     arguments = parser.parse_args()
     if arguments.alone:
         lines = arguments.file.read_text("utf-8").splitlines()[: arguments.questions]

@@ -1,11 +1,11 @@
-"""The memory of a build at several sizes, and how much of it grows with the collection.
+"""Measures the memory of a build at several collection sizes, and how much of it grows with the collection.
 
     python benchmarks/build_memory.py UNPACKED/pages --pages 500 2000 5400
 
-Each part of a build runs in a process of its own, on links to the first files of the folder, into a folder store. Printed
-is the most private memory that the process had at any time, and what a passage costs between the smallest collection and
-the largest; of ``load`` also what the processes had that parse for it, together. There is no model: every text has a
-direction near one of a few hundred, with as many numbers as bge-small gives.
+Each stage of a build runs in its own process, on links to the first files of the folder, into a folder store. Prints
+the peak private memory of the process, and the memory per passage between the smallest and the largest collection; for
+``load`` also the peak of its parser processes together. No model is used: the vector of every text lies near one of a
+few hundred directions, and has as many dimensions as those of bge-small.
 """
 
 from __future__ import annotations
@@ -38,14 +38,20 @@ _MB = 1 << 20
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="HTML files.")
-    parser.add_argument("--pages", type=int, nargs="+", default=[500, 2000, 5400], help="Files to load.")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="Parts, from the first on.")
-    parser.add_argument("--keep", type=Path, help="Folder for the stores; else they are deleted.")
+    parser.add_argument("folder", type=Path, help="Folder of HTML files.")
+    parser.add_argument(
+        "--pages", type=int, nargs="+", default=[500, 2000, 5400], help="Numbers of files to load."
+    )
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="Stages to run; must start with the first."
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="Folder to keep the stores in; by default they are deleted."
+    )
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part is not None:
@@ -65,7 +71,7 @@ def main() -> None:
 
 
 def apart(part: str, folder: Path, store: Path) -> dict[str, float]:
-    """What a part of a build takes, in a process of its own."""
+    """Run a stage of a build in its own process and return its figures."""
     command = [sys.executable, __file__, str(folder), "--part", part, "--keep", str(store)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -74,7 +80,9 @@ def apart(part: str, folder: Path, store: Path) -> dict[str, float]:
 
 
 def run(part: str, folder: Path, store: Path) -> dict[str, float]:
-    """Do one part of a build; bytes at the start, at most, and of the processes that parse, and how many passages."""
+    """Run a stage of a build. Returns the memory in bytes at the start and at the peak, that of the parser processes,
+    and the number of passages.
+    """
     with Engine.create(store, embedder=RandomEmbedder()) as engine:
         work: dict[str, Callable[[], Any]] = {
             "load": lambda: load([str(folder)], engine.store),
@@ -89,7 +97,7 @@ def run(part: str, folder: Path, store: Path) -> dict[str, float]:
 
 
 class Watch:
-    """Looks at the private memory of this process, and of those it started, until the block ends."""
+    """Samples the private memory of this process and of its children until the block ends."""
 
     def __init__(self) -> None:
         self.begin = self.most = private("self")
@@ -112,7 +120,7 @@ class Watch:
 
 
 def private(process: str) -> int:
-    """Bytes of memory that belong to no file, of a process by its number; 0 where it has ended."""
+    """Return the private memory of a process, in bytes; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -121,25 +129,25 @@ def private(process: str) -> int:
 
 
 def children() -> list[str]:
-    """The numbers of the processes that this one started."""
+    """Return the process ids of the children of this process."""
     tasks = Path("/proc/self/task").glob("*/children")
     return [number for task in tasks for number in task.read_text().split()]
 
 
 class RandomEmbedder:
-    """Gives each text a direction of its own, near that of some others."""
+    """An embedder that returns random vectors, clustered around a few hundred directions."""
 
     def __init__(self) -> None:
         self.identity = EmbedderIdentity("random", "1", DIMENSION)
         self._subjects = np.random.default_rng(0).standard_normal((_SUBJECTS, DIMENSION), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
-        """A unit vector (d,)."""
+        """Return a unit vector (d,)."""
         row: Vectors = self.embed([text])[0]
         return row
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Unit vectors (n x d)."""
+        """Return unit vectors (n x d)."""
         rows = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for row, text in enumerate(texts):
             number = crc32(text.encode("utf-8", "surrogatepass"))
@@ -151,11 +159,11 @@ class RandomEmbedder:
         return rows
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there are no resources to release."""
 
 
 def show(parts: Sequence[str], measured: dict[int, list[dict[str, float]]]) -> None:
-    """A row for each part, a column for each size."""
+    """Print one row per stage and one column per collection size."""
     table = Table("MB of its own, at most")
     passages = [found[-1]["passages"] for found in measured.values()]
     for (count, _), size in zip(measured.items(), passages, strict=True):

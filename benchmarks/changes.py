@@ -1,10 +1,10 @@
-"""Time to add, replace and remove one document inside one process, until it is found.
+"""Measures how long adding, replacing and removing one document takes in one process, until a search reflects it.
 
     python benchmarks/changes.py --store joint-store
 
-The store is copied first, and the copy changed; ``--in-place`` changes the store itself, for one that is too large to
-copy. Prints the median and the slowest of several rounds, beside the time of
-one search, so that runs on different machines can be compared.
+The store is copied first, and the copy is changed; ``--in-place`` changes the store itself, for stores that are too
+large to copy. Prints the median and the maximum over several rounds, and the time of one search, so that runs on
+different machines can be compared.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ The bustard {n} nests on the steppe. Physics has no part in it, nor has the plan
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument(
-        "--in-place", action="store_true", help="Change the store itself; what is added is removed again."
+        "--in-place", action="store_true", help="Change the store itself; added documents are removed again."
     )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def measure(store: Path, folder: Path, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each kind of change, by round."""
+    """Return the seconds of each kind of change, one per round."""
     times: dict[str, list[float]] = {}
     with trivium.Engine.open(store) as engine:
 
@@ -73,7 +73,7 @@ def measure(store: Path, folder: Path, rounds: int) -> dict[str, list[float]]:
             if there != any("bustards" in hit.page for hit in hits):
                 raise SystemExit(f"{name}: expected the page {'to be' if there else 'not to be'} found")
 
-        engine.search("where do birds nest", k=5)  # what is loaded once
+        engine.search("where do birds nest", k=5)  # loads models and indexes
         timed("search", lambda: None, -1, there=False)
         for number in range(rounds):
             linked, plain = folder / f"linked{number}.md", folder / f"plain{number}.md"

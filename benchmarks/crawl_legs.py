@@ -1,10 +1,10 @@
-"""Time the lexical leg and the walk on a large store, with or without embeddings.
+"""Times the lexical retriever and the walk on a large store, with or without embeddings.
 
     trivium build UNPACKED/pages --store crawl --no-embed
     python benchmarks/crawl_legs.py --store crawl --questions ../shared/data/wiki/squad_questions.jsonl
 
-The lexical leg is timed whole. The walk is timed from the question on: names looked up, then the push. Its seed
-chunks are the 20 best of the lexical leg, whose time does not count.
+The lexical retriever is timed as a whole, the walk including its entity lookup but without its seed chunks, which are
+the 20 best of the lexical retriever.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trivium.search.candidates import DEPTH
 
 
 def main() -> None:
-    """Measure and print milliseconds."""
+    """Run the benchmark and print milliseconds."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,9 +1,9 @@
-"""Personalised PageRank over 50 chunks: the closed form against NetworkX on the same graph.
+"""Compares personalised PageRank over 50 chunks in closed form with NetworkX on the same graph.
 
     python benchmarks/diffusion_vs_networkx.py
 
-Prints how many times as fast the closed form is, from the same weights (making the NetworkX graph does
-not count), and how far the two results are apart.
+Prints the speed-up of the closed form, given the same weights (the construction of the NetworkX graph is not timed),
+and the largest difference between the results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DAMPING = 0.85
 
 
 def best_of(function: Callable[[], object], repeats: int, calls: int) -> float:
-    """Seconds a call, the best of several repeats."""
+    """Return the seconds per call, the best of several repeats."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -36,7 +36,9 @@ def best_of(function: Callable[[], object], repeats: int, calls: int) -> float:
 def main() -> None:
     rng = np.random.default_rng(50)
     topic = rng.normal(size=DIMENSION)
-    vectors = rng.normal(size=(CHUNKS, DIMENSION)) + topic  # chunks on one question resemble each other
+    vectors = (
+        rng.normal(size=(CHUNKS, DIMENSION)) + topic
+    )  # chunks retrieved for one question are similar to each other
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     weights = similarity_graph(vectors.astype(np.float32))
     seeds = np.maximum(0.0, vectors @ (topic / np.linalg.norm(topic)))

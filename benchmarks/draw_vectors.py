@@ -1,11 +1,12 @@
-"""Fill a store with vectors drawn around real ones, to time searches in a collection too large to embed for a trial.
+"""Fills a store with vectors drawn around real ones, to time searches in a collection that is too large to embed for an
+experiment.
 
     trivium build UNPACKED/pages --store crawl --no-embed
     python benchmarks/draw_vectors.py --store crawl --real joint-store
 
-Each text gets a vector near those that two texts of ``--real`` have: one chosen by the text's title, which the
-passages of a document share, and one by the text. Cosines are so spread about as in a real store, and what belongs
-together lies together. What a search finds means nothing.
+The vector of each text lies near two vectors of ``--real``: one selected by the title of the text, which the passages
+of a document share, and one by the text itself. Cosines are therefore distributed much as in a real store, and the
+passages of a document are close to each other. The results of searches are meaningless.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SLICE = 5_000
 
 
 def main() -> None:
-    """Fill it and say how much there was to fill."""
+    """Fill the store and print the number of vectors."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -59,7 +60,7 @@ def main() -> None:
 
 
 def drawer(real: Vectors) -> Callable[[Sequence[str]], Vectors]:
-    """Makes vectors of texts, the same for the same texts."""
+    """Return a function that draws vectors for texts, deterministically."""
 
     def draw(texts: Sequence[str]) -> Vectors:
         titles = np.array([crc32(text.split(" > ")[0].split(":")[0].encode()) for text in texts], np.int64)

@@ -1,12 +1,14 @@
-"""How near embedding on the processor is to what the processor can do, and whether another way to run the model pays.
+"""Measures how close embedding on the CPU comes to the hardware limit, and whether other ways of running the model are
+faster.
 
     python benchmarks/embedding_limit.py --store STORE [--texts 40] [--rounds 5]
 
-First what one pass over a text costs: operations, counted from the shapes of the model's weights, against products of
-large matrices in the same runtime on one thread. Then other ways, in turns with what is done now: a ratio is the median
-of those of the rounds, and the greatest difference is that between numbers of the vectors. All times are processor time
-of the thread that computes, so that other work on the machine matters little; with several threads or processes it is
-the clock. Needs the package onnx (the extra ``dev``).
+First compares the operations of a forward pass per second, counted from the shapes of the model's weights, with
+products of large matrices in the same runtime on one thread. Then compares alternatives with the current
+implementation, in turns: a ratio is the median of the ratios of the rounds, and a difference is the largest absolute
+difference between components of the vectors. Times are processor time of the computing thread, so that other load on
+the machine hardly matters; with several threads or processes they are wall-clock time. Requires the package onnx (extra
+``dev``).
 """
 
 from __future__ import annotations
@@ -41,28 +43,28 @@ MODEL = "bge-small"
 SLICE = 128
 """Texts that a build embeds between two writes."""
 COUNTED = 1024
-"""Texts of each kind that are counted; fewer are embedded."""
+"""Maximum number of texts of each kind whose tokens are counted; fewer are embedded."""
 SIDE = 1024
-"""Rows and columns of the matrices whose product is the limit."""
+"""Rows and columns of the matrices whose product is the reference."""
 
 Ids = Sequence[Sequence[int]]
 Vectors = NDArray[np.float64]
 
 
 class Shape(NamedTuple):
-    """What a model computes: products with weights, layers of attention, their width."""
+    """What a model computes: parameters of matrix products, number of attention layers, and their width."""
 
     weights: int
     layers: int
     width: int
 
     def operations(self, tokens: int) -> float:
-        """Of one pass, a product and its sum being two."""
+        """Return the floating-point operations of one forward pass; a multiply-add counts as two."""
         return 2.0 * tokens * self.weights + 4.0 * self.layers * self.width * tokens * tokens
 
 
 def session(model: Any, threads: int = 1, level: str = "ORT_ENABLE_ALL", **options: bool) -> Any:
-    """As the embedder makes it."""
+    """Create an ONNX session with the options of the embedder."""
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = threads
     settings.inter_op_num_threads = 1
@@ -91,7 +93,7 @@ def one_by_one(model: Any, rows: Ids) -> Vectors:
 
 
 def to_multiples(model: Any, rows: Ids, multiple: int) -> Vectors:
-    """Padded to a multiple of tokens, so that there are few shapes."""
+    """Run the model on rows padded to a multiple of tokens, so that few distinct shapes occur."""
     found = []
     for row in rows:
         ids, mask = padded([row, [0] * (-(-len(row) // multiple) * multiple)])
@@ -117,7 +119,7 @@ def shape_of(path: Path) -> Shape:
 
 
 def product_speed(kind: str, rows: int, seconds: float = 1.0) -> float:
-    """Operations a second of a product of matrices, of 32-bit or of 8-bit numbers, on one thread."""
+    """Return the operations per second of a matrix product in 32-bit floats or 8-bit integers, on one thread."""
     made, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
     rng = np.random.default_rng(0)
     if kind == "float":
@@ -146,7 +148,7 @@ def product_speed(kind: str, rows: int, seconds: float = 1.0) -> float:
 
 
 def bandwidth() -> float:
-    """Bytes a second that one thread reads of memory."""
+    """Return the memory bandwidth of one thread, in bytes per second."""
     numbers = np.ones(32 << 20, np.float32)
     speeds = []
     for _ in range(5):
@@ -157,7 +159,7 @@ def bandwidth() -> float:
 
 
 def texts_of(store: str, count: int) -> dict[str, list[str]]:
-    """Passages, sentences and names, taken evenly from a store."""
+    """Return passages, sentences and names, sampled evenly from a store."""
     with trivium.Engine.open(store) as engine:
         pages = engine.pages()
         graphs = engine.store.page_graphs(pages[:: max(1, len(pages) // (2 * count))])
@@ -179,14 +181,14 @@ def seconds_of(work: Callable[[], Any], clock: Callable[[], float]) -> tuple[flo
 
 
 def best_of(work: Callable[[], Any], rounds: int) -> float:
-    """Processor seconds when nothing else had the caches, as near as that can be had."""
+    """Return the minimum processor time in seconds over the rounds, the least disturbed by other processes."""
     return min(seconds_of(work, time.thread_time)[0] for _ in range(rounds))
 
 
 def compare(ways: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[], float], now: str) -> None:
-    """Print each way's time as a ratio to that of ``now``, and how much its vectors differ."""
+    """Print the time of each alternative as a ratio to that of ``now``, and how much its vectors differ."""
     times: dict[str, list[float]] = {name: [] for name in ways}
-    vectors = {name: work() for name, work in ways.items()}  # and warm
+    vectors = {name: work() for name, work in ways.items()}  # also warms up
     for _ in range(rounds):
         for name, work in ways.items():
             times[name].append(seconds_of(work, clock)[0])
@@ -201,7 +203,7 @@ def compare(ways: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[],
 
 
 def several(pool: Any, work: Callable[[Ids], Any], rows: Ids) -> None:
-    """Two workers, each with half of the texts."""
+    """Run two workers, each on half of the texts."""
     list(pool.map(work, [rows[::2], rows[1::2]]))
 
 
@@ -240,7 +242,7 @@ def show_limit(kinds: dict[str, Ids], now: Any, shape: Shape, rounds: int) -> No
 
 
 def show_padding(kinds: dict[str, Ids]) -> None:
-    """How many tokens would be computed for one that is asked, in slices as a build embeds them."""
+    """Print how many tokens are computed per token of the texts, in slices as in a build."""
     for kind, rows in kinds.items():
         lengths = [len(row) for row in rows]
         said = []
@@ -266,12 +268,12 @@ def show_time_by_length(now: Any, shape: Shape, rounds: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--store", required=True, help="where texts are taken from")
-    parser.add_argument("--texts", type=int, default=40, help="of each kind")
+    parser.add_argument("--store", required=True, help="store to take texts from")
+    parser.add_argument("--texts", type=int, default=40, help="number of texts of each kind")
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     path = locate(MODEL).model

@@ -1,14 +1,14 @@
-"""Search with conditions that 50, 5 and .5 % of the chunks fulfil: what is found against an exact search, and how long.
+"""Measures search with filters that 50, 5 and 0.5 % of the chunks satisfy: recall against an exact search, and latency.
 
     python benchmarks/filters.py --chunks 40000
     python benchmarks/filters.py --chunks 10000 --neo4j bolt://localhost:7687
 
-A store of made-up pages is made in a temporary folder, or in the empty database at the address. Each page knows a number
-``bucket`` from 0 to 999, each chunk has words of a small vocabulary and a vector near one of 200 centres. Prints for each
-condition, and for none, the recall of ``nearest`` (of 100) and of ``keyword_search`` (of 64) against everything compared,
-and the median milliseconds of both and of a fused search with all eight retrievers; the first question under a
-condition, for which it is evaluated, apart. In a folder it is the time of the processor, so that other work on the
-machine does not count; with Neo4j it is that of the clock.
+A store of synthetic pages is created in a temporary folder, or in the empty database at the address. Each page has a
+metadata number ``bucket`` from 0 to 999; each chunk consists of words of a small vocabulary and has a vector near one
+of 200 centres. Prints for each filter, and without one, the recall of ``nearest`` (100 neighbours) and of
+``keyword_search`` (64 hits) against an exhaustive comparison, and the median milliseconds of both and of a fused search
+with all eight retrievers. The first search with a filter, which evaluates it, is listed separately. In a folder store
+the times are processor time, so that other load on the machine does not count; with Neo4j they are wall-clock time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _clock = time.process_time
 
 
 class Vectoriser:
-    """An embedder of made-up vectors: each near a centre that its text has drawn."""
+    """An embedder of synthetic vectors. The text determines the centre that its vector is near."""
 
     identity = EmbedderIdentity("made-up", "1", DIMENSION)
 
@@ -51,7 +51,7 @@ class Vectoriser:
         self._centres = np.random.default_rng(1).normal(size=(200, DIMENSION))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of texts."""
+        """Return the unit vectors of texts."""
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for row, text in enumerate(texts):
             draw = np.random.default_rng(list(text.encode()))
@@ -60,16 +60,16 @@ class Vectoriser:
         return found
 
     def embed_query(self, text: str) -> Vectors:
-        """The same of a question."""
+        """Return the unit vector of a question."""
         vector: Vectors = self.embed([text])[0]
         return vector
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there are no resources to release."""
 
 
 def page(number: int, draw: np.random.Generator) -> Page:
-    """A page of :data:`A_PAGE` chunks in sections of five, with a link in each."""
+    """Return a page of :data:`A_PAGE` chunks in sections of five, with a link in each."""
     text, chunks = "", []
     for _ in range(A_PAGE):
         words = " ".join(f"w{word}" for word in draw.zipf(1.3, size=40) % 5_000)
@@ -95,7 +95,7 @@ def fill(store: GraphStore, chunks: int, embedder: Vectoriser) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def measure(store: GraphStore, embedder: Vectoriser, questions: Sequence[str]) -> Table:
-    """A row a condition."""
+    """Return a table with one row per filter."""
     grid = Table(title=f"{store.info().nodes['Chunk']:,} chunks, {len(questions)} questions")
     for column in (
         "condition",
@@ -134,7 +134,7 @@ def measure(store: GraphStore, embedder: Vectoriser, questions: Sequence[str]) -
         grid.add_column(column, justify="left" if column == "condition" else "right")
     engine = trivium.Engine(store, embedder, remembered_questions=0)
     vectors = [embedder.embed_query(question) for question in questions]
-    # Everything that is loaded or compiled at first use.
+    # Warm up: load or compile everything that is used for the first time.
     engine.search(questions[0])
     for name, text in CONDITIONS.items():
         view: SearchStore = store if text is None else store.within(parse(text))
@@ -169,7 +169,7 @@ def measure(store: GraphStore, embedder: Vectoriser, questions: Sequence[str]) -
 
 
 def _median(ask: Callable[..., object], given: Sequence[object]) -> float:
-    """Milliseconds."""
+    """Return the median milliseconds of a call."""
     times = []
     for each in given:
         begun = _clock()

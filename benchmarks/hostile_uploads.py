@@ -1,10 +1,10 @@
-"""Upload documents that are made to exhaust a server, and see whether it holds.
+"""Uploads documents designed to exhaust a server, and checks whether it survives.
 
     python benchmarks/hostile_uploads.py --store my-store
 
-Starts ``trivium serve`` on a copy of the store, and prints for every attack what came of it, the most memory that the
-server and each of its parser processes held (resident, Linux), and the median time of searches meanwhile beside that of
-before. At last it tells the server to end in the middle of an attack, and prints how long that took.
+Starts ``trivium serve`` on a copy of the store. Prints for every attack the outcome, the peak resident memory of the
+server and of each parser process (Linux), and the median search latency during and before it. Finally stops the server
+in the middle of an attack, and prints how long that took.
 """
 
 from __future__ import annotations
@@ -31,52 +31,52 @@ QUESTION = "Who discovered the moons of Mars?"
 
 
 def array_of_empty_objects() -> bytes:
-    """A gzip of 280 kB that unpacks to 280 MB of JSON, several gigabytes as objects."""
+    """Return a gzip file of 280 kB that unpacks to 280 MB of JSON, several gigabytes as Python objects."""
     return gzip.compress(b"[" + b"{}," * 93_000_000 + b"{}]")
 
 
 def array_of_bad_records() -> bytes:
-    """As before, but each element is reported."""
+    """Return the same with elements each of which is reported as invalid."""
     return gzip.compress(b'[{"title":"A","text":"b"},' + b'{"a":1},' * 30_000_000 + b"{}]")
 
 
 def bad_lines() -> bytes:
-    """A gzip of 11 kB that unpacks to 11 MB of lines without a record."""
+    """Return a gzip file of 11 kB that unpacks to 11 MB of lines without a record."""
     return gzip.compress(b'{"title":"A","text":"b"}\n' + b"x\n" * 5_500_000)
 
 
 def values_in_one_record() -> bytes:
-    """A record whose JSON holds ten million objects."""
+    """Return a record whose JSON contains ten million objects."""
     return b'{"title":"A","text":"b","c":[' + b"{}," * 9_900_000 + b"{}]}"
 
 
 def attributes(count: int) -> bytes:
-    """One element with that many attributes."""
+    """Return an element with that many attributes."""
     return b"<title>T</title><p " + b" ".join(b"a%d" % i for i in range(count)) + b">x</p>"
 
 
 def hidden_attributes(count: int) -> bytes:
-    """The same between quoted tags, so that a look at the bytes does not show it."""
+    """Return an element with that many attributes between quoted tags, which a scan of the bytes does not detect."""
     return b"<title>T</title><p " + b" ".join(b"a%d='</b>'" % i for i in range(count)) + b">x</p>"
 
 
 def nested_headings() -> bytes:
-    """A heading of 400 kB over 2,500 others."""
+    """Return a heading of 400 kB above 2,500 others."""
     return b"<title>T</title><h2>" + b"x" * 400_000 + b"</h2>" + b"<h3>y</h3><p>z</p>" * 2_500
 
 
 def equal_headings() -> bytes:
-    """16,000 headings of one name."""
+    """Return 16,000 headings of one name."""
     return b"<title>T</title>" + b"<h2>Same</h2><p>x</p>" * 16_000
 
 
 def long_names() -> bytes:
-    """A heading of 4 kB in the uri of each of 200,000 chunks."""
+    """Return a heading of 4 kB that is part of the uris of 200,000 chunks."""
     return b"<title>T</title><h2>" + b"word " * 760 + b"</h2>" + b"<p>x</p>" * 200_000
 
 
 def many_records() -> bytes:
-    """57 MB of records."""
+    """Return 57 MB of records."""
     return b"".join(b'{"title":"R %d","text":"%s"}\n' % (i, b"some text " * 80) for i in range(68_000))
 
 
@@ -96,7 +96,7 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
 
 @contextmanager
 def server(store: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """``trivium serve`` on a free port, and its address."""
+    """Run ``trivium serve`` on a free port; yields the process and its address."""
     command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -113,10 +113,10 @@ def server(store: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 class Watch:
-    """Looks at the memory of a process and its children, and asks questions, until it is closed."""
+    """Samples the memory of a process and its children, and asks questions, until it is closed."""
 
     def __init__(self, process: int, address: str) -> None:
-        self.own = 0.0  # megabytes, at most
+        self.own = 0.0  # peak, in megabytes
         self.child = 0.0
         self.both = 0.0
         self.seconds: list[float] = []
@@ -152,12 +152,12 @@ class Watch:
 
     @property
     def median(self) -> float:
-        """Milliseconds a search took."""
+        """Median milliseconds of a search."""
         return 1e3 * statistics.median(self.seconds) if self.seconds else float("nan")
 
 
 def resident(process: int) -> float:
-    """Megabytes."""
+    """Return the resident memory of a process in megabytes."""
     try:
         found = re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
     except OSError:
@@ -166,7 +166,7 @@ def resident(process: int) -> float:
 
 
 def children_of(process: int) -> list[int]:
-    """Its children, by whatever thread of it."""
+    """Return the process ids of the children of all threads of a process."""
     try:
         tasks = list(Path(f"/proc/{process}/task").iterdir())
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
@@ -175,13 +175,13 @@ def children_of(process: int) -> list[int]:
 
 
 def upload(address: str, name: str, content: bytes) -> dict[str, Any]:
-    """The job of an upload."""
+    """Upload a document and return its job."""
     answer = requests.post(f"{address}documents", files={"files": (name, content)}, timeout=120)
     return {"state": str(answer.status_code)} if answer.status_code != 202 else answer.json()
 
 
 def ended(address: str, job: dict[str, Any], until: float) -> dict[str, Any]:
-    """A job when it has ended, or as it is when it is time."""
+    """Return a job once it has ended, or its state at the deadline."""
     while job["state"] in ("queued", "running") and time.perf_counter() < until:
         time.sleep(0.1)
         job = requests.get(f"{address}jobs/{job['id']}", timeout=60).json()
@@ -189,7 +189,7 @@ def ended(address: str, job: dict[str, Any], until: float) -> dict[str, Any]:
 
 
 def told(job: dict[str, Any]) -> str:
-    """What came of a job, in short."""
+    """Return a short description of the outcome of a job."""
     report = job.get("report") or {}
     problems = [problem["reason"] for problem in report.get("problems", [])]
     counts = (
@@ -199,14 +199,18 @@ def told(job: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Attack and print."""
+    """Run all attacks and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--only", help="Attacks whose names hold this.", default="")
-    parser.add_argument("--large", type=int, default=6, help="Uploads of 57 MB at once, at the end.")
-    parser.add_argument("--seconds", type=float, default=90.0, help="How long to wait for what is accepted.")
+    parser.add_argument("--only", help="Run only attacks whose names contain this.", default="")
+    parser.add_argument(
+        "--large", type=int, default=6, help="Number of concurrent uploads of 57 MB at the end."
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=90.0, help="Maximum time to wait for an accepted upload."
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(shutil.copytree(given.store, Path(folder) / "store"))
@@ -229,7 +233,7 @@ def main() -> None:
 
 
 def seconds_to_end(running: subprocess.Popen[str]) -> float:
-    """How long a server takes to end that is told to."""
+    """Stop the server and return the seconds until it has ended."""
     started = time.perf_counter()
     running.send_signal(signal.SIGTERM)
     running.wait(120)
@@ -237,7 +241,7 @@ def seconds_to_end(running: subprocess.Popen[str]) -> float:
 
 
 def attack(name: str, content: bytes, process: int, address: str, patience: float, times: int = 1) -> None:
-    """Upload, and print the line of it."""
+    """Upload a document and print a line with the outcome."""
     started = time.perf_counter()
     with Watch(process, address) as watch:
         jobs: list[dict[str, Any]] = []

@@ -1,12 +1,12 @@
-"""What parameters of the vector indexes are worth: how much of the exact result they find, how fast, how long they take.
+"""Compares parameters of the vector indexes: recall against the exact result, search time and build time.
 
     cp -r joint-store copy
     python benchmarks/index_parameters.py --store copy --questions ../shared/data/wiki/squad_questions.jsonl
     python benchmarks/index_parameters.py --store bolt://localhost:7687 --questions ... --try connectivity=32
 
-The store is changed (its indexes are made anew for each row) and gets back what it had: measure on a copy. Seconds are
-those of this process's processor where the store is a folder, else by the clock. In a folder an index is made for labels
-of 32,768 nodes or more.
+The store is changed (its indexes are rebuilt for each row) and restored at the end; use a copy. Seconds are processor
+time of this process for a folder store, else wall-clock time. A folder store has an index only for labels with at least
+32,768 nodes.
 """
 
 from __future__ import annotations
@@ -39,19 +39,21 @@ TRIED = (
     "connectivity=32,expansion_add=256,expansion_search=640",
     "quantized=false",
 )
-"""Parameters of each row, the empty ones being the store's own."""
+"""Parameters of each row; an empty string stands for the store's own."""
 CUTOFFS = (10, 100)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--store", required=True, help="A copy: it is changed.")
+    parser.add_argument("--store", required=True, help="A copy of a store; it is changed.")
     parser.add_argument("--questions", type=Path, nargs="+", required=True)
     parser.add_argument("--label", choices=[str(label) for label in Label], default=str(Label.ENTITY))
-    parser.add_argument("--limit", type=int, default=300, help="Questions, spread over the files.")
+    parser.add_argument(
+        "--limit", type=int, default=300, help="Number of questions, spread evenly over the files."
+    )
     parser.add_argument("--try", nargs="+", dest="tried", default=list(TRIED), metavar="NAME=VALUE[,...]")
     given = parser.parse_args()
     clock = time.perf_counter if is_address(given.store) else time.process_time
@@ -69,7 +71,7 @@ def measure(
     tried: Sequence[str],
     clock: Callable[[], float],
 ) -> None:
-    """Make the indexes as each row says, ask all questions, and print what came of it."""
+    """Rebuild the indexes for each row, ask all questions, and print the results."""
     table = Table(f"{label}, {len(questions)} questions")
     for name in (*(f"found of {cutoff}" for cutoff in CUTOFFS), "ms a question", "s to make"):
         table.add_column(name, justify="right")
@@ -80,7 +82,7 @@ def measure(
             parameters = read(text)
             if is_address(store.location):
                 parameters = parameters.model_copy(update={"expansion_search": None})
-            # Made anew for every row, also where the row before had the same.
+            # The index is rebuilt for every row, even if the previous row had the same build parameters.
             store.set_index_parameters(parameters.model_copy(update={"expansion_add": 3}))
             store.refresh()
             store.set_index_parameters(parameters)
@@ -105,7 +107,7 @@ def measure(
 
 
 def read(text: str) -> IndexParameters:
-    """Parameters as ``NAME=VALUE,NAME=VALUE``.
+    """Parse parameters given as ``NAME=VALUE,NAME=VALUE``.
 
     >>> read("connectivity=8,quantized=false").stored()
     '{"connectivity": 8, "quantized": false}'

@@ -1,14 +1,14 @@
-"""Trivium's folder store beside what others run on one machine, on the same vectors, chunks and questions.
+"""Compares Trivium's folder store with embedded libraries on the same vectors, chunks and questions.
 
     pip install lancedb qdrant-client faiss-cpu bm25s PyStemmer
     python benchmarks/local_peers.py squad_questions.jsonl qed_questions.jsonl --store joint-store
 
-LanceDB (its vector index and its full-text index, fused by its RRF reranker), Qdrant in local mode (dense and sparse,
-fused by it), and FAISS with bm25s (fused by reciprocal ranks). Each has the text of every chunk under its headings, as
-Trivium's own word index does, and the vectors of the store. All embed the question with the same model, which is part
-of the time. Every question goes to every system before the next one does, in shuffled order. Prints what it takes to
-make each, then a table for each question file. ``--only`` names some of them: Qdrant's local mode compares all vectors
-in Python, and is slow in large stores.
+The systems are LanceDB (its vector index and its full-text index, fused by its RRF reranker), Qdrant in local mode
+(dense and sparse vectors, with its own fusion), and FAISS with bm25s (fused by reciprocal ranks). Each indexes the text
+of every chunk under its headings, as Trivium's own full-text index does, and the vectors of the store. All embed the
+question with the same model, and the time includes it. Every question is sent to every system, in shuffled order,
+before the next question. Prints the build time and size of each system, then one table per question file. ``--only``
+selects systems: Qdrant's local mode compares all vectors in Python and is slow for large stores.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from trivium.graph.schema import Label, headings_of
 
 K = 10
 DEPTH = 100
-"""How deep each of two lists goes before they are fused, where a library leaves that to its user."""
+"""Depth of the two lists before they are fused, where a library leaves it to its user."""
 RRF = 60
 """The constant of reciprocal rank fusion, as published."""
 WARM_UP = 20
 BATCH = 10_000
 INDEXED_FROM = 50_000
-"""Vectors from which LanceDB and FAISS are given an approximate index; fewer are compared one by one sooner."""
+"""Number of vectors from which LanceDB and FAISS use an approximate index; below it, an exhaustive search is faster."""
 console = Console(soft_wrap=True, highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Chunks: ``uris``, ``texts`` under their headings, unit ``vectors`` (n x d)."""
+    """Chunks: ``uris``, ``texts`` under their headings, and unit ``vectors`` (n x d)."""
 
     uris: Sequence[str]
     texts: Sequence[str]
@@ -71,24 +71,30 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A system that is ready: how it is asked, with a text and its vector."""
+    """A system that is ready to search. ``ask`` takes the text of a question and its vector."""
 
     name: str
     ask: Callable[[str, Vectors], Ranking]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
     parser.add_argument("--store", required=True, help="Folder of a store with vectors.")
-    parser.add_argument("--limit", type=int, default=300, help="Questions of a file at most (default 300).")
-    parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
-    parser.add_argument("--only", action="append", choices=list(MAKERS), help="This peer; may be repeated.")
+    parser.add_argument(
+        "--limit", type=int, default=300, help="Maximum number of questions per file (default 300)."
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="Seed of the sample and of the order (default 0)."
+    )
+    parser.add_argument(
+        "--only", action="append", choices=list(MAKERS), help="Measure only this peer; may be repeated."
+    )
     add_folds(parser)
-    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="trivium-peers-") as folder:
         outcome = compare(given, Path(folder))
@@ -97,7 +103,7 @@ def main() -> None:
 
 
 def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Make the peers, ask every file's questions, print the tables, and return the figures."""
+    """Build the peers, ask the questions of every file, print the tables, and return the figures."""
     with trivium.Engine.open(given.store, remembered_questions=0) as engine:
         corpus = read(engine)
         console.print(
@@ -145,7 +151,7 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def read(engine: trivium.Engine) -> Corpus:
-    """All chunks of a store that have a vector."""
+    """Return all chunks of a store that have a vector."""
     uris = engine.store.chunk_uris()
     texts: list[str] = []
     vectors: list[Vectors] = []
@@ -171,8 +177,8 @@ def _embedding_first(
 
 
 def make_lancedb(corpus: Corpus, folder: Path) -> Made:
-    """A table with a vector index and a full-text index; a hybrid query with the reranker that is its default."""
-    os.environ.setdefault("LANCE_LOG", "error")  # it warns of its own defaults, twice a question
+    """Create a table with a vector index and a full-text index, searched by a hybrid query with the default reranker."""
+    os.environ.setdefault("LANCE_LOG", "error")  # otherwise it warns of its own defaults, twice per question
     import lancedb
     import pyarrow as pa
     from lancedb.rerankers import RRFReranker
@@ -206,7 +212,7 @@ def make_lancedb(corpus: Corpus, folder: Path) -> Made:
     reranker = RRFReranker()
 
     def ask(text: str, vector: Vectors) -> Ranking:
-        words = text.replace('"', " ")  # else what stands in quotation marks is a phrase
+        words = text.replace('"', " ")  # otherwise text in quotation marks is a phrase query
         query = made.search(query_type="hybrid", vector_column_name="vector").vector(vector).text(words)
         rows = query.distance_type("cosine").rerank(reranker).limit(K).select(["uri"]).to_list()
         return [(row["uri"], float(row["_relevance_score"])) for row in rows]
@@ -215,7 +221,7 @@ def make_lancedb(corpus: Corpus, folder: Path) -> Made:
 
 
 def make_qdrant(corpus: Corpus, folder: Path) -> Made:
-    """A local collection with dense vectors and sparse ones of words, of which it knows the rarity; fused by RRF."""
+    """Create a local collection with dense vectors and sparse term vectors (with its IDF modifier), fused by RRF."""
     from qdrant_client import QdrantClient, models
 
     words = _Words(corpus.texts)
@@ -267,7 +273,7 @@ def make_qdrant(corpus: Corpus, folder: Path) -> Made:
 
 
 def make_faiss(corpus: Corpus, folder: Path) -> Made:
-    """FAISS (HNSW in large stores, else exact) and bm25s, fused by reciprocal ranks."""
+    """Create a FAISS index (HNSW for large stores, else exact) and a bm25s index, fused by reciprocal ranks."""
     import bm25s
     import faiss
     import Stemmer
@@ -304,7 +310,7 @@ def make_faiss(corpus: Corpus, folder: Path) -> Made:
 
 
 class _Words:
-    """Stems as sparse vectors: BM25's weight of a stem in a text, without its rarity."""
+    """Sparse vectors of stems: the BM25 term weights of texts without the inverse document frequency."""
 
     K1, B = 1.2, 0.75
 
@@ -319,13 +325,13 @@ class _Words:
         self._mean = sum(map(len, self._ids)) / max(1, len(self._ids))
 
     def weights(self, row: int) -> dict[int, float]:
-        """Stem -> weight in one of the texts."""
+        """Return the weight of each stem of one of the texts."""
         ids = self._ids[row]
         norm = self.K1 * (1 - self.B + self.B * len(ids) / self._mean)
         return {stem: (count := ids.count(stem)) * (self.K1 + 1) / (count + norm) for stem in set(ids)}
 
     def of(self, text: str) -> list[int]:
-        """The stems of a question that some text has."""
+        """Return the ids of the stems of a question that occur in some text."""
         (stems,) = self._tokenise(
             text, stopwords="en", stemmer=self._stemmer, show_progress=False, return_ids=False
         )

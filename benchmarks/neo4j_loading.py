@@ -1,17 +1,17 @@
-"""Load Neo4j in bulk, page by page, and as tutorials do; and a whole crawl both ways.
+"""Times loading Neo4j in bulk, in batches, and one statement at a time; and loading a whole crawl both ways.
 
     python benchmarks/neo4j_loading.py --store subset-store
     python benchmarks/neo4j_loading.py --pages crawl/pages
 
-With ``--store`` (a folder store, with its vectors) loaders are timed in one run, each on a server of its own: bulk
-files for neo4j-admin, the batches of Neo4jStore, and naive ones with one statement a node or relationship
-(:mod:`neo4j_naive`), each on as much of the same graph as it manages in ``--naive-seconds``. Prints nodes and
-relationships a second, indexes apart, and how many times the naive rates that is.
+With ``--store`` (a folder store with vectors), three loaders are timed in one run, each on its own server: bulk files
+for neo4j-admin, the batches of Neo4jStore, and naive loaders with one statement per node or relationship
+(:mod:`neo4j_naive`), which load as much of the graph as they can in ``--naive-seconds``. Prints nodes and relationships
+per second, without index creation, and the speed-up over the naive loaders.
 
-With ``--pages`` (documents) both ways to the graph without vectors are timed from the documents on, and the counts of
-both databases are compared with the folder store's, label by label and type by type: exit status 1 if any differs.
+With ``--pages`` (documents), both ways to a graph without vectors are timed, starting from the documents. The counts of
+both databases are compared with those of the folder store by label and type; the exit status is 1 if any differs.
 
-Everything is made in a temporary folder, or below ``--work``, where it stays.
+All files are created in a temporary folder, or below ``--work``, where they are kept.
 """
 
 from __future__ import annotations
@@ -48,19 +48,26 @@ console = Console()
 
 
 def main() -> int:
-    """Measure and print; the exit status."""
+    """Run the benchmark, print the results and return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--store", type=Path, help="Folder store to load three ways.")
     what.add_argument("--pages", help="Documents to load both ways: a folder, file or pattern.")
-    parser.add_argument("--version", default="5.26.30", help="Of Neo4j (default 5.26.30).")
-    parser.add_argument("--heap", default="2g", help="Of the servers and of neo4j-admin (default 2g).")
+    parser.add_argument("--version", default="5.26.30", help="Version of Neo4j (default 5.26.30).")
     parser.add_argument(
-        "--naive-seconds", type=float, default=60.0, help="For the naive loader (default 60)."
+        "--heap", default="2g", help="Heap size of the servers and of neo4j-admin (default 2g)."
     )
-    parser.add_argument("--naive-pages", type=int, default=100, help="Pages it may load (default 100).")
+    parser.add_argument(
+        "--naive-seconds", type=float, default=60.0, help="Time limit of the naive loaders (default 60)."
+    )
+    parser.add_argument(
+        "--naive-pages",
+        type=int,
+        default=100,
+        help="Maximum number of pages for the naive loaders (default 100).",
+    )
     parser.add_argument(
         "--work", type=Path, help="Folder for stores, files and servers (default: a temporary one)."
     )
@@ -76,7 +83,7 @@ def main() -> int:
 
 
 def compare_loaders(given: argparse.Namespace, work: Path) -> int:
-    """One store, three loaders."""
+    """Time three loaders on one store."""
     with EmbeddedStore.open(given.store) as store:
         wanted = store.info()
         bulk, found = load_bulk(store, work, given)
@@ -98,7 +105,7 @@ def compare_loaders(given: argparse.Namespace, work: Path) -> int:
 
 
 def load_crawl(given: argparse.Namespace, work: Path) -> int:
-    """From documents to a database, twice."""
+    """Load documents into a database both ways."""
     seconds: Seconds = {}
     with EmbeddedStore.create(work / "store") as store:
         with timed(seconds, "parse and build the folder store"):
@@ -126,7 +133,7 @@ def load_crawl(given: argparse.Namespace, work: Path) -> int:
 
 
 def load_bulk(store: GraphStore, work: Path, given: argparse.Namespace) -> tuple[Seconds, StoreInfo]:
-    """Seconds of each stage, and what the database holds then."""
+    """Load with neo4j-admin. Returns the seconds of each stage, and the counts of the database afterwards."""
     seconds: Seconds = {}
     home = work / "bulk"
     with timed(seconds, "export"):
@@ -149,7 +156,7 @@ def load_bulk(store: GraphStore, work: Path, given: argparse.Namespace) -> tuple
 
 
 def load_batches(store: GraphStore, address: str) -> tuple[Seconds, StoreInfo]:
-    """The same by Neo4jStore.write and put_vectors."""
+    """Load with ``Neo4jStore.write`` and ``put_vectors``. Returns the same as :func:`load_bulk`."""
     seconds: Seconds = {}
     with Neo4jStore.create(address) as target:
         with timed(seconds, "pages"):
@@ -169,7 +176,7 @@ def load_batches(store: GraphStore, address: str) -> tuple[Seconds, StoreInfo]:
 
 
 def copy_vectors(store: GraphStore, target: GraphStore) -> None:
-    """Every vector of one store into another that has the same texts."""
+    """Copy all vectors of one store to another with the same texts."""
     identity = store.embedder
     if identity is None:
         return
@@ -189,7 +196,7 @@ def copy_vectors(store: GraphStore, target: GraphStore) -> None:
 
 
 def _vectors(store: GraphStore, places: dict[str, tuple[Label, str]], texts: list[str]) -> Vectors:
-    """Vectors (n x d) of texts: of nodes where some node has the text, else of relation types."""
+    """Return the vectors (n x d) of texts: that of a node with the text if there is one, else of a relation type."""
     identity = store.embedder
     assert identity is not None
     rows = np.full((len(texts), identity.dimension), np.nan, dtype=np.float32)
@@ -202,7 +209,7 @@ def _vectors(store: GraphStore, places: dict[str, tuple[Label, str]], texts: lis
 
 
 def print_rates(info: StoreInfo, ours: dict[str, Seconds], naive: dict[str, Naive]) -> None:
-    """One row a loader."""
+    """Print one row per loader."""
     nodes = info.nodes[Label.ENTITY] + info.nodes[Label.SUBCHAPTER] + info.nodes[Label.CHUNK]
     relationships = sum(info.relationships.values())
     grid = Table(title=f"{nodes:,} nodes, {relationships:,} relationships, {info.embedded:,} vectors")
@@ -230,7 +237,7 @@ def print_rates(info: StoreInfo, ours: dict[str, Seconds], naive: dict[str, Naiv
 
 
 def print_counts(folder: StoreInfo, bulk: StoreInfo, batches: StoreInfo) -> None:
-    """One row a label or type."""
+    """Print one row per label or type."""
     grid = Table("", "folder store", "bulk", "page by page", title="Counts")
     for kind in ("nodes", "relationships"):
         for name in getattr(folder, kind):
@@ -240,7 +247,7 @@ def print_counts(folder: StoreInfo, bulk: StoreInfo, batches: StoreInfo) -> None
 
 
 def differences(wanted: StoreInfo, found: StoreInfo) -> Iterator[str]:
-    """Where the counts of a database are not the folder store's."""
+    """Yield descriptions of the counts in which a database differs from the folder store."""
     for kind in ("nodes", "relationships"):
         for name, count in getattr(wanted, kind).items():
             if getattr(found, kind)[name] != count:
@@ -251,7 +258,7 @@ def differences(wanted: StoreInfo, found: StoreInfo) -> Iterator[str]:
 
 
 def report_differences(found: list[str]) -> int:
-    """Print them; the exit status."""
+    """Print the differences and return the exit status."""
     for line in found:
         console.print(f"[red]different:[/red] {line}")
     if not found:
@@ -261,7 +268,7 @@ def report_differences(found: list[str]) -> int:
 
 @contextmanager
 def timed(seconds: Seconds, stage: str) -> Iterator[None]:
-    """Note how long a block takes."""
+    """Record the duration of a block."""
     began = time.perf_counter()
     yield
     seconds[stage] = time.perf_counter() - began

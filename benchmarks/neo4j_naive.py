@@ -1,7 +1,7 @@
-"""Loading as tutorials do: one statement a node, one a relationship, whose ends are found by their uri.
+"""Naive loading, as in tutorials: one statement per node and one per relationship, whose ends are matched by uri.
 
-``execute_query`` for every statement is how the driver's manual begins; the quickest loader of this kind keeps one
-session and has every statement commit itself. Each can be timed with and without constraints on the uris.
+The driver's manual begins with ``execute_query`` for every statement; the fastest loader of this kind uses one session
+in which every statement commits automatically. Each can be timed with and without uniqueness constraints on the uris.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from neo4j import Driver, GraphDatabase
 from trivium.graph.schema import Label, RelationshipType
 
 _PAGES = "MATCH (p:Page) RETURN p.uri ORDER BY p.uri"
-# A page, what is under it, and the entities it cites; with what joins them.
+# A page, its descendants and the entities it cites, with the relationships between them.
 _PAGE = """
 MATCH (p:Page {uri: $uri})
 CALL (p) {
@@ -39,14 +39,14 @@ Run = Callable[[str, dict[str, Any]], object]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Part of a graph, page by page: statements for nodes, none twice, then for relationships between them."""
+    """Part of a graph, page by page: statements that create nodes, each once, then relationships between them."""
 
     pages: list[tuple[list[Statement], list[Statement]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Naive:
-    """Statements that were run, and the seconds they took."""
+    """Number of executed statements, and the seconds they took."""
 
     nodes: int
     node_seconds: float
@@ -54,7 +54,7 @@ class Naive:
     relationship_seconds: float
 
     def seconds_for(self, nodes: int, relationships: int) -> float:
-        """How long it would take at this rate."""
+        """Return how long that many statements would take at this rate."""
         a_node, a_relationship = (
             self.node_seconds / self.nodes,
             self.relationship_seconds / self.relationships,
@@ -63,7 +63,7 @@ class Naive:
 
 
 def read_sample(address: str, pages: int) -> Sample:
-    """Some pages of a loaded database, spread over its titles."""
+    """Read some pages of a loaded database, spread evenly over its titles."""
     with _driver(address) as driver:
         uris = [uri for (uri,) in driver.execute_query(_PAGES).records]
         return Sample(list(_pages(driver, uris[:: max(1, len(uris) // pages)][:pages])))
@@ -93,14 +93,14 @@ def _pages(driver: Driver, uris: list[str]) -> Iterator[tuple[list[Statement], l
 
 @contextmanager
 def execute_query(address: str) -> Iterator[Run]:
-    """As in the driver's manual."""
+    """Call ``execute_query`` for each statement, as in the driver's manual."""
     with _driver(address) as driver:
         yield lambda statement, given: driver.execute_query(statement, given)  # type: ignore[arg-type]
 
 
 @contextmanager
 def one_session(address: str) -> Iterator[Run]:
-    """As quick as it gets."""
+    """Use one session with auto-commit transactions, the fastest of the naive ways."""
     with _driver(address) as driver, driver.session() as session:
         yield lambda statement, given: session.run(statement, given).consume()  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ WAYS = {"execute_query": execute_query, "one session": one_session}
 
 
 def load_naively(address: str, way: str, sample: Sample, seconds: float) -> Naive:
-    """Load a sample page by page until the time is up. The first fifth of the time warms the server up."""
+    """Load a sample page by page until the time is up. The first fifth of the time is warm-up and not counted."""
     counts, spent = [0, 0], [0.0, 0.0]
     with WAYS[way](address) as run:
         began = time.perf_counter()

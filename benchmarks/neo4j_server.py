@@ -1,4 +1,4 @@
-"""A Neo4j server for a benchmark, run through ``tools/neo4j/server``."""
+"""Neo4j servers for benchmarks, managed by ``tools/neo4j/server``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOL = Path(__file__).parents[1] / "tools" / "neo4j" / "server"
 
 
 def run_tool(*arguments: str | Path) -> dict[str, Any]:
-    """What the tool prints as JSON. Ends the program when it fails; its words are on the terminal then."""
+    """Run the tool and return the JSON it prints. Exits if it fails; its error message is on the terminal."""
     done = subprocess.run([sys.executable, TOOL, *arguments, "--json"], stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)
@@ -25,7 +25,7 @@ def run_tool(*arguments: str | Path) -> dict[str, Any]:
 
 @contextmanager
 def server(home: Path, version: str, *options: str) -> Iterator[str]:
-    """The address of a server that is stopped at the end; its password is where Neo4jStore looks for it."""
+    """Start a server and yield its address; it is stopped at the end. Neo4jStore finds its password by itself."""
     found = run_tool("start", "--home", home, "--version", version, *options)
     os.environ["NEO4J_USER"], os.environ["NEO4J_PASSWORD"] = found["user"], found["password"]
     try:

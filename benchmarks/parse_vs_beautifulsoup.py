@@ -1,10 +1,10 @@
-"""How many times as fast is a complete parse as BeautifulSoup building its tree of the same pages?
+"""Compares the speed of a complete parse with that of BeautifulSoup building its tree of the same pages.
 
     python benchmarks/parse_vs_beautifulsoup.py PAGES [--sample 100] [--rounds 3]
 
-PAGES is a folder of .html files or a glob. Both sides get the bytes from memory and take turns page by page,
-so that a busy machine slows both alike; the best of the rounds counts, in processor time. Cyclic garbage is
-collected as it comes: trees of BeautifulSoup are made of it, and that is part of their price.
+PAGES is a folder of .html files or a glob pattern. Both parsers read the bytes from memory and alternate page by page,
+so that other load on the machine affects both alike; the best round of each counts, in processor time. Garbage
+collection stays enabled: BeautifulSoup's trees consist of reference cycles, and collecting them is part of their cost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trivium.parser.html import parse_html
 
 
 def read(pages: str, sample: int) -> list[bytes]:
-    """Every n-th of the sorted files, so that the same sample comes each time."""
+    """Read every n-th of the sorted files, so that the sample is deterministic."""
     place = Path(pages)
     files = sorted(place.glob("*.html") if place.is_dir() else place.parent.glob(place.name))
     if not files:
@@ -31,7 +31,7 @@ def read(pages: str, sample: int) -> list[bytes]:
 
 
 def seconds_of(function: Callable[[bytes], object], html: bytes) -> float:
-    """Processor time of one call."""
+    """Return the processor time of one call."""
     start = time.process_time()
     function(html)
     return time.process_time() - start

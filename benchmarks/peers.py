@@ -1,12 +1,12 @@
-"""Trivium beside the usual retrievers of Neo4j: the same server, vectors and questions.
+"""Compares Trivium with popular retrievers for Neo4j on the same server, vectors and questions.
 
     pip install neo4j-graphrag langchain-neo4j
     python benchmarks/peers.py squad_questions.jsonl qed_questions.jsonl --store bolt://localhost:7687
 
-The store is one of Trivium's, with vectors. ``neo4j-graphrag`` and ``langchain-neo4j`` search its chunks through their
-own public interfaces: its vector index, and a full-text index over the text that is made for them and dropped at the
-end. Nothing else is written. Every question goes to every system before the next one does, in shuffled order; all
-embed it with the same model, and that is part of the time. Prints a table for each question file.
+The store is a Neo4j store of Trivium with vectors. ``neo4j-graphrag`` and ``langchain-neo4j`` search its chunks through
+their public interfaces, with its vector index and a full-text index over the text, which is created for them and
+dropped at the end. Nothing else is written. Every question is sent to every system, in shuffled order, before the next
+question; all embed it with the same model, and the time includes it. Prints one table per question file.
 """
 
 from __future__ import annotations
@@ -48,31 +48,33 @@ from trivium.graph.schema import Label
 
 K = 10
 WARM_UP = 30
-"""Questions that are asked before the first counts."""
+"""Number of questions asked before the first that counts."""
 PACKAGES = ("neo4j-graphrag", "langchain-neo4j")
 console = Console(soft_wrap=True, highlight=False)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
     parser.add_argument("--store", required=True, help="Address of a Neo4j store: bolt://HOST:PORT.")
     parser.add_argument(
-        "--limit", type=positive, default=300, help="Questions of a file at most (default 300)."
+        "--limit", type=positive, default=300, help="Maximum number of questions per file (default 300)."
     )
-    parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="Seed of the sample and of the order (default 0)."
+    )
     parser.add_argument(
         "--ratio",
         type=positive,
         default=1,
-        help="effective_search_ratio of the peers: how many times the neighbours they ask the vector index for"
-        " (default 1, which is theirs).",
+        help="effective_search_ratio of the peers: factor by which they oversample neighbours from the vector index"
+        " (default 1, as in the peers).",
     )
     add_folds(parser)
-    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
     given = parser.parse_args()
     try:
         outcome = compare(given)
@@ -83,7 +85,7 @@ def main() -> None:
 
 
 def positive(text: str) -> int:
-    """A number of 1 or more."""
+    """Parse an integer of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
@@ -91,7 +93,7 @@ def positive(text: str) -> int:
 
 
 def compare(given: argparse.Namespace) -> dict[str, Any]:
-    """Ask every file's questions, print a table each, and return the figures."""
+    """Ask the questions of every file, print a table for each, and return the figures."""
     with (
         trivium.Engine.open(given.store, remembered_questions=0) as engine,
         open_systems(engine, given) as (systems, about),
@@ -125,7 +127,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
 
 @contextmanager
 def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[tuple[list[System], str]]:
-    """All systems, Trivium's first, and the versions of what they are."""
+    """Yield all systems, Trivium first, and the versions of their packages."""
     try:
         from peers_graphrag import graphrag_systems, text_index
         from peers_langchain import langchain_systems
@@ -135,7 +137,7 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
     vectors = VECTOR_INDEXES[Label.CHUNK]
     embedder = engine.embedder
     with ExitStack() as stack:
-        # A store remembers its latest answers: with one for all, the second to be asked would have a head start.
+        # A store caches its latest answers: with one store for all, systems asked later would profit from earlier ones.
         other, third = (
             stack.enter_context(trivium.Engine.open(given.store, remembered_questions=0)) for _ in range(2)
         )
@@ -169,7 +171,7 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
 
 
 def replicate(engine: trivium.Engine) -> bool:
-    """Have a store read into memory now, as it is by itself after some questions; whether it fits."""
+    """Read the store into memory now, which otherwise happens after some questions. Returns whether it fits."""
     store = engine.store
     assert isinstance(store, Neo4jStore)
     return store.replicate()

@@ -1,4 +1,4 @@
-"""``neo4j-graphrag`` as its users have it: its retrievers over a vector index and a full-text index of their own."""
+"""``neo4j-graphrag`` as documented: its retrievers over a vector index and its own full-text index."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from trivium.evaluation.report import Ranking
 
 TEXT_INDEX = "peers_chunk_text"
 ALPHA = 0.7
-"""Share of the vector score in a linear combination, which has no default. Not 0.5: a UNION drops one of two equal rows,
-so that the even share halves the score of the chunk that is first in both lists."""
+"""Weight of the vector score in the linear combination, which has no default. Not 0.5: ``UNION`` removes one of two
+equal rows, so that equal weights halve the score of a chunk that is first in both lists.
+"""
 _PROPERTIES = ["uri", "text"]
 
 
 class QuestionEmbedder(GraphRagEmbedder):
-    """An embedder of Trivium's."""
+    """Adapter of an embedder of Trivium."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class QuestionEmbedder(GraphRagEmbedder):
 
 @contextmanager
 def text_index(driver: Driver, database: str | None) -> Iterator[str]:
-    """The name of a full-text index over the text of chunks, as the library makes one. Dropped at the end."""
+    """Create a full-text index over the text of chunks with the library and yield its name. It is dropped at the end."""
     create_fulltext_index(driver, TEXT_INDEX, "Chunk", ["text"], neo4j_database=database)
     try:
         driver.execute_query("CALL db.awaitIndex($name, 300)", name=TEXT_INDEX, database_=database)
@@ -51,7 +52,7 @@ def text_index(driver: Driver, database: str | None) -> Iterator[str]:
 def graphrag_systems(
     driver: Driver, database: str | None, vectors: str, words: str, embedder: Embedder, k: int, ratio: int
 ) -> list[System]:
-    """Vector and hybrid search over the named indexes, the latter with both of its rankers."""
+    """Return vector and hybrid search over the named indexes, the latter with both of its rankers."""
     own = QuestionEmbedder(embedder)
     vector = VectorRetriever(driver, vectors, own, _PROPERTIES, _item, database)
     hybrid = HybridRetriever(driver, vectors, words, own, _PROPERTIES, _item, database)
@@ -60,7 +61,7 @@ def graphrag_systems(
         return _ranking(vector.search(query_text=text, top_k=k, effective_search_ratio=ratio))
 
     def by_both(text: str, ranker: HybridSearchRanker, alpha: float | None) -> Ranking:
-        # The question as it is would be read as a Lucene query, in which "Mars?" finds five letters and never Mars.
+        # The raw question would be parsed as a Lucene query, in which "Mars?" matches five letters and never Mars.
         try:
             found = hybrid.search(
                 query_text=remove_lucene_chars(text),

@@ -1,4 +1,4 @@
-"""``langchain-neo4j`` as its users have it: a ``Neo4jVector`` on indexes that exist."""
+"""``langchain-neo4j`` as documented: a ``Neo4jVector`` on existing indexes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from trivium.graph.neo4j.address import Address
 
 __all__ = ["langchain_systems", "remove_lucene_chars"]
 
-# Only what a hit needs, where the default sends every property but the vector.
+# Only what a hit needs; the default returns every property except the vector.
 _RETURN = "RETURN node.text AS text, score, {uri: node.uri} AS metadata"
 
 
 class QuestionEmbeddings(Embeddings):
-    """An embedder of Trivium's."""
+    """Adapter of an embedder of Trivium."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -41,7 +41,7 @@ class QuestionEmbeddings(Embeddings):
 def langchain_systems(
     address: Address, vectors: str, words: str, embedder: Embedder, k: int, ratio: int
 ) -> Iterator[list[System]]:
-    """Vector and hybrid search over the named indexes."""
+    """Yield vector and hybrid search over the named indexes."""
     with Neo4jGraph(
         address.uri, address.user, address.password, database=address.database, refresh_schema=False
     ) as graph:

@@ -1,4 +1,4 @@
-"""Systems asked the same questions in turn: who answers what, and how long it takes."""
+"""Asks several systems the same questions in turn and records answers and latencies."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from trivium.fusion.folds import read_folds
 from trivium.types import Question
 
 SHOWN = {"hit@1": "hit@1", "hit@3": "hit@3", "hit@5": "hit@5", "mrr": "MRR"}
-"""Measures of the report -> how the table calls them."""
+"""Measures of the report, and their names in the table."""
 SIGNIFICANT = 0.05
 T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """A system could not make anything of a question."""
+    """A system could not process a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Something that answers questions. ``ask`` returns chunk uris with scores, best first, or raises RefusedError.
-    What is not ``judged`` is only timed."""
+    """A search system. ``ask`` returns chunk uris with scores, best first, or raises RefusedError. A system that is not
+    ``judged`` is only timed.
+    """
 
     name: str
     ask: Callable[[str], Ranking]
@@ -42,21 +43,22 @@ class System:
 
 @dataclass(slots=True)
 class Answers:
-    """What a system answered and how many seconds each answer took, in the order of the questions. A question it
-    refused has an empty ranking."""
+    """The rankings of a system and the seconds each took, in the order of the questions. A refused question has an
+    empty ranking.
+    """
 
     rankings: list[Ranking] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
     def milliseconds(self, quantile: float) -> float:
-        """So many milliseconds, or fewer, took this share of the answers."""
+        """Return the quantile of the latencies, in milliseconds."""
         return 1000 * float(np.quantile(self.seconds, quantile))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question set: what was asked, how good the answers are, and what they took."""
+    """The result on one question set: the questions, the evaluation of the rankings, and the latencies."""
 
     title: str
     report: Report
@@ -64,39 +66,41 @@ class Outcome:
 
 
 def add_folds(parser: argparse.ArgumentParser) -> None:
-    """The option whose value :func:`default_search` takes."""
+    """Add the option whose value :func:`default_search` takes."""
     parser.add_argument(
         "--folds",
         type=Path,
-        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
-        " each question with one that has not seen its pages.",
+        help="Networks of folds trained on these questions (trivium train --keep-folds): Trivium's default then ranks"
+        " each question with a network that was not trained on its pages.",
     )
 
 
 def default_search(
     engine: trivium.Engine, k: int, folds: Path | None, files: Sequence[Path]
 ) -> tuple[str, Callable[[str], Ranking]]:
-    """The name and the search of Trivium's default: with the network that ships, which may have learnt from the
-    questions, or, where the networks of ``folds`` are given, for each question with one that has not seen its pages."""
+    """Return the name and the function of Trivium's default search: with the bundled network, which may have been
+    trained on the questions; or, given the networks of ``folds``, for each question with one that was not trained on
+    its pages.
+    """
     if folds is None:
         return "Trivium, default", lambda text: ranking(engine.search(text, k))
     networks = read_folds(folds)
     ids = {question.text: question.id for file in files for question in read_questions(file)}
 
     def ask(text: str) -> Ranking:
-        fusion = networks.fusion_for(ids[text]) if text in ids else folds / "1"  # a text to warm up with
+        fusion = networks.fusion_for(ids[text]) if text in ids else folds / "1"  # a warm-up text
         return ranking(engine.search(text, k, fusion=str(fusion)))
 
     return "Trivium, default out of fold", ask
 
 
 def ranking(hits: Sequence[trivium.Hit]) -> Ranking:
-    """Chunks with scores."""
+    """Return the chunks of hits with their scores."""
     return [(hit.uri, hit.score) for hit in hits]
 
 
 def sample(questions: Sequence[T], limit: int, seed: int) -> list[T]:
-    """At most ``limit`` of them, drawn without replacement, in their own order."""
+    """Return at most ``limit`` questions, drawn without replacement, in their original order."""
     if limit >= len(questions):
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), limit)
@@ -104,16 +108,18 @@ def sample(questions: Sequence[T], limit: int, seed: int) -> list[T]:
 
 
 def warm_up(systems: Sequence[System], texts: Sequence[str]) -> None:
-    """Ask every system the texts with their words in reverse: the same work for indexes and caches of pages, but
-    another vector, so that nobody remembers an answer when the questions come."""
+    """Ask every system the texts with their words reversed: this exercises indexes and page caches in the same way, but
+    with another vector, so that no answer is cached when the questions follow.
+    """
     for text in texts:
         for system in systems:
             _answer(system, " ".join(reversed(text.split())), Answers())
 
 
 def race(systems: Sequence[System], texts: Sequence[str], seed: int) -> dict[str, Answers]:
-    """Ask each question of all systems, in an order shuffled anew for each question, before the next one: what else
-    the machine does hits all alike, and nobody always finds the pages that another has just read."""
+    """Ask all systems each question before the next one, in an order shuffled for each question: other load on the
+    machine affects all alike, and no system always profits from pages that another has just read.
+    """
     answers = {system.name: Answers() for system in systems}
     shuffled = random.Random(seed)
     for text in texts:
@@ -140,14 +146,16 @@ def judge(
     traced: Traced,
     answers: Mapping[str, Answers],
 ) -> Outcome:
-    """Measure the answers to some of the traced questions. Systems are compared with the first one."""
+    """Evaluate the rankings for the traceable questions. Systems are compared with the first one."""
     asked = Traced(tuple(questions), {question.id: traced.gold[question.id] for question in questions})
     rankings = {system.name: answers[system.name].rankings for system in systems if system.judged}
     return Outcome(title, evaluate(questions, asked, rankings), answers)
 
 
 def table(outcome: Outcome) -> str:
-    """A row a system, in Markdown. A star marks a measure in which it differs significantly from the first one."""
+    """Return a Markdown table, one row per system. A star marks a measure that differs significantly from the first
+    system's.
+    """
     report = outcome.report
     differs = {(c.row, c.measure) for c in report.comparisons if c.p < SIGNIFICANT}
     rows = [["", *SHOWN.values(), "median ms", "p95 ms"], ["---", *["---:"] * (len(SHOWN) + 2)]]
@@ -162,7 +170,7 @@ def table(outcome: Outcome) -> str:
 
 
 def to_json(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as plain JSON values: the report, and for each system its milliseconds and refusals."""
+    """Return the outcome as JSON values: the report, and the latencies and refusals of each system."""
     return {
         "title": outcome.title,
         **outcome.report.to_json(),

@@ -1,13 +1,13 @@
-"""What Trivium's speed is held to, as ratios of one run, beside those that were committed.
+"""Measures speed as ratios within one run, and compares them with the committed ratios.
 
     python benchmarks/ratios.py --store demo-store --questions trivium/sample/questions_single_hop.jsonl
     python benchmarks/ratios.py --store demo-store --questions ... --save
 
-Searches are measured in times of embedding a question, which the same processor does in the same seconds; changes in
-times of a search; commands in the processor time of a process that imports NumPy. Such ratios hold on other machines,
-and while others work, far better than milliseconds. Prints each beside the committed one (``ratios.json``, by the number
-of chunks) and ends with 1 where one is more than half as large again: less is noise. ``--save`` commits to this run's.
-What is counted rather than timed is in the tests (``tests/graph/embedded/test_counted_work.py``,
+Searches are measured relative to embedding a question on the same processor in the same run, changes relative to a
+search, and commands relative to the processor time of a process that imports NumPy. Such ratios carry over to other
+machines and to busy ones far better than milliseconds. Prints each next to the committed ratio (``ratios.json``, by
+number of chunks) and exits with status 1 if one exceeds it by more than half; less is noise. ``--save`` commits the
+ratios of this run. What is counted rather than timed is in the tests (``tests/graph/embedded/test_counted_work.py``,
 ``tests/test_startup.py``).
 """
 
@@ -37,18 +37,20 @@ from trivium.retrievers.registry import RETRIEVERS
 
 COMMITTED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 1.5
-"""How many times the committed ratio is still taken for noise."""
+"""Factor over the committed ratio that is still considered noise."""
 SAMPLE, ROUNDS, OPENINGS, STARTS = 150, 8, 5, 5
 
 
 def main() -> None:
-    """Measure, print and compare."""
+    """Run the benchmark, print and compare the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--save", action="store_true", help="Commit to the ratios of this run.")
+    parser.add_argument(
+        "--save", action="store_true", help="Replace the committed ratios with those of this run."
+    )
     given = parser.parse_args()
     questions = read_questions(given.questions)
     step = max(1, len(questions) // SAMPLE)
@@ -67,7 +69,7 @@ def main() -> None:
 
 
 def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]:
-    """The number of chunks, and each ratio by name."""
+    """Return the number of chunks, and the ratios by name."""
     with trivium.Engine.open(store, remembered_questions=0) as engine:
         chunks = engine.info().nodes["Chunk"]
         embedding, searching = (times[:, 0] for times in interleaved(engine, texts))
@@ -102,7 +104,9 @@ def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]
 
 
 def _starts(store: Path, text: str) -> dict[str, float]:
-    """Of commands, in turns: the least of the processor times, since others at work can only add to them."""
+    """Return the processor times of commands, run in turns. The minimum of each counts, since other load only adds to
+    it.
+    """
     search = ["search", text, "--store", str(store), "--retriever", "lexical"]
     lines = {
         "NumPy": ["-c", "import numpy"],
@@ -115,7 +119,9 @@ def _starts(store: Path, text: str) -> dict[str, float]:
 
 
 def _turns(lines: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Seconds of processor of new interpreters with these arguments, a row a turn. The first turn only warms up."""
+    """Return the processor seconds of new interpreters with these arguments, one row per round. The first round is
+    warm-up.
+    """
 
     def taken(arguments: Sequence[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -136,7 +142,7 @@ def _median(engine: trivium.Engine, texts: Sequence[str], **options: object) -> 
 
 
 def _in_batches(engine: trivium.Engine, texts: Sequence[str]) -> float:
-    """Seconds a question."""
+    """Return the seconds per question."""
     seconds = []
     for begin in range(0, len(texts), BATCH):
         batch = texts[begin : begin + BATCH]
@@ -147,7 +153,7 @@ def _in_batches(engine: trivium.Engine, texts: Sequence[str]) -> float:
 
 
 def show(chunks: int, ratios: dict[str, float], committed: dict[str, float]) -> list[str]:
-    """Print the table; returns the names of the ratios that are worse than noise explains."""
+    """Print the table and return the names of the ratios that exceed the tolerance."""
     grid = Table(title=f"{chunks:,} chunks")
     for column in ("", "now", "committed", ""):
         grid.add_column(column, justify="left" if column == "" else "right")

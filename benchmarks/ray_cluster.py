@@ -1,11 +1,12 @@
-"""A build on a Ray cluster whose nodes are killed meanwhile, beside a plain build: are the stores the same, and how long
-does it take?
+"""Compares a build on a Ray cluster whose nodes are killed meanwhile with a plain build: equality of the stores, and
+duration.
 
     python benchmarks/ray_cluster.py PAGES --nodes 3 --kills 3
 
-Every node is a set of processes with ports of its own on this machine. A node that is killed (SIGKILL to the process that
-Ray runs on it; its workers go with it) is replaced by a new one. The first node holds the list of the cluster and the
-build itself: it stays. Prints what differs between the two stores, which should be nothing, and seconds.
+Every node is a set of processes on this machine with its own ports. A killed node (SIGKILL to its Ray process, which
+takes its workers with it) is replaced by a new one. The first node runs the control service of the cluster and the
+build itself, and is never killed. Prints the differences between the two stores, of which there should be none, and the
+seconds.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from trivium.index.sharding.cluster import check_ray
 from trivium.testing.toys import HashEmbedder
 
 _STORE_BYTES = 100 << 20
-"""Of Ray's object store, on each node."""
+"""Size of the object store of Ray on each node."""
 _SHOWN = 5
 
 
 def differences(one: GraphStore, other: GraphStore) -> list[str]:
-    """In what two stores differ; what hangs on the moment of the build does not count."""
+    """Return descriptions of the differences between two stores, except what depends on the time of the build."""
     found = [
         f"{what}: {a} and {b}"
         for what, a, b in (
@@ -76,7 +77,7 @@ def _in_order(store: GraphStore) -> Iterator[PageGraph]:
 
 
 def _nodes(pages: list[PageGraph]) -> dict[Label, list[str]]:
-    """The uris of all that is embedded."""
+    """Return the uris of all embedded nodes, by label."""
     entities = {
         name
         for page in pages
@@ -94,8 +95,10 @@ def _nodes(pages: list[PageGraph]) -> dict[Label, list[str]]:
 
 
 class Nodes:
-    """A cluster on this machine, one core a node, for this process and those that it starts: nobody else has its token.
-    To be made before Ray is imported, which then reads its environment. Processes are ended one by one, by their ids."""
+    """A Ray cluster on this machine, one core per node, accessible only to this process and its children, by a token.
+    Must be created before Ray is imported, which then reads its environment. Processes are ended one by one, by process
+    id.
+    """
 
     def __init__(self, number: int) -> None:
         os.environ["RAY_AUTH_MODE"] = "token"
@@ -104,7 +107,7 @@ class Nodes:
         from ray.cluster_utils import Cluster
 
         self._usual = {"num_cpus": 1, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
-        # That a node is gone is noticed after two seconds in place of half a minute.
+        # Nodes that are gone are detected after two seconds instead of half a minute.
         quick = {
             "health_check_initial_delay_ms": 0,
             "health_check_period_ms": 500,
@@ -117,11 +120,11 @@ class Nodes:
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """Address of the cluster."""
         return str(self._cluster.address)
 
     def kill(self) -> None:
-        """Kill the oldest node but the first with SIGKILL, as losing a machine would."""
+        """Kill the oldest node except the first with SIGKILL, which simulates the loss of a machine."""
         node = self._others.pop(0)
         os.kill(node.all_processes["raylet"][0].process.pid, signal.SIGKILL)
 
@@ -142,13 +145,15 @@ def main() -> None:
     parser.add_argument("sources", nargs="+", help="files and folders")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--shard-size", type=int, default=20, help="documents a shard (20)")
+    parser.add_argument("--shard-size", type=int, default=20, help="documents per shard (20)")
     parser.add_argument(
-        "--embedder", default="hash", help="hash (of the tests), or a name as trivium build takes it"
+        "--embedder", default="hash", help="hash (the embedder of the tests), or a name as in trivium build"
     )
-    parser.add_argument("--seconds-between", type=float, default=5.0, help="between two kills, at least (5)")
-    parser.add_argument("--folder", type=Path, help="keep the stores here")
-    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    parser.add_argument(
+        "--seconds-between", type=float, default=5.0, help="minimum time between two kills (5)"
+    )
+    parser.add_argument("--folder", type=Path, help="folder to keep the stores in")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     with TemporaryDirectory() as scratch:
         figures = run(arguments, arguments.folder or Path(scratch))
@@ -159,7 +164,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """The figures of one run."""
+    """Return the figures of one run."""
     folder.mkdir(parents=True, exist_ok=True)
     figures: dict[str, Any] = {"nodes": arguments.nodes, "kills": 0, "killed_after_shards": []}
     started = time.perf_counter()
@@ -173,7 +178,7 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         last = started = time.perf_counter()
 
         def progress(stage: str, done: int, _: int) -> None:
-            """Kill a node whenever another shard is done, some seconds after the last one was."""
+            """Kill a node when a shard completes, unless the last kill was only seconds ago."""
             nonlocal last
             due = (
                 done > len(figures["killed_after_shards"])

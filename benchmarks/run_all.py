@@ -1,6 +1,6 @@
-"""Every benchmark on what comes with the package: ``make bench``.
+"""Runs every benchmark on the bundled sample: ``make bench``.
 
-Larger inputs make better figures; each script's ``--help`` says how to give them.
+Larger inputs give more meaningful figures; see the ``--help`` of each script.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Run them one after the other, each in a process of its own."""
+    """Run the benchmarks one after the other, each in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "store")
         questions = str(question_files()[0])

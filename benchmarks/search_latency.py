@@ -1,13 +1,13 @@
-"""What a search costs beside embedding its question, on one store, in one process.
+"""Measures the latency of a search relative to embedding its question, on one store, in one process.
 
     python benchmarks/search_latency.py --store joint-store --questions ../shared/data/nq/earth_questions.jsonl
 
-Embedding a question and a default search (all eight retrievers, embedding included, without explanation) take turns,
-each time with another question, so that both meet the same machine and nothing remembered helps. Prints the median and
-the 95th percentile of both, by the clock and as processor time of all threads (which other processes hardly lengthen),
-and how many times the median of embedding a search takes; then the stages of a search, of which two may be under way at
-once, and how many questions a second one by one and in batches (``search_many``). ``--retrievers`` adds each retriever by
-itself, on questions that are embedded already.
+Embedding a question and a default search (all eight retrievers, embedding included, without explanation) alternate,
+each with another question, so that both run under the same conditions and neither profits from caches. Prints the
+median and the 95th percentile of both, in wall-clock time and in processor time of all threads (which other load hardly
+affects), and the ratio of the medians; then the stages of a search, two of which may run concurrently, and the
+questions per second one by one and in batches (``search_many``). ``--retrievers`` adds each retriever alone, on
+questions that are already embedded.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from trivium.search.stages import STAGES, StageEnded
 
 Seconds = NDArray[np.float64]
 Times = NDArray[np.float64]
-"""Seconds by the clock and of the processor (questions x 2)."""
+"""Seconds of wall-clock and of processor time (questions x 2)."""
 WARM_UP = 10
 BATCH = 32
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--sample", type=int, default=300, help="How many questions (default 300).")
-    parser.add_argument("--retrievers", action="store_true", help="Time each retriever by itself as well.")
+    parser.add_argument("--sample", type=int, default=300, help="Number of questions (default 300).")
+    parser.add_argument("--retrievers", action="store_true", help="Also time each retriever alone.")
     given = parser.parse_args()
     questions = read_questions(given.questions)
     step = max(1, len(questions) // given.sample)
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def interleaved(engine: trivium.Engine, texts: Sequence[str]) -> tuple[Times, Times]:
-    """Times of embedding a question, and of a search for another one."""
+    """Return the times of embedding a question, and of a search for another one."""
     embedding, searching = [], []
     for text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
         embedding.append(_times(engine.embedder.embed_query, text))
@@ -90,7 +90,7 @@ def interleaved(engine: trivium.Engine, texts: Sequence[str]) -> tuple[Times, Ti
 
 
 def _throughput(engine: trivium.Engine, texts: Sequence[str]) -> tuple[float, float]:
-    """Questions a second of the processor, one by one and in batches, which take turns at coming first."""
+    """Return the questions per second of processor time, one by one and in batches, which alternate in coming first."""
     ways: list[Callable[[list[str]], object]] = [
         lambda some: [engine.search(text) for text in some],
         engine.search_many,
@@ -106,7 +106,7 @@ def _throughput(engine: trivium.Engine, texts: Sequence[str]) -> tuple[float, fl
 
 
 def _each_retriever(engine: trivium.Engine, texts: Sequence[str]) -> dict[str, Seconds]:
-    """Times of each retriever alone, each time on a new question, so that nothing is shared."""
+    """Return the times of each retriever alone, each on new questions, so that nothing is cached."""
     vectors = {text: engine.embedder.embed_query(text) for text in texts}
     rows = {}
     for name, retriever in make_retrievers().items():
@@ -119,7 +119,7 @@ def _each_retriever(engine: trivium.Engine, texts: Sequence[str]) -> dict[str, S
 
 
 class _Stages:
-    """Adds up the stages of each search. A search ends with its stage ``fetch``."""
+    """Adds up the stages of each search. The stage ``fetch`` ends a search."""
 
     def __init__(self) -> None:
         self._searches: list[dict[str, float]] = []
@@ -134,7 +134,7 @@ class _Stages:
             self._under_way.clear()
 
     def searches(self) -> dict[str, Seconds]:
-        """By stage, and below ``retrieve`` and ``score`` by retriever, the seconds of each search so far."""
+        """Return the seconds of each search so far, by stage and, within ``retrieve`` and ``score``, by retriever."""
         kept = self._searches[WARM_UP:]
         names = [name for stage in STAGES for name in kept[0] if name.split()[0] == stage]
         return {name: np.array([search.get(name, 0.0) for search in kept]) for name in names}

@@ -1,12 +1,12 @@
-"""Disturb a server under load, and see which requests fail and how soon it is well again.
+"""Disturbs a server under load, and measures which requests fail and how soon it recovers.
 
     python benchmarks/server_disturbed.py --store my-store --questions questions.jsonl --clients 50 --processes 2
 
-Starts ``trivium serve`` on a copy of the store, on a small disk of its own (a tmpfs: needs root), has every client ask
-one question after the other, and in turn stops one of the processes that search (SIGSTOP), fills the disk and empties
-it, and overwrites the index. In every phase documents are added. Printed for each: answers by status, latencies, what
-became of the changes, and how long it took from the disturbance, or from its end where the server cannot mend it, until
-everything was well again: a document that was added is found, and searches take less than twice as long as in the calm.
+Starts ``trivium serve`` on a copy of the store on a small tmpfs (requires root) and has every client ask one question
+after the other. Then, in turn, stops a search process (SIGSTOP), fills and empties the disk, and overwrites the index.
+Documents are added in every phase. Prints for each phase the answers by status, latencies, the outcome of the changes,
+and the recovery time: from the disturbance (or from its end, if the server cannot repair it) until an added document is
+found and searches take less than twice as long as in the calm phase.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from server_load import Client, Outcome, ask_one, ready, server
 from trivium.datasets.questions import read_questions
 
 SPARE_MEGABYTES = 64
-"""Of the disk, beside three copies of the store: indexes are built beside those that are in use."""
+"""Free space on the disk in addition to three copies of the store: indexes are built next to the ones in use."""
 MIN_FREE_MEGABYTES = 8
-"""With less the server adds nothing: far below its default, so that the disk can be small."""
+"""Free space below which the server rejects additions: far below its default, so that the disk can be small."""
 CALM_SECONDS = 5.0
 LONGEST = 120.0
-"""Seconds after which a phase is given up."""
+"""Seconds after which a phase is aborted."""
 _PAGE = """<!doctype html><title>{name}</title><h1>{name}</h1>
 <p>The word of this document is {name}, and no other has it.</p>"""
 
 
 @dataclass(slots=True)
 class Phase:
-    """What happened from one disturbance to the next. Times are in seconds."""
+    """Events between two disturbances. Times are in seconds."""
 
     name: str
     outcome: Outcome = field(default_factory=Outcome)
@@ -56,7 +56,7 @@ class Phase:
 
 
 class Disturbed:
-    """A server under load. ``phase`` is the present one."""
+    """A server under load. ``phase`` is the current one."""
 
     def __init__(self, process: int, host: str, port: int, store: Path) -> None:
         self.process = process
@@ -71,13 +71,13 @@ class Disturbed:
         return self.phases[-1]
 
     async def begin(self, name: str) -> Phase:
-        """The next phase."""
+        """Start the next phase."""
         self.phases.append(Phase(name))
         await asyncio.sleep(0)
         return self.phase
 
     async def change(self) -> str | None:
-        """Add a document; its name where that was done, else None."""
+        """Add a document. Returns its name if it was added, else None."""
         self._number += 1
         name = f"Quux{self._number}"
         boundary = "disturbed"
@@ -99,7 +99,7 @@ class Disturbed:
     async def asked(
         self, method: str, path: str, body: bytes = b"", kind: str = "application/json"
     ) -> tuple[int, bytes]:
-        """Status and body; of a connection that broke, status 0."""
+        """Return the status and body of an answer; the status is 0 if the connection broke."""
         try:
             return await self._client.ask(method, path, body, kind)
         except (OSError, asyncio.IncompleteReadError):
@@ -107,7 +107,9 @@ class Disturbed:
             return 0, b""
 
     async def until_well(self, since: float) -> None:
-        """Wait until a new document is found and searches are as quick as in the calm, and note how long that took."""
+        """Wait until a new document is found and searches are as fast as in the calm phase, and record how long that
+        took.
+        """
         while time.perf_counter() - since < LONGEST:
             name = await self.change()
             if name is not None and await self.finds(name) and await self.is_quick():
@@ -116,12 +118,12 @@ class Disturbed:
             await asyncio.sleep(0.2)
 
     async def finds(self, name: str) -> bool:
-        """Whether a search for a document gives it."""
+        """Return whether a search for a document finds it."""
         _, answer = await self.asked("POST", "/search", json.dumps({"question": name, "k": 3}).encode())
         return name.encode() in answer
 
     async def is_quick(self) -> bool:
-        """Whether the next hundred searches take less than twice as long as in the calm."""
+        """Return whether the next hundred searches take less than twice as long as in the calm phase."""
         seconds = self.phase.outcome.seconds
         before, started = len(seconds), time.perf_counter()
         while len(seconds) < before + 100 and time.perf_counter() - started < 10:
@@ -130,7 +132,7 @@ class Disturbed:
 
 
 async def stop_a_process(disturbed: Disturbed) -> None:
-    """One that searches: the server has to find out, and replace it."""
+    """Stop a search process; the server has to detect and replace it."""
     tasks = Path(f"/proc/{disturbed.process}/task").iterdir()
     children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
     searching = [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
@@ -139,14 +141,14 @@ async def stop_a_process(disturbed: Disturbed) -> None:
 
 
 async def fill_the_disk(disturbed: Disturbed) -> None:
-    """And ask for changes; then empty it."""
+    """Fill the disk and request changes; then empty it."""
     filler = disturbed.store.parent / "filler"
     with filler.open("wb") as file:
         try:
             while True:
                 file.write(b"x" * (1 << 20))
         except OSError:
-            pass  # it is full
+            pass  # the disk is full
     for _ in range(5):
         await disturbed.change()
         await asyncio.sleep(0.5)
@@ -155,7 +157,7 @@ async def fill_the_disk(disturbed: Disturbed) -> None:
 
 
 async def damage_the_index(disturbed: Disturbed) -> None:
-    """Overwrite the middle of each of its files, and keep their length."""
+    """Overwrite the middle of each index file without changing its size."""
     since = time.perf_counter()
     for file in sorted((disturbed.store / "index").rglob("*")):
         size = file.stat().st_size if file.is_file() else 0
@@ -174,7 +176,7 @@ DISTURBANCES: dict[str, Callable[[Disturbed], Awaitable[None]]] = {
 
 
 async def run(disturbed: Disturbed, address: tuple[str, int], clients: int, bodies: list[bytes]) -> None:
-    """All phases, one after the other, with the clients asking all the time."""
+    """Run all phases one after the other, with clients asking questions throughout."""
     watch = Client(*address)
     await ready(watch)
     watch.close()
@@ -185,7 +187,7 @@ async def run(disturbed: Disturbed, address: tuple[str, int], clients: int, bodi
         for n in range(clients)
     ]
     await asyncio.sleep(CALM_SECONDS / 2)
-    calm.outcome.seconds.clear()  # the first ones load what later ones find
+    calm.outcome.seconds.clear()  # the first requests load what later ones use
     await asyncio.sleep(CALM_SECONDS)
     disturbed.calm = float(np.median(calm.outcome.seconds))
     await disturbed.until_well(time.perf_counter())
@@ -199,7 +201,7 @@ async def run(disturbed: Disturbed, address: tuple[str, int], clients: int, bodi
 async def _ask_on(
     disturbed: Disturbed, client: Client, bodies: list[bytes], first: int, over: Callable[[], bool]
 ) -> None:
-    """One question after the other; each counts in the phase in which it ends."""
+    """Ask one question after the other; each counts in the phase in which it ends."""
     for place in count(first):
         if over():
             client.close()
@@ -211,7 +213,7 @@ async def _ask_on(
 
 
 def report(disturbed: Disturbed, clients: int) -> None:
-    """Print what came of it."""
+    """Print the results."""
     grid = Table(title=f"{clients} clients")
     for heading in ("", "answers", "p50 ms", "p99 ms", "longest ms", "changes", "well after"):
         grid.add_column(heading)
@@ -228,7 +230,7 @@ def report(disturbed: Disturbed, clients: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

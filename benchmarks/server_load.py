@@ -1,14 +1,14 @@
-"""Load a server with many clients at once, and see whether it holds.
+"""Loads a server with many concurrent clients and checks whether it remains stable.
 
     python benchmarks/server_load.py --store my-store --questions questions.jsonl --clients 50 --seconds 60 --changing
 
-Starts ``trivium serve`` on a copy of the store, has every client ask one question after the other on a connection of its
-own (they go through the list together; of more than a thousand questions the server remembers none when it comes again),
-and prints what came of it: answers by status, throughput, latencies, and the memory of the server's processes at the
-quarters of the run (Linux; pages that several share count once). With ``--changing`` a further client adds and deletes
-documents meanwhile, as fast as the server makes the changes. ``--requests`` goes on until so many were answered, to see
-whether memory grows. ``--ask`` asks for answers instead of passages, every second question after three others in a
-conversation, and ``--where`` puts a condition on documents. Clients and server share the machine's cores.
+Starts ``trivium serve`` on a copy of the store. Every client asks one question after the other on its own connection;
+all go through the list together, so that with more than a thousand questions no answer comes from the server's cache.
+Prints the answers by status, throughput, latencies, and the memory of the server's processes at the quarters of the run
+(Linux; shared pages count once). With ``--changing``, another client adds and deletes documents as fast as the server
+accepts them. ``--requests`` continues until that many requests were answered, to see whether memory grows. ``--ask``
+requests answers instead of passages, every second question with three earlier ones as a conversation, and ``--where``
+adds a filter on documents. Clients and server share the cores of the machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PAGE = """<!doctype html><title>Load {n}</title><h1>Load {n}</h1><p>The documen
 
 @dataclass(slots=True)
 class Outcome:
-    """What the clients saw. Times are in seconds."""
+    """Observations of the clients. Times are in seconds."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class Client:
-    """One connection, which is made again where it was closed."""
+    """A connection that is reopened after it was closed."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
@@ -63,7 +63,7 @@ class Client:
     async def ask(
         self, method: str, path: str, body: bytes = b"", kind: str = "application/json"
     ) -> tuple[int, bytes]:
-        """Status and body of an answer."""
+        """Return the status and body of an answer."""
         if self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(*self._address)
         assert self._reader is not None
@@ -77,7 +77,7 @@ class Client:
         return int(answer.split(" ")[1]), content
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._writer is not None:
             self._writer.close()
         self._reader = self._writer = None
@@ -85,7 +85,7 @@ class Client:
 
 @contextmanager
 def server(store: Path, options: list[str]) -> Iterator[tuple[int, str, int]]:
-    """``trivium serve`` on a free port: process, host, port."""
+    """Run ``trivium serve`` on a free port; yields process, host and port."""
     command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -100,13 +100,15 @@ def server(store: Path, options: list[str]) -> Iterator[tuple[int, str, int]]:
 
 
 async def ready(client: Client) -> None:
-    """Wait until questions are answered."""
+    """Wait until the server answers questions."""
     while (await client.ask("GET", "/ready"))[0] != 200:
         await asyncio.sleep(0.1)
 
 
 def memory(process: int) -> float:
-    """Megabytes that a process and its children hold, a shared page in equal parts by whoever shares it."""
+    """Return the memory of a process and its children in megabytes; shared pages are divided among the processes using
+    them.
+    """
     folder = Path(f"/proc/{process}")
     try:
         found = re.search(r"^Pss:\s+(\d+) kB", (folder / "smaps_rollup").read_text(), re.MULTILINE)
@@ -119,20 +121,20 @@ def memory(process: int) -> float:
 
 
 async def watch_memory(process: int, until: Any, outcome: Outcome) -> None:
-    """Look once a second until it is time."""
+    """Sample the memory once a second until the deadline."""
     while not until():
         outcome.megabytes.append(memory(process))
         await asyncio.sleep(1)
 
 
 async def ask_on(client: Client, path: str, bodies: Iterator[bytes], until: Any, outcome: Outcome) -> None:
-    """One question after the other until it is time."""
+    """Ask one question after the other until the deadline."""
     while not until():
         await ask_one(client, path, next(bodies), outcome)
 
 
 async def ask_one(client: Client, path: str, body: bytes, outcome: Outcome) -> None:
-    """Search or ask once."""
+    """Send one search or ask request."""
     started = time.perf_counter()
     try:
         status, _ = await client.ask("POST", path, body)
@@ -144,7 +146,7 @@ async def ask_one(client: Client, path: str, body: bytes, outcome: Outcome) -> N
 
 
 async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
-    """Add a document and delete it again, until it is time."""
+    """Add and delete a document repeatedly until the deadline."""
     for number in count():
         if until():
             return
@@ -168,7 +170,7 @@ async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
 async def load(
     process: int, host: str, port: int, given: argparse.Namespace, bodies: list[bytes]
 ) -> tuple[Outcome, float]:
-    """The outcome, and how long it took."""
+    """Return the outcome and the duration in seconds."""
     watch = Client(host, port)
     await ready(watch)
     path = "/ask" if given.ask else "/search"
@@ -195,7 +197,7 @@ async def load(
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -204,14 +206,14 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument(
-        "--requests", type=int, help="Go on until so many were answered, however long it takes."
+        "--requests", type=int, help="Continue until that many requests were answered, however long it takes."
     )
     parser.add_argument("--changing", action="store_true", help="Add and delete documents meanwhile.")
-    parser.add_argument("--explain", action="store_true", help="Ask for contributions too.")
-    parser.add_argument("--ask", action="store_true", help="Ask for answers, half of them in a conversation.")
-    parser.add_argument("--where", help="A condition on documents, as of `trivium search --where`.")
-    parser.add_argument("--workers", type=int, help="Of the server.")
-    parser.add_argument("--processes", type=int, help="Of the server.")
+    parser.add_argument("--explain", action="store_true", help="Request explanations, too.")
+    parser.add_argument("--ask", action="store_true", help="Request answers, half of them in a conversation.")
+    parser.add_argument("--where", help="A filter on documents, as in `trivium search --where`.")
+    parser.add_argument("--workers", type=int, help="--workers of the server.")
+    parser.add_argument("--processes", type=int, help="--processes of the server.")
     given = parser.parse_args()
     asked = [question.text for file in given.questions for question in read_questions(file)]
     bodies = [json.dumps(request(given, asked, place)).encode() for place in range(len(asked))]
@@ -229,7 +231,7 @@ def main() -> None:
 
 
 def request(given: argparse.Namespace, asked: list[str], place: int) -> dict[str, Any]:
-    """What is sent for a question."""
+    """Return the request body for a question."""
     body: dict[str, Any] = {"question": asked[place], "k": 10, "where": given.where}
     if not given.ask:
         body["explain"] = given.explain
@@ -240,7 +242,7 @@ def request(given: argparse.Namespace, asked: list[str], place: int) -> dict[str
 
 
 def report(given: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
-    """Print what came of it."""
+    """Print the results."""
     changing = ", documents coming and going" if given.changing else ""
     grid = Table(title=f"{given.clients} clients, {seconds:.0f} s{changing}", show_header=False)
     grid.add_row("answers", ", ".join(f"{status}: {n:,}" for status, n in sorted(outcome.statuses.items())))

@@ -1,12 +1,11 @@
-"""The walk at the size of the full crawl: forward push against power iteration in SciPy.
+"""Compares the walk at the size of a full crawl: forward push against power iteration in SciPy.
 
     python benchmarks/walk.py
     python benchmarks/walk.py --scale 10
 
-A synthetic graph of 168,000 chunks and 202,000 entities with 800,000 links, citations drawn by a power law as
-in an encyclopaedia: few entities are cited everywhere, most once. Prints milliseconds a question, the ratio
-to twelve power iterations, and how many of the best 20 chunks the two agree on; then what the graph takes of memory.
-``--scale`` makes all of it so many times as large.
+A synthetic graph of 168,000 chunks and 202,000 entities with 800,000 links; citations follow a power law as in an
+encyclopaedia: few entities are cited everywhere, most once. Prints milliseconds per question, the ratio to twelve power
+iterations, the overlap of the best 20 chunks, and the memory of the graph. ``--scale`` multiplies all sizes.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from trivium.retrievers.push import push, settled
 
 SIZES = {"chunks": 168_000, "entities": 202_000, "pages": 5_444, "citations": 632_000}
 SCRATCH = 8 + 8 + 1 + 4 + 4
-"""Bytes a node that each thread which walks keeps: mass, what is on its way, whether it waits, the queue, the touched."""
+"""Scratch bytes per node of each walking thread: mass, residual, whether it is queued, the queue, the touched nodes."""
 DAMPING = 0.5
 QUESTIONS = 100
 ITERATIONS = 12
@@ -32,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 def encyclopaedia(rng: np.random.Generator, scale: int) -> sp.csr_array:
-    """Symmetric CSR: each chunk joined with its page and with the entities it cites. Chunks come first."""
+    """Return a symmetric CSR matrix that joins each chunk with its page and the entities it cites. Chunks come first."""
     chunk_count, entity_count, page_count, citations = (count * scale for count in SIZES.values())
     pages = np.sort(rng.integers(0, page_count, chunk_count))
     popularity = 1.0 / np.arange(1, entity_count + 1) ** 0.9
@@ -45,7 +44,7 @@ def encyclopaedia(rng: np.random.Generator, scale: int) -> sp.csr_array:
 
 
 def seeds(graph: sp.csr_array, chunks: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
-    """20 chunks of a few pages and 3 entities they cite, as a question would find them."""
+    """Return 20 chunks of a few pages and 3 entities they cite as seeds, with weights, as for a question."""
     first = rng.integers(0, chunks - 200, 4)
     near = np.unique(np.concatenate([start + rng.integers(0, 200, 5) for start in first]))
     cited = np.unique(np.concatenate([graph.indices[graph.indptr[c] : graph.indptr[c + 1]] for c in near]))
@@ -77,7 +76,7 @@ def main() -> None:
     indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
     own_chunks = np.zeros((graph.shape[0], 2), dtype=np.int64)
     questions = [seeds(graph, chunks, rng) for _ in range(QUESTIONS)]
-    push(indptr, indices, *questions[0])  # load the machine code
+    push(indptr, indices, *questions[0])  # compiles or loads the machine code
     print(f"{graph.shape[0]:,} nodes, {graph.nnz // 2:,} links, damping {DAMPING}")
 
     begun = time.perf_counter()
@@ -109,7 +108,7 @@ def main() -> None:
 
 
 def agreement(mass: Floats, exact: Floats, chunks: int) -> float:
-    """Share of the best of the first ``chunks`` nodes that are the same."""
+    """Return the overlap of the best nodes among the first ``chunks``, in [0, 1]."""
     ours, theirs = (set(np.argsort(-each[:chunks], kind="stable")[:BEST].tolist()) for each in (mass, exact))
     return len(ours & theirs) / BEST
 
