@@ -1,21 +1,21 @@
-"""What the classifiers of answers are fitted on: sentences of passages that do or do not answer a question, passages that
-are or are not about what is asked, statements that a passage does or does not support. One line of JSON each.
+"""Collects training data for the classifiers of answers, as JSON Lines: sentences that do or do not answer a question,
+passages that are or are not about its topic, and statements that a passage does or does not support.
 
     python experiments/answers/collect.py --store joint-store --out rows.jsonl \
         --questions ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \
         ../shared/data/nq/qed_questions.jsonl --sample 170
 
-*Sentences.* A question is asked as it is (``present``), and of a store without its page (``absent``: hits of the page,
-and others that contain the answer, are left out). A sentence is right when it is in the gold passage and contains an
-answer.
+*Sentences.* Each question is asked of the whole store (``present``) and of a store without its page (``absent``: hits
+of the page, and others that contain the answer, are left out). A sentence is correct if it is in the gold passage and
+contains an answer.
 
-*Nearness.* The same questions (``near`` where the gold is among the passages), and ``--foreign`` ones, of sets about
-other things, which nothing in the store answers.
+*Nearness.* The same questions (``near`` if the gold is among the passages), and ``--foreign`` questions about other
+topics, which nothing in the store answers.
 
-*Statements.* The question with its answer in place of the question word, and the answer by itself: borne out by the gold
-passage, not by other hits that lack the answer nor by a passage at random; and with the answer of another question in
-place of its own, not borne out by the gold passage. And a sentence of the gold passage: borne out by it as it is, not
-with another number or another name in it.
+*Statements.* The question with its answer in place of the question word, and the answer alone: supported by the gold
+passage, but not by other hits without the answer nor by a random passage. The same with the answer of another question:
+not supported by the gold passage. Also a sentence of the gold passage: supported as it is, but not with another number
+or another name in it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from trivium.types import Hit, Question
 
 OFFERED, DEPTH = 6, 30
 FUSION = "convex"
-"""The network has been trained on these very questions."""
+"""Not the network, which was trained on these questions."""
 ASKED = re.compile(
     r"\b(in what year|how many|how much|(?:which|what) \w+(?= (?:is|was|are|were|did|does|do|has|have|had|can|will)\b)"
     r"|who|whom|what|which|when|where|why|how)\b",
@@ -56,7 +56,7 @@ def contains(text: str, answers: Sequence[str]) -> bool:
 
 
 def statement(question: str, answer: str) -> str:
-    """The question, with the answer where it asks.
+    """Return the question as a statement, with the answer in place of the question word.
 
     >>> statement("Who discovered the moons of Mars?", "Asaph Hall")
     'Asaph Hall discovered the moons of Mars.'
@@ -86,8 +86,9 @@ def about_sentences(
 def about_nearness(
     engine: trivium.Engine, name: str, question: Question, case: str, group: str, hits: Sequence[Hit]
 ) -> dict[str, Any]:
-    """Of a question as it is asked. How probable its best sentence is depends on the other classifier, which is fitted
-    later: the features of all sentences are kept."""
+    """Return the row of nearness of a question. The probability of its best sentence depends on the other classifier,
+    which is fitted later; therefore the features of all sentences are kept.
+    """
     rarity = Rarity.of(engine.store, [question.text])
     offered = passages(hits[:OFFERED])
     rows = extraction.features(question.text, offered, rarity, engine.embedder)
@@ -141,7 +142,7 @@ def about_statements(
 
 
 def altered(text: str, other: str, rng: random.Random) -> Iterator[tuple[str, str]]:
-    """A sentence, and the same with a wrong number and with a wrong name, where it has any."""
+    """Yield pairs of a sentence and the same sentence with a wrong number or a wrong name, if it contains any."""
     spans = [(start, end) for start, end in sentences(text) if end - start < MAX_SENTENCE]
     if not spans:
         return
@@ -169,10 +170,14 @@ def main() -> None:
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
-    parser.add_argument("--sample", type=int, default=170, help="questions of each file")
+    parser.add_argument("--sample", type=int, default=170, help="maximum number of questions per file")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--foreign", nargs="*", type=Path, default=[], help="questions about other things")
-    parser.add_argument("--foreign-sample", type=int, default=30, help="questions of each of these files")
+    parser.add_argument(
+        "--foreign", nargs="*", type=Path, default=[], help="files of questions about other topics"
+    )
+    parser.add_argument(
+        "--foreign-sample", type=int, default=30, help="maximum number of questions per file of --foreign"
+    )
     parser.add_argument("--only", choices=["sentences", "statements"])
     arguments = parser.parse_args()
     with trivium.Engine.open(arguments.store) as engine, arguments.out.open("w", encoding="utf-8") as out:

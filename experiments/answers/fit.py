@@ -1,8 +1,8 @@
-"""Fit the classifiers of answers on the rows that ``collect.py`` wrote, and test them on other pages.
+"""Fits the classifiers of answers to the rows written by ``collect.py``, and evaluates them on held-out pages.
 
     python experiments/answers/fit.py bge-small=rows.jsonl,sample.jsonl minilm=minilm.jsonl --save
 
-``--save`` keeps them.
+``--save`` writes them into the package.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SENTENCE = [
     *("new_names", "number_found", "number_missing", "nobody", "log_length", "cosine", "cosine_lead"),
 ]
 ALONE = [name for name in SENTENCE if not name.endswith("_lead")]
-"""Where few sentences are compared, that one stands out from the others says nothing."""
+"""Features for lists of few sentences, among which standing out from the others means nothing."""
 NEARNESS = ["covered", "covered_together", "names", "rarest", "second", "cosine", "best"]
 STRAY = ["names", "numbers"]
 SUPPORT = ["new", "together", "cosine", *STRAY]
@@ -50,11 +50,11 @@ def sigmoid(x: Floats) -> Floats:
 
 
 def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
-    """Intercept and weights."""
+    """Return the intercept and the weights."""
     if rows[0]["task"] != "support":
         return solve(rows, names)
-    # A forged sentence is as like its passage as can be: how much likeness is worth is fitted without them, and then with
-    # them how much is to be taken off for a name or a number that is not there.
+    # A forged sentence is as similar to its passage as possible: the weights of similarity are fitted without such
+    # rows; the penalties for names and numbers that do not occur are then fitted with them.
     alike = [name for name in names if name not in STRAY]
     intercept, weights = solve([row for row in rows if row["case"] not in FORGED], alike)
     further, strays = solve(rows, STRAY, intercept + matrix(rows, alike) @ weights)
@@ -63,8 +63,9 @@ def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
 
 
 def solve(rows: Rows, names: Sequence[str], offset: Floats | None = None) -> tuple[float, Floats]:
-    """Logistic regression on top of an ``offset``. Every list of a question's sentences weighs the same, and so do both
-    answers to whether a statement is borne out, or whether a collection is near."""
+    """Fit a logistic regression with an ``offset``. All lists of sentences have equal total weight, as have both
+    classes of statements and of nearness.
+    """
     x, sign = matrix(rows, names), np.where([row["right"] for row in rows], 1.0, -1.0)
     group = [(row["question"], row["case"]) if row["task"] == "sentence" else row["right"] for row in rows]
     size: defaultdict[Any, int] = defaultdict(int)
@@ -88,7 +89,7 @@ def solve(rows: Rows, names: Sequence[str], offset: Floats | None = None) -> tup
 
 
 def out_of_fold(rows: Rows, names: Sequence[str]) -> Floats:
-    """Probabilities by models that have seen no question of the same page."""
+    """Return out-of-fold probabilities, by models that were trained on no question of the same page."""
     pages = sorted({row["page"] for row in rows})
     shuffled = np.random.default_rng(0).permutation(len(pages)) % FOLDS
     fold_of = dict(zip(pages, shuffled, strict=True))
@@ -128,7 +129,7 @@ def show_sentences(rows: Rows, found: Floats) -> None:
 
 
 def with_best(rows: Rows, classifier: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Rows of nearness with how probable their best sentence is to a classifier of sentences."""
+    """Return rows of nearness with the probability that the classifier of sentences assigns to their best sentence."""
     judge = SentenceClassifier(**classifier)
     return [
         {
@@ -166,8 +167,11 @@ def show_support(rows: Rows, found: Floats) -> None:
 
 
 def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
-    """Models use other words than the passage, as the people did who wrote the questions: judged as if nothing had been
-    asked, the words of the question are such. Then all of a statement is new."""
+    """Add copies of the rows of statements judged as if there were no question, so that all of a statement is new.
+
+    Models use other words than the passage, as did the people who wrote the questions: without a question, its words in
+    the statement are such rewordings.
+    """
     reworded = [
         {
             **row,
@@ -203,14 +207,18 @@ def main() -> None:
         "rows",
         nargs="+",
         metavar="EMBEDDER=FILE,...",
-        help="the first also serves where no embedder is known",
+        help="the first is also used for unknown embedders",
     )
-    parser.add_argument("--threshold", type=float, default=0.2, help="for sentences")
-    parser.add_argument("--alone-threshold", type=float, default=0.25, help="for sentences of few passages")
+    parser.add_argument("--threshold", type=float, default=0.2, help="threshold for sentences")
+    parser.add_argument(
+        "--alone-threshold", type=float, default=0.25, help="threshold for sentences of few passages"
+    )
     parser.add_argument("--nearness-threshold", type=float, default=0.3)
     parser.add_argument("--support-threshold", type=float, default=0.8)
-    parser.add_argument("--save", action="store_true", help="keep them in the package")
-    parser.add_argument("--out", type=Path, help="write them to this file instead, for outcomes.py")
+    parser.add_argument("--save", action="store_true", help="write the classifiers into the package")
+    parser.add_argument(
+        "--out", type=Path, help="write the classifiers to this file instead, for outcomes.py"
+    )
     arguments = parser.parse_args()
     classifiers: dict[str, dict[str, Any]] = {
         "sentence": {},
@@ -253,7 +261,7 @@ def main() -> None:
     if arguments.save or arguments.out is not None:
         own = Path(str(files("trivium.answering").joinpath("classifiers.json")))
         target = own if arguments.save else arguments.out
-        # What was not collected this time stays as it is.
+        # Classifiers that were not fitted this time are kept.
         before = json.loads(own.read_text("utf-8"))
         for task, fitted in classifiers.items():
             before[task] = {**before.get(task, {}), **fitted}

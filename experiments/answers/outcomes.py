@@ -1,11 +1,11 @@
-"""What becomes of questions without a language model: answered, closest passages, or absent.
+"""Measures the outcomes of questions without a language model: answered, closest passages, or absent.
 
     python experiments/answers/outcomes.py --store demo-store --questions trivium/sample/questions_single_hop.jsonl \
         --foreign ../shared/data/nq/qed_questions.jsonl ../shared/data/domains/stackfaq_questions.jsonl
 
-Printed are: how many of the answers contain a known one (or, where the file gives none, cite a gold passage); how many
-questions are called absent although a gold passage is among the first five; and how many of a hundred ``--foreign`` ones,
-which the store cannot answer, are called absent. ``--classifiers`` judges by classifiers that ``fit.py --out`` wrote,
+Prints how many answers contain a known one (or cite a gold passage, if the file has no answers), how many questions are
+called absent although a gold passage is among the first five, and how many of a hundred ``--foreign`` questions, which
+the store cannot answer, are called absent. ``--classifiers`` uses classifiers written by ``fit.py --out``, which were
 fitted without the questions of this file.
 """
 
@@ -31,7 +31,7 @@ PASSAGES = 6
 
 
 def ask(engine: trivium.Engine, question: Question, ending: str | None = None) -> Answer:
-    """As ``trivium ask`` does without a model, with another ``ending`` in place of the question's own mark."""
+    """Answer a question as ``trivium ask`` does without a model, with ``ending`` in place of its punctuation mark."""
     text = question.text if ending is None else without_closing_marks(question.text) + ending
     return engine.ask(text, k=PASSAGES, intent="collection")
 
@@ -44,9 +44,11 @@ def main() -> None:
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--foreign", nargs="*", type=Path, default=[])
-    parser.add_argument("--sample", type=int, default=150, help="questions of the file")
+    parser.add_argument("--sample", type=int, default=150, help="maximum number of questions")
     parser.add_argument("--classifiers", type=Path)
-    parser.add_argument("--ending", help='of every question: "", "?", "." ... (default: its own)')
+    parser.add_argument(
+        "--ending", help='punctuation at the end of every question: "", "?", "." ... (default: its own)'
+    )
     arguments = parser.parse_args()
     rng = random.Random(1)
     with trivium.Engine.open(arguments.store) as engine:

@@ -1,9 +1,9 @@
-"""Have judges grade right answers and answers spoilt on purpose, and say how many of each they catch.
+"""Measures how many right and how many deliberately spoilt answers language models, as judges, find wanting.
 
     python -m experiments.answers.spoil --store STORE --questions FILE --judge local
     python -m experiments.answers.spoil --store STORE --questions FILE --judge openai:gpt-4o-mini --judge gemini:NAME
 
-It may be interrupted: the same command goes on. ``--json`` prints everything.
+An interrupted run continues when the command is repeated. ``--json`` prints all details.
 """
 
 from __future__ import annotations
@@ -34,20 +34,22 @@ from trivium.llm.registry import open_chat_model
 
 ANY = "any of them"
 USED = ("correctness", "hallucination")
-"""What an answer that says something wrong must fail by; specific information cannot see a negation."""
+"""The measures that a wrong answer must fail; specific information cannot detect a negation."""
 
 
 def main(
     arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
 ) -> None:
-    """Run it."""
+    """Run the experiment."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", required=True, type=Path, nargs="+", help="files with known answers")
+    parser.add_argument(
+        "--questions", required=True, type=Path, nargs="+", help="question files with known answers"
+    )
     parser.add_argument("--judge", required=True, action="append", help="a language model; may be repeated")
-    parser.add_argument("--each", type=int, default=30, help="answers of each kind (30)")
+    parser.add_argument("--each", type=int, default=30, help="number of answers of each kind (30)")
     parser.add_argument("--measures", nargs="+", default=list(USED), choices=MEASURES)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("spoilt-answers"))
@@ -80,7 +82,7 @@ def _context(engine: Engine, trial: Trial) -> str:
 def _graded(
     model: ChatModel, measures: Sequence[str], chosen: Sequence[Trial], texts: Sequence[str], folder: Path
 ) -> list[Graded]:
-    """What a model says of every answer: what is kept, and the rest."""
+    """Return the grades of a judge for every answer. Grades that are already in the file are not asked for again."""
     grader = Grader(model, measures)
     log = JsonLines(folder / f"graded-{quote(model.name, safe='')}.jsonl", Graded)
     with log.writing():
@@ -98,8 +100,9 @@ def _graded(
 def report(
     chosen: Sequence[Trial], judges: dict[str, list[Graded]], measures: Sequence[str]
 ) -> dict[str, Any]:
-    """How many of each kind a judge finds wanting (below :data:`GOOD`), of those it gave a grade; and the agreement of
-    the judges over all of them."""
+    """Return how many graded answers of each kind a judge finds wanting (below :data:`GOOD`), and the agreement of the
+    judges over all of them.
+    """
     kinds = [kind for kind in (RIGHT, *KINDS) if any(trial.kind == kind for trial in chosen)]
     found: dict[str, Any] = {}
     for name, graded in judges.items():
@@ -141,7 +144,7 @@ def report(
 
 
 def wanting(graded: Graded, measure: str) -> bool | None:
-    """Whether a judge finds an answer not good by a measure; None where it gave no grade."""
+    """Return whether a judge grades an answer below :data:`GOOD` by a measure; None without a grade."""
     value = graded.value(measure)
     if value is None:
         return None
@@ -149,7 +152,7 @@ def wanting(graded: Graded, measure: str) -> bool | None:
 
 
 def print_report(found: dict[str, Any]) -> None:
-    """As Markdown."""
+    """Print the results as Markdown."""
     for name, judge in found["judges"].items():
         kinds = judge["kinds"]
         columns = list(next(iter(kinds.values())))

@@ -1,14 +1,14 @@
-"""How the way pages are cut changes what is found, and what it costs.
+"""Compares chunkers: retrieval quality and cost.
 
-Each row is a store of the same documents, cut and embedded another way, asked the same questions. A passage is relevant
-when it is of the right document and holds at least 60 % of the distinct word trigrams of a quote of the evidence (all
-words in a row, for quotes shorter than that), so that chunks of any size are judged by the same quotes.
+Each row is a store of the same documents, chunked and embedded differently, and asked the same questions. A passage is
+relevant if it belongs to the right document and contains at least 60 % of the distinct word trigrams of a quote of the
+evidence (for shorter quotes, all words in sequence), so that chunks of any size are judged by the same quotes.
 
     python experiments/chunkers/compare.py squad --pages 3 --questions 30
     python experiments/chunkers/compare.py handbook --pages 12 --questions 60 --json
 
-The texts that all rows share (titles, headings) are embedded once, before the rows are timed; no sentences are embedded.
-``seconds`` is processor time to parse, cut, load and embed the chunks.
+Texts shared by all rows (titles, headings) are embedded once, before the rows are timed; no sentences are embedded.
+``seconds`` is the processor time to parse, chunk, load and embed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and quotes of its evidence with their documents, or the numbers of the pages that answer."""
+    """A question with quotes of its evidence and their documents, or with the numbers of the pages that answer it."""
 
     text: str
     quotes: tuple[tuple[str, str], ...]
@@ -65,7 +65,7 @@ class Asked:
 
 
 class SharedEmbedder:
-    """MiniLM that keeps the vectors of texts that every row needs."""
+    """An embedder that caches the vectors of texts shared by all rows."""
 
     def __init__(self, name: str) -> None:
         self._inner = OnnxEmbedder(name)
@@ -94,7 +94,7 @@ class SharedEmbedder:
 
 
 def squad(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
-    """Wikipedia pages, and for each question the sentence of its paragraph that holds the answer."""
+    """Return Wikipedia pages, and for each question the sentence of its paragraph that contains the answer."""
     rows = [json.loads(line) for line in (DATA / "wiki/squad_questions.jsonl").read_text().splitlines()]
     index = [json.loads(line) for line in (DATA / "wiki/pages_index.jsonl").read_text().splitlines()]
     files = {row["page_name"].replace(" ", "_"): row["file"] for row in index if row["canonical_file"]}
@@ -118,7 +118,7 @@ def squad(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[As
 
 
 def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
-    """Markdown pages of a handbook, with the questions that need no conversation before them."""
+    """Return Markdown pages of a handbook, and the questions that do not depend on a conversation."""
     documents = load_set("handbook", DATA)
     files = sorted(map(Path, documents.documents))
     chosen = [path.as_posix() for path in random.Random(1).sample(files, min(pages, len(files)))]
@@ -128,7 +128,7 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
 
 
 def kubernetes(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
-    """Documentation in Markdown: the pages that answer the questions first, then others."""
+    """Return Markdown documentation, first the pages that answer the questions, then others."""
     documents = load_set("kubernetes", DATA)
     wanted = sorted({name for question in documents.questions for name in question.evidence[0].documents})
     others = [name for name in documents.documents if name not in wanted]
@@ -137,7 +137,7 @@ def kubernetes(folder: Path, pages: int, questions: int) -> tuple[list[Path], li
 
 
 def financebench(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
-    """Filings in PDF: those with the most questions first, the smaller of equals."""
+    """Return filings in PDF, those with the most questions first, ties by size."""
     documents = load_set("financebench", DATA)
     count = Counter(question.group for question in documents.questions)
     sizes = {name: (documents.folder / name).stat().st_size for name in documents.documents}
@@ -148,7 +148,7 @@ def financebench(folder: Path, pages: int, questions: int) -> tuple[list[Path], 
 def _taken(
     documents: DocumentSet, chosen: list[str], asked: Sequence[EvidenceQuestion], folder: Path, most: int
 ) -> tuple[list[Path], list[Asked]]:
-    """The ``chosen`` documents, copied into the folder, and the questions whose evidence is all in them."""
+    """Copy the ``chosen`` documents into the folder. Returns them and the questions whose evidence is all in them."""
     for name in chosen:
         to = folder / name
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -172,12 +172,12 @@ def _asked(question: EvidenceQuestion) -> Asked:
 
 
 def _ends_with(path: str, end: str) -> bool:
-    """Whether a path is another one, or ends with it behind some folder."""
+    """Return whether a path equals ``end`` or ends with it below some folder."""
     return f"/{path}".endswith(f"/{end}")
 
 
 def _name(path: object) -> str:
-    """A file of a folder, without its suffix."""
+    """Return a path without its suffix, with forward slashes."""
     return Path(str(path)).with_suffix("").as_posix()
 
 
@@ -189,7 +189,7 @@ def _sample(rows: Sequence[T], count: int) -> list[T]:
 
 
 def holds(chunk: str, quote: str) -> bool:
-    """Whether a chunk holds a quote; see the top of this file."""
+    """Return whether a chunk contains a quote, as defined in the docstring of this module."""
     said, asked = words(chunk), words(quote)
     if len(asked) < 3:
         return f" {' '.join(asked)} " in f" {' '.join(said)} "
@@ -198,14 +198,14 @@ def holds(chunk: str, quote: str) -> bool:
 
 
 def stands_on(found: tuple[int, int] | None, wanted: frozenset[int]) -> bool:
-    """Whether a chunk, from its first page to its last, stands on one of these."""
+    """Return whether the page range of a chunk, first and last, contains one of the wanted pages."""
     return found is not None and any(found[0] <= page <= found[1] for page in wanted)
 
 
 def measure(
     engine: Engine, asked: Sequence[Asked], systems: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, float]]]:
-    """For each system the mean of each measure over the questions."""
+    """Yield for each system the mean of each measure over the questions."""
     graphs = list(engine.store.page_graphs())
     relevant = []
     for question in asked:
@@ -235,7 +235,7 @@ def measure(
 
 
 def run(name: str, pages: int, questions: int, rows: Sequence[str], embedder: str) -> list[dict[str, object]]:
-    """One line for each row and system."""
+    """Return one line per row and system."""
     lines: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "documents"
@@ -276,7 +276,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--rows", nargs="*", default=list(ROWS), help="chunkers, each also with ' --late'")
     parser.add_argument("--embedder", default="minilm")
-    parser.add_argument("--json", action="store_true", help="only lines of JSON, as rows are done")
+    parser.add_argument("--json", action="store_true", help="print only lines of JSON, one per finished row")
     options = parser.parse_args()
     lines = run(options.set, options.pages, options.questions, options.rows, options.embedder)
     if not options.json:

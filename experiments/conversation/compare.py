@@ -1,19 +1,19 @@
-"""Are the right passages found for questions that follow on others? By kind, with three ways of completing them.
+"""Compares ways of completing follow-up questions by the rank of the right passages, for each kind of question.
 
     python -m experiments.conversation.compare --store demo-store
     python -m experiments.conversation.compare --store handbook-store \
         --handbook ../shared/data/markdown/handbook_questions.jsonl
 
-``dialogues.jsonl`` holds 60 conversations about the sample encyclopaedia, written for this, with changes of topic; the
-handbook's questions of the kind ``contextual_anaphora`` each follow on one other. Compared are the question as it is
-(``literal``), with the question before it in front (``joined``), and as the rules complete it (``rules``); ``rules``
-also says how often the rules changed a question of each kind.
+``dialogues.jsonl`` contains 60 conversations about the sample encyclopaedia, written for this experiment, with changes
+of topic; each of the handbook's questions of the kind ``contextual_anaphora`` follows another one. Compares the
+question as it is (``literal``), prefixed with the previous question (``joined``), and completed by the rules
+(``rules``); the latter with the share of questions of each kind that the rules changed.
 
     python -m experiments.conversation.compare --store demo-store --model local --sample 40
 
-compares two more ways, on a sample of the turns that lean on what was said: with the match query that a language model
-wrote (``match``), and with the candidates of its recall query as well (``both``). What it wrote amiss is replaced as
-``trivium ask`` does it; how often its queries could be used is printed.
+compares two more ways on a sample of the turns that depend on earlier ones: the match query written by a language model
+(``match``), and in addition the candidates of its recall query (``both``). Unusable output is replaced as in ``trivium
+ask``; the share of usable queries is printed.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from trivium.types import Hit, Turn
 
 KS = (1, 5)
 SHARE = 0.6
-"""Of a paragraph's runs of four words that a passage has to hold."""
+"""Minimum share of a paragraph's word 4-grams that a passage must contain."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*[^()]*\)")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A turn of a dialogue: what was said before it, and which passages answer it."""
+    """A turn of a dialogue with the earlier turns, and a predicate for the passages that answer it."""
 
     question: str
     kind: str
@@ -53,7 +53,7 @@ class Asked:
 
 
 def of_dialogues(file: Path) -> Iterator[Asked]:
-    """Every turn of every dialogue."""
+    """Yield every turn of every dialogue."""
     for line in file.read_text("utf-8").splitlines():
         turns = json.loads(line)["turns"]
         for place, turn in enumerate(turns):
@@ -62,7 +62,7 @@ def of_dialogues(file: Path) -> Iterator[Asked]:
 
 
 def of_handbook(file: Path) -> Iterator[Asked]:
-    """The questions that follow on another."""
+    """Yield the questions that follow another one."""
     for line in file.read_text("utf-8").splitlines():
         row = json.loads(line)
         if row.get("history"):
@@ -74,8 +74,9 @@ def of_handbook(file: Path) -> Iterator[Asked]:
 
 
 def _holds(text: str) -> Callable[[Hit], bool]:
-    """Whether a passage holds a text: all its words in a row, or .6 of its runs of four words, or the text's part of a
-    passage that is shorter."""
+    """Return whether a passage contains a text: all its words in sequence, or 60 % of its word 4-grams; for a passage
+    shorter than the text, 60 % of the passage's.
+    """
     wanted = words(_LINK.sub(r"\1", text).replace("_", " "))
     grams = _runs(wanted)
 
@@ -95,7 +96,7 @@ def _runs(found: list[str]) -> set[tuple[str, ...]]:
 
 
 def compare_model(engine: trivium.Engine, model: ChatModel, turns: Sequence[Asked], show: bool) -> None:
-    """Print hit@k of the ways with and without the model, and what came of its queries."""
+    """Print hit@k of the ways with and without the model, and statistics of its queries."""
     ranks: defaultdict[str, list[int]] = defaultdict(list)
     used: Counter[str] = Counter()
     seconds = 0.0
@@ -133,12 +134,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
-    parser.add_argument("--handbook", type=Path, help="the handbook's questions, asked of its store")
+    parser.add_argument("--handbook", type=Path, help="question file of the handbook, for its store")
     parser.add_argument(
-        "--failures", action="store_true", help="print what the rules do not find, or what the model wrote"
+        "--failures",
+        action="store_true",
+        help="print the questions that fail with the rules, or the output of the model",
     )
-    parser.add_argument("--model", help="also compare two rewritings by this language model, on a sample")
-    parser.add_argument("--sample", type=int, default=40, help="leaning turns that the model rewrites (40)")
+    parser.add_argument(
+        "--model", help="also compare two ways of rewriting by this language model, on a sample"
+    )
+    parser.add_argument(
+        "--sample", type=int, default=40, help="number of dependent turns that the model rewrites (40)"
+    )
     arguments = parser.parse_args()
     here = Path(__file__).parent / "dialogues.jsonl"
     asked = list(of_dialogues(here) if arguments.handbook is None else of_handbook(arguments.handbook))

@@ -1,14 +1,14 @@
-"""Tune the convex combination on several question sets at once, judged on pages it was never tuned on.
+"""Tunes the convex combination on several question sets at once, and evaluates it on held-out pages.
 
     python experiments/convex/tune.py --store joint-store --questions \\
         ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
         ../shared/data/nq/qed_questions.jsonl --importance 1 1.7 1 --save
 
-Prints hit@1/3/5 of each view, of ``rrf`` and of the combination, whose every question is answered with weights
-fitted on the other folds (5, by page). Every set counts alike, however many questions it has, times its
-``--importance``: SQuAD's questions share their words with the paragraph as no user's do, so the few questions of users
-count more. ``--save`` writes weights fitted on all pages to
-``trivium/fusion/convex.json``, under the name of the store's embedder.
+Prints hit@1/3/5 of each retriever, of ``rrf`` and of the combination, each of whose questions is answered with weights
+fitted to the other folds (5, by page). Every set has the same total weight, whatever its size, times its
+``--importance``: SQuAD's questions share more words with their paragraphs than those of real users, so the few
+questions of users weigh more. ``--save`` writes weights fitted to all pages to ``trivium/fusion/convex.json``, under
+the name of the store's embedder.
 """
 
 from __future__ import annotations
@@ -39,13 +39,15 @@ WEIGHTS_FILE = Path(__file__).parents[2] / "trivium" / "fusion" / "convex.json"
 
 
 def main() -> None:
-    """Read, fit out of fold, judge, save."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
-    parser.add_argument("--importance", nargs="+", type=float, help="One a question file (default 1 each).")
+    parser.add_argument(
+        "--importance", nargs="+", type=float, help="Weight of each question file (default 1 each)."
+    )
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
@@ -90,7 +92,7 @@ def _gold_mask(table: Table, gold: Gold) -> np.ndarray:
 
 
 def fit(tables: Tables, gold: list[Gold], weight: np.ndarray) -> Convex:
-    """Weights from questions with gold; ``weight`` (n,) says how much each counts."""
+    """Fit weights to questions with gold. ``weight`` (n,) is the weight of each question."""
     examples = [
         Example(features(table, LOGARITHMIC), _gold_mask(table, one), float(share))
         for table, one, share in zip(tables, gold, weight, strict=True)
@@ -100,7 +102,7 @@ def fit(tables: Tables, gold: list[Gold], weight: np.ndarray) -> Convex:
 
 
 def judge(sets: dict[str, Set], importance: list[float]) -> dict[str, dict[str, list[float]]]:
-    """{set: {row: [hit@1, hit@3, hit@5]}}, the combination out of fold."""
+    """Return {set: {row: [hit@1, hit@3, hit@5]}}, out of fold for the combination."""
     tables, gold, weight = _flatten(sets, importance)
     fold = folds([one.pages for one in gold], FOLDS, seed=0)
     tuned: list[Convex] = []
@@ -135,7 +137,7 @@ def _own_hits(table: Table, column: int, gold: np.ndarray) -> list[bool]:
 
 
 def show(judged: dict[str, dict[str, list[float]]]) -> None:
-    """The table of the README."""
+    """Print the table of the README."""
     grid = Grid()
     grid.add_column("hit@1 / 3 / 5")
     for name in judged:
@@ -146,7 +148,7 @@ def show(judged: dict[str, dict[str, list[float]]]) -> None:
 
 
 def save(embedder: str, convex: Convex) -> None:
-    """Put weights into the package's data, rounded to three digits."""
+    """Write weights to the package's data, rounded to three digits."""
     data = json.loads(WEIGHTS_FILE.read_text("utf-8"))
     data["logarithmic"] = list(LOGARITHMIC)
     data["weights"][embedder] = {view: round(weight, 3) for view, weight in convex.weights.items()}

@@ -1,4 +1,4 @@
-"""All settings of a diffusion at once: what one question's list becomes under each of them."""
+"""Diffuses the ranked list of a question under all settings of a grid at once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Setting:
     weights: SeedWeights = "scores"
 
     def settings(self) -> DiffusionSettings:
-        """The same as the product has it."""
+        """Return the settings of the package's diffusion."""
         relations, similarity = GRAPHS[self.graph]
         return DiffusionSettings(
             chunks=self.chunks,
@@ -64,15 +64,15 @@ class Setting:
 
 @cache
 def grid() -> tuple[Setting, ...]:
-    """Every setting, in the order of :func:`solutions`."""
+    """Return all settings, in the order of :func:`solutions`."""
     return tuple(Setting(*values) for values in product(CHUNKS, GRAPHS, NEIGHBOURS, DAMPINGS, SEEDS, WEIGHTS))
 
 
 def solutions(query: Query, found: RankedList) -> Floats:
-    """Scores (settings x passages) of a list's passages, NaN for those a setting does not look at.
+    """Return scores (settings x passages) of the passages of a list, NaN for those beyond the depth of a setting.
 
-    In closed form, and without the step from passages without edges back to the seeds: it only multiplies all scores by
-    one number.
+    Solved in closed form, without the teleport from passages without edges to the seeds, which only multiplies all
+    scores by a constant.
     """
     size = len(found.uris)
     graphs = {name: passage_graph(query, found.uris, *kind) for name, kind in GRAPHS.items()}
@@ -88,7 +88,7 @@ def solutions(query: Query, found: RankedList) -> Floats:
 
 
 def _graphs(graphs: dict[str, Floats]) -> Iterator[tuple[int, Floats]]:
-    """How many passages, and the transition matrix among them, in the order of :func:`grid`."""
+    """Yield the number of passages and the transition matrix among them, in the order of :func:`grid`."""
     for count, name, neighbours in product(CHUNKS, GRAPHS, NEIGHBOURS):
         weights = strongest(graphs[name][:count, :count], neighbours)
         degrees = weights.sum(axis=1, keepdims=True)
@@ -96,8 +96,10 @@ def _graphs(graphs: dict[str, Floats]) -> Iterator[tuple[int, Floats]]:
 
 
 def measures(scores: Floats, groups: Sequence[int], count: int) -> Floats:
-    """:data:`MEASURES` (settings x measures) of rankings by ``scores`` (settings x passages), NaN last, ties in the order
-    of the list. ``groups`` are the gold group of each passage, -1 for none; there are ``count`` groups."""
+    """Return :data:`MEASURES` (settings x measures) of the rankings by ``scores`` (settings x passages); NaN comes
+    last, ties keep the order of the list. ``groups`` are the gold groups of the passages, -1 for none, ``count`` their
+    number.
+    """
     order = np.argsort(-np.nan_to_num(np.round(scores, 9), nan=-1.0), axis=1, kind="stable")
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[np.newaxis], axis=1)

@@ -1,12 +1,13 @@
-"""Where a diffusion helps and where it harms: all its settings, after several first stages, on several sets.
+"""Measures where a diffusion helps and where it harms: all settings, after several first stages, on several sets.
 
     python experiments/diffusion/sweep.py --save sweep --sample 800 \\
         --set NQ-Earth joint-store ../shared/data/nq/earth_questions.jsonl \\
         --set HotpotQA hotpotqa-store ../shared/data/multihop/hotpotqa_questions.jsonl
 
-``--set NAME STORE QUESTIONS`` for each set; ``--first`` names first stages, or a TREC run whose lists are diffused. What
-a set gave is kept in the folder ``--save``, and is not asked again. Settings are chosen on one half of each set's
-documents and judged on the other. Intervals: 95 %, of the paired difference to the first stage alone, by document.
+Each set is given as ``--set NAME STORE QUESTIONS``; ``--first`` names first stages, or a TREC run whose lists are
+diffused. The results of a set are kept in the folder ``--save`` and reused. Settings are selected on one half of the
+documents of each set and evaluated on the other. Intervals are 95 % confidence intervals of the paired difference to
+the first stage alone, clustered by document.
 """
 
 from __future__ import annotations
@@ -52,15 +53,17 @@ BASES: dict[str, dict[str, object]] = {
     "damping 0.3": {"damping": 0.3},
     "damping 0.3, seeds by ranks": {"damping": 0.3, "weights": "ranks"},
 }
-"""What one setting at a time is changed of."""
+"""The settings from which one setting at a time is changed."""
 _WHOLE = 0.8
-"""A set whose questions hang together by shared documents in a larger part than that is split by question."""
+"""A set is split by question if shared documents connect more than this share of its questions."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A set after one first stage. ``alone`` (questions x measures), ``diffused`` (questions x settings x measures);
-    ``tuning`` says which questions settings are chosen on, ``documents`` are their clusters."""
+    """Results of a set after one first stage: ``alone`` (questions x measures) and ``diffused`` (questions x settings x
+    measures). ``tuning`` marks the questions that settings are selected on; ``documents`` are the clusters of the
+    questions.
+    """
 
     name: str
     first: str
@@ -70,12 +73,12 @@ class Measured:
     documents: NDArray[np.int64]
 
     def gains(self, setting: int, measure: int = JUDGED) -> Floats:
-        """Of the questions of the testing half."""
+        """Return the gains of the questions of the test half."""
         test = ~self.tuning
         return self.diffused[test, setting, measure] - self.alone[test, measure]
 
     def interval(self, setting: int, measure: int = JUDGED) -> tuple[float, float, float]:
-        """Mean gain on the testing half, with its bounds."""
+        """Return the mean gain on the test half with its confidence bounds."""
         by = self.documents[~self.tuning]
         (bound,) = mean_intervals(
             self.gains(setting, measure)[:, np.newaxis],
@@ -86,14 +89,14 @@ class Measured:
 
 
 def main() -> None:
-    """Ask what was not asked yet, then print the tables."""
+    """Compute missing results, then print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--set", nargs=3, action="append", default=[], metavar=("NAME", "STORE", "QUESTIONS"))
     parser.add_argument("--first", nargs="+", default=list(FIRST), metavar="STAGE|RUN")
     parser.add_argument("--save", type=Path, required=True)
-    parser.add_argument("--sample", type=int, help="Questions of a set, drawn with seed 0.")
+    parser.add_argument("--sample", type=int, help="Maximum number of questions per set, drawn with seed 0.")
     given = parser.parse_args()
     given.save.mkdir(parents=True, exist_ok=True)
     for name, store, questions in given.set:
@@ -104,7 +107,7 @@ def main() -> None:
 
 
 def ask(name: str, store: str, path: Path, stages: Sequence[str], save: Path, sample: int | None) -> None:
-    """Diffuse the lists of a set's questions in every way, and keep what comes out."""
+    """Diffuse the lists of the questions of a set under all settings, and save the results."""
     questions = read_questions(path)
     if sample is not None and sample < len(questions):
         questions = random.Random(0).sample(questions, sample)  # noqa: S311 - draws questions
@@ -137,7 +140,7 @@ def ask(name: str, store: str, path: Path, stages: Sequence[str], save: Path, sa
 
 
 def listed(query: Query, stage: str, ranking: Sequence[tuple[str, float]] | None) -> RankedList:
-    """The passages that are diffused."""
+    """Return the passages to diffuse."""
     if ranking is None:
         return first_stage(query, stage, max(CHUNKS))  # type: ignore[arg-type]
     best = list(ranking)[: max(CHUNKS)]
@@ -145,7 +148,7 @@ def listed(query: Query, stage: str, ranking: Sequence[tuple[str, float]] | None
 
 
 def both(query: Query, found: RankedList, gold: Gold) -> tuple[Floats, Floats]:
-    """The measures of a list as it is (measures,) and diffused (settings x measures)."""
+    """Return the measures of a list before (measures,) and after diffusion (settings x measures)."""
     if not found.uris:
         return np.zeros(len(MEASURES)), np.zeros((len(grid()), len(MEASURES)))
     number = {uri: place for place, group in enumerate(gold.groups) for uri in group}
@@ -156,19 +159,21 @@ def both(query: Query, found: RankedList, gold: Gold) -> tuple[Floats, Floats]:
 
 
 def halves(golds: Sequence[Gold]) -> NDArray[np.bool_]:
-    """Which questions settings are chosen on: half of them, by document where documents do not join nearly all."""
+    """Return a mask of the half of the questions that settings are selected on; split by document, unless documents
+    connect nearly all questions.
+    """
     pages = [gold.pages for gold in golds]
     largest = np.bincount(clusters(pages)).max()
     return folds([()] * len(golds) if largest > _WHOLE * len(golds) else pages, 2, 0) == 0
 
 
 def load(path: Path) -> Measured:
-    """What :func:`ask` kept."""
+    """Load the results saved by :func:`ask`."""
     with np.load(path) as kept:
         return Measured(
             str(kept["name"]),
             str(kept["first"]),
-            kept["alone"].astype(np.float32).astype(np.float64),  # so that what is equal differs by nothing
+            kept["alone"].astype(np.float32).astype(np.float64),  # so that equal values differ by exactly 0
             kept["diffused"].astype(np.float64),
             kept["tuning"],
             kept["documents"],
@@ -183,7 +188,9 @@ def _file(save: Path, name: str, stage: str) -> Path:
 
 
 def print_tables(measured: Sequence[Measured]) -> None:
-    """In Markdown: the settings chosen for each first stage, what they are worth on each set, and each setting alone."""
+    """Print Markdown tables: the settings selected for each first stage with their gains on each set, and each setting
+    alone.
+    """
     settings = grid()
     default = settings.index(Setting())
     for first in dict.fromkeys(one.first for one in measured):
@@ -216,7 +223,7 @@ def print_tables(measured: Sequence[Measured]) -> None:
 
 
 def print_each(sets: Sequence[Measured]) -> None:
-    """Each setting changed alone, from each of :data:`BASES`: mean gain, sets gained and lost."""
+    """Print the effect of changing one setting at a time from each of :data:`BASES`: mean gain, sets gained and lost."""
     settings = grid()
     print(
         "\nOne setting changed at a time: mean gain of nDCG@10 over the sets (sets better, sets worse beyond chance):\n"
@@ -243,19 +250,19 @@ def print_each(sets: Sequence[Measured]) -> None:
 
 
 def tuning_gains(one: Measured) -> Floats:
-    """The mean gain of each setting on the tuning half (settings,)."""
+    """Return the mean gain of each setting on the tuning half (settings,)."""
     half = one.diffused[one.tuning, :, JUDGED] - one.alone[one.tuning, JUDGED][:, np.newaxis]
     gains: Floats = half.mean(axis=0)
     return gains
 
 
 def cell(one: Measured, setting: int) -> str:
-    """A gain of nDCG@10 with its interval."""
+    """Return a gain of nDCG@10 with its interval."""
     return "{} ({} to {})".format(*(number(value, signed=True) for value in one.interval(setting)))
 
 
 def number(value: float, *, signed: bool = False) -> str:
-    """Three decimals without the zero in front.
+    """Format a number with three decimals and no leading zero.
 
     >>> number(0.5), number(-0.0124, signed=True)
     ('.500', '-.012')

@@ -1,12 +1,12 @@
-"""Evidence of questions about documents, found among the first 1, 3, 5 and 10 passages.
+"""Measures how much evidence of questions about documents is among the first 1, 3, 5 and 10 passages.
 
     python -m experiments.documents.evidence --sets handbook kubernetes --cache ../evidence
     python -m experiments.documents.evidence --sets financebench --cache ../evidence --json
 
-Systems: ``default`` and ``vector`` on documents as they are read (headings, tables, links), and on flat passages of 250
-words: a plain vector index (``flat vector``), BM25 (``flat bm25``), and a store of these passages with the default fusion
-(``flat default``). ``--named`` also puts the document's name in front of each passage of the plain indexes. A
-cache folder keeps what was built, until it is deleted: after a change of the readers delete ``SET-pages``.
+The systems are ``default`` and ``vector`` on parsed documents (headings, tables, links), and on flat passages of 250
+words: a plain vector index (``flat vector``), BM25 (``flat bm25``), and a store of these passages with the default
+fusion (``flat default``). ``--named`` also prefixes the passages of the plain indexes with the document's name. A cache
+folder keeps everything that was built; after a change of the parsers delete its ``SET-pages``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Search = Callable[[str], Sequence[Passage]]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command was called with."""
+    """Command-line options."""
 
     cache: Path
     embedder: str | None
@@ -58,20 +58,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS, help="which questions to ask")
-    parser.add_argument("--cache", type=Path, help="folder in which stores are kept (default: thrown away)")
+    parser.add_argument(
+        "--cache", type=Path, help="folder in which stores are kept (default: a temporary one)"
+    )
     parser.add_argument("--embedder", help="the embedder of all systems (default: as for a new store)")
     parser.add_argument("--no-sentences", action="store_true", help="embed no sentences: much faster")
     parser.add_argument(
-        "--named", action="store_true", help="plain indexes of passages under their document's name, too"
+        "--named",
+        action="store_true",
+        help="also build plain indexes of passages prefixed with their document's name",
     )
-    parser.add_argument("--retriever", nargs="*", default=["vector"], help="retrievers shown besides default")
+    parser.add_argument(
+        "--retriever", nargs="*", default=["vector"], help="retrievers to evaluate in addition to default"
+    )
     parser.add_argument(
         "--ocr",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="read the text in pictures (default)",
     )
-    parser.add_argument("--failures", type=Path, help="file for the questions that default misses at 5")
+    parser.add_argument(
+        "--failures", type=Path, help="file to write the questions to that default misses at 5"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     data = Path(os.environ.get("TRIVIUM_DATA", "../shared/data"))
@@ -95,7 +103,9 @@ def main() -> None:
 
 
 def evaluate(documents: DocumentSet, options: Options, failures: Path | None = None) -> dict[str, object]:
-    """The measures of every system, by kind of question, and how far ``default`` is ahead of each."""
+    """Return the measures of every system by kind of question, and the differences between ``default`` and each other
+    system.
+    """
     systems = _systems(documents, options)
     found: dict[str, dict[str, np.ndarray]] = {}
     kinds = np.array([question.kind for question in documents.questions])
@@ -125,7 +135,7 @@ def evaluate(documents: DocumentSet, options: Options, failures: Path | None = N
 
 
 def _ranks(question: EvidenceQuestion, found: Sequence[Passage]) -> list[float]:
-    """For each evidence the rank of the first passage that holds it, from 1."""
+    """Return for each evidence the rank (from 1) of the first passage that contains it."""
     return [
         next((rank for rank, passage in enumerate(found, 1) if evidence.held_by(passage)), float("inf"))
         for evidence in question.evidence
@@ -164,7 +174,7 @@ def _systems(documents: DocumentSet, options: Options) -> dict[str, Search]:
     pages = _store(documents.name + "-pages", [documents.source], options)
     if pages is not None:
         engine, stored_passages = pages
-        # Paths are below the folder that was given, which may be one around that of the documents.
+        # Paths are relative to the folder that was read, which may be a parent of the documents' folder.
         root = documents.folder.relative_to(documents.source).as_posix()
         passages = {
             uri: replace(passage, document=passage.document.removeprefix(f"{root}/"))
@@ -177,8 +187,8 @@ def _systems(documents: DocumentSet, options: Options) -> dict[str, Search]:
     stored = _store(documents.name + "-flat", [texts], options)
     assert stored is not None
     engine, _ = stored
-    # Records do not say the page that they stand on: equal texts of one document are told apart by nothing else either.
-    # A title is the document's name with spaces for underscores.
+    # Records do not contain page numbers: equal texts of one document cannot be told apart. A title is the name of the
+    # document with spaces for underscores.
     by_text = {
         (page_uri(normalise_title(passage.document)), _squeezed(passage.text)): passage for passage in flat
     }
@@ -216,11 +226,11 @@ def _of_store(
 
 
 def _store(name: str, sources: Sequence[Path], options: Options) -> tuple[Engine, dict[str, Passage]] | None:
-    """A store of sources, built once, and its chunks. None where nothing could be read."""
+    """Return a store of sources, built once, with its chunks; None if nothing could be parsed."""
     folder = options.cache / name
     kept = options.cache / f"{name}.chunks.json"
     if folder.exists() and not kept.exists():
-        shutil.rmtree(folder)  # an interrupted build
+        shutil.rmtree(folder)  # left by an interrupted build
     chunks: dict[str, Passage] = {}
     engine = Engine.create(folder, options.embedder)
     if kept.exists():
@@ -253,7 +263,7 @@ def _store(name: str, sources: Sequence[Path], options: Options) -> tuple[Engine
 
 
 class _Progress:
-    """Says every ten seconds how far a stage is."""
+    """Reports the progress of a stage every ten seconds."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""What everybody does: passages of 250 words in a plain index, of vectors or of words."""
+"""Baselines: passages of 250 words in a plain vector index or BM25 index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ K1, B = 1.2, 0.75
 
 
 class FlatVectors:
-    """Texts by the cosine of their vectors, exactly. ``kept`` is a file that the vectors are read from, or saved to."""
+    """Exact search by cosine similarity. ``kept`` is a file that the vectors are loaded from, or saved to."""
 
     def __init__(self, texts: Sequence[str], embedder: Embedder, kept: Path) -> None:
         self._embedder = embedder
@@ -27,13 +27,13 @@ class FlatVectors:
         np.save(kept, self._vectors)
 
     def search(self, question: str, k: int) -> list[int]:
-        """Places of the k best texts."""
+        """Return the indexes of the k best texts."""
         scores = self._vectors @ self._embedder.embed_query(question)
         return [int(place) for place in np.argsort(-scores, kind="stable")[:k]]
 
 
 class FlatWords:
-    """Texts by BM25 (k1 1.2, b .75) over stemmed words; the question without function words."""
+    """BM25 (k1 1.2, b 0.75) over stemmed words, without the stop words of the question."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         counted = [Counter(terms(text)) for text in texts]
@@ -45,7 +45,7 @@ class FlatWords:
         self._postings = {term: np.array(found) for term, found in postings.items()}
 
     def search(self, question: str, k: int) -> list[int]:
-        """Places of the k best texts."""
+        """Return the indexes of the k best texts."""
         scores = np.zeros(len(self._lengths))
         norm = K1 * (1 - B + B * self._lengths / self._lengths.mean())
         for term in question_terms(question):
@@ -57,5 +57,5 @@ class FlatWords:
 
 
 def records(passages: Sequence[Passage]) -> list[dict[str, str]]:
-    """Flat passages as records: each of them a chunk, those of a document under its name, without sections and links."""
+    """Return flat passages as records: each is a chunk under its document, without sections and links."""
     return [{"title": passage.document, "text": passage.text} for passage in passages]

@@ -1,4 +1,4 @@
-"""Documents with questions whose evidence is known: filings (PDF), a handbook and documentation (Markdown)."""
+"""Documents and questions with known evidence: filings (PDF), a handbook and documentation (Markdown)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SHARE = 0.6
 _GRAM = 4
 _TITLE = re.compile(r"^title:\s*[\"']?(.*?)[\"']?\s*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*[^()]*\)")
-"""Where a link of Markdown leads, and which file a picture is, is no part of what a passage says."""
+"""Markdown links and images, whose targets are not part of the text of a passage."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document (its path below the set's folder), with the first and last page it stands on, from 1."""
+    """A part of a document (a path below the set's folder), with its first and last page, from 1."""
 
     document: str
     text: str
@@ -33,15 +33,19 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What answers a question: one of these ``documents``, on one of these ``pages`` or by holding a quote."""
+    """Evidence for a question, in one of the ``documents``: on one of the ``pages``, or a passage that contains a
+    quote.
+    """
 
     documents: frozenset[str]
     pages: frozenset[int] = frozenset()
     quotes: tuple[str, ...] = ()
 
     def held_by(self, passage: Passage) -> bool:
-        """Whether a passage is evidence: it stands on a page of the right document; or holds a quote (its words in a
-        row, or .6 of them), or lies within a longer one (.6 of its word 4-grams)."""
+        """Return whether a passage is evidence: it is on one of the pages of the right document; or contains a quote
+        (its words in sequence, or 60 % of its word 4-grams), or is contained in a longer one (60 % of the passage's
+        word 4-grams).
+        """
         if passage.document not in self.documents:
             return False
         if self.pages:
@@ -52,8 +56,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceQuestion:
-    """A question; one that needs several documents has an ``evidence`` for each. ``group`` is the document that it is
-    resampled with."""
+    """A question with one ``evidence`` for each document it needs. ``group`` is the document by which it is resampled."""
 
     id: str
     text: str
@@ -64,8 +67,9 @@ class EvidenceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSet:
-    """A folder of documents, and questions about them. ``source`` is what is read: the folder, or one around it that has
-    the pictures of its documents, too."""
+    """A folder of documents with questions about them. ``source`` is what is parsed: the folder, or a parent that also
+    contains the images of the documents.
+    """
 
     name: str
     folder: Path
@@ -74,7 +78,7 @@ class DocumentSet:
     source: Path
 
     def flat(self) -> Iterator[Passage]:
-        """The plain text of every document, cut every 250 words (of a PDF within its pages)."""
+        """Yield the plain text of every document, split every 250 words (in PDF files also at page ends)."""
         for document in self.documents:
             path = self.folder / document
             for number, text in _plain(path):
@@ -85,7 +89,7 @@ class DocumentSet:
 
 
 def load_set(name: str, data: Path) -> DocumentSet:
-    """One of :data:`SETS` from the folder of the evaluation data."""
+    """Load one of :data:`SETS` from the folder of the evaluation data."""
     if name == "financebench":
         return _financebench(data / "pdf")
     if name == "handbook":
@@ -152,7 +156,7 @@ def _kubernetes(data: Path) -> DocumentSet:
         for passage in row["gold_passages"]:
             gold.setdefault(passage["title"], []).append(passage["text"])
         documented = {title: frozenset(by_title.get(title.casefold(), ())) for title in gold}
-        # Any of several answers will do.
+        # Any of several answers is sufficient.
         evidence = [
             Evidence(documented[title], quotes=tuple(quotes))
             for title, quotes in gold.items()
@@ -182,7 +186,7 @@ def _files(folder: Path, suffix: str) -> tuple[str, ...]:
 
 
 def _plain(path: Path) -> Iterator[tuple[int | None, str]]:
-    """Page number and text."""
+    """Yield page numbers and text."""
     if path.suffix != ".pdf":
         yield None, _FRONT_MATTER.sub("", path.read_text("utf-8"))
         return

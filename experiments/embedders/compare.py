@@ -1,12 +1,13 @@
-"""Embedders on long documents: the whole document as one vector (cut at the model's window), chunks, and late chunking.
+"""Compares embedders on long documents: one vector per document (truncated to the model's window), chunks, and late
+chunking.
 
     python -m experiments.embedders.compare --make needle passkey --embedders bge-small minilm e5-small
     python -m experiments.embedders.compare --task LongEmbed/qmsum LongEmbed/narrativeqa --embedders openai:NAME
     python -m experiments.embedders.compare --store joint-store --questions ../shared/data/wiki/squad_questions.jsonl
 
-A document is ranked by its best vector; recall and MRR at 1, 5, 10 and 25. ``--ways`` names how a document becomes
-vectors: ``whole``, ``chunks:N`` and ``late:N`` (N tokens each, words and punctuation marks). ``--plot FILE.svg`` draws
-recall@1 of tasks of several lengths. Late chunking needs an embedder that gives vectors of tokens.
+A document is ranked by its best vector; the measures are recall and MRR at 1, 5, 10 and 25. ``--ways`` selects how
+vectors are made: ``whole``, ``chunks:N`` and ``late:N`` (N tokens each, words and punctuation marks). ``--plot
+FILE.svg`` plots recall@1 of tasks with several lengths. Late chunking needs an embedder with token vectors.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ CUTOFFS = (1, 5, 10, 25)
 MEASURES = tuple(f"{name}@{k}" for name in ("recall", "mrr") for k in CUTOFFS)
 WAYS = ("whole", "chunks:200", "late:200")
 _AT_ONCE = 16
-"""Documents that are embedded together."""
+"""Number of documents that are embedded together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One embedder, one way, one task; ``seconds`` of the processor, all its cores together, for the documents."""
+    """The result of one embedder, way and task; ``seconds`` is the processor time of all cores for the documents."""
 
     task: str
     length: int
@@ -56,8 +57,9 @@ class Row:
 
 
 def document_vectors(embedder: Embedder, texts: Sequence[str], way: str) -> list[Vectors]:
-    """The unit vectors (n x d) of each document. Raises InputError for an unknown way, or one that the embedder cannot
-    go."""
+    """Return the unit vectors (n x d) of each document. Raises InputError for an unknown way, or one that the embedder
+    does not support.
+    """
     kind, _, size = way.partition(":")
     if kind == "whole" and not size:
         return [vector[None, :] for vector in embedder.embed(texts)]
@@ -75,13 +77,15 @@ def document_vectors(embedder: Embedder, texts: Sequence[str], way: str) -> list
 
 
 def rank(question: Vectors, documents: Mapping[str, Vectors]) -> list[str]:
-    """Documents by the best cosine of their vectors with that of a question (d,); equal ones by their ids."""
+    """Rank documents by the highest cosine of their vectors with a question's (d,); ties are broken by id."""
     best = {name: float((vectors @ question).max()) for name, vectors in documents.items()}
     return sorted(best, key=lambda name: (-best[name], name))
 
 
 def measure(rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Means over the questions: the share of the gold documents among the first k, and 1 / rank of the first of them."""
+    """Return means over the questions: the share of gold documents among the first k, and the reciprocal rank of the
+    first one.
+    """
     judged = [Gold.of([name] for name in gold[question]) for question in rankings]
     values = retrieval.measure(judged, list(rankings.values()), CUTOFFS)
     return {name: float(values[name].mean()) for name in MEASURES}
@@ -114,7 +118,9 @@ def compare(
 
 
 def table(rows: Sequence[Row]) -> str:
-    """All rows in Markdown; the last ones are the means over the tasks, those of several lengths counting once."""
+    """Return all rows as a Markdown table; the last ones are means over tasks, in which a task with several lengths
+    counts once.
+    """
     head = ["task", "embedder", "way", "questions", "vectors", "seconds"]
     told = [" / ".join(f"@{k}" for k in CUTOFFS)]
     lines = [f"| {' | '.join(head)} | recall {told[0]} | MRR {told[0]} |", "|" + "---|" * (len(head) + 2)]
@@ -130,7 +136,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def mean_over_tasks(rows: Sequence[Row]) -> dict[str, float]:
-    """The mean of each measure over tasks; a task of several lengths is the mean of these."""
+    """Return the mean of each measure over tasks; a task with several lengths is represented by the mean over these."""
     tasks = dict.fromkeys(row.task for row in rows)
     of_task = [[row.measures for row in rows if row.task == task] for task in tasks]
     return {
@@ -147,8 +153,9 @@ def _figures(measures: Mapping[str, float]) -> str:
 
 
 def plot(rows: Sequence[Row], file: Path) -> None:
-    """Recall@1 by the length of the documents, a panel for each task of several lengths. Raises InputError where there
-    is none, MissingExtraError without matplotlib."""
+    """Plot recall@1 against document length, one panel per task with several lengths. Raises InputError if there is
+    none, MissingExtraError without matplotlib.
+    """
     from trivium.training.plots import COLOURS, check_matplotlib
 
     check_matplotlib()
@@ -188,21 +195,31 @@ def _lengths(rows: Sequence[Row], task: str) -> list[int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--task", nargs="*", type=Path, default=[], help="folders with LongEmbed's files")
-    parser.add_argument("--make", nargs="*", choices=MADE, default=[], help="tasks made here")
-    parser.add_argument("--lengths", nargs="*", type=int, default=list(LENGTHS), help="of those, in tokens")
-    parser.add_argument("--documents", type=int, default=50, help="of each length")
+    parser.add_argument("--make", nargs="*", choices=MADE, default=[], help="generated tasks")
+    parser.add_argument(
+        "--lengths",
+        nargs="*",
+        type=int,
+        default=list(LENGTHS),
+        help="lengths of the generated tasks, in tokens",
+    )
+    parser.add_argument("--documents", type=int, default=50, help="number of documents per length")
     parser.add_argument("--store", help="a store whose pages are the documents of --questions")
-    parser.add_argument("--questions", nargs="*", type=Path, default=[], help="question files on that store")
-    parser.add_argument("--sample", type=int, default=300, help="questions of a file (seed 0)")
+    parser.add_argument("--questions", nargs="*", type=Path, default=[], help="question files for that store")
+    parser.add_argument(
+        "--sample", type=int, default=300, help="maximum number of questions per file (seed 0)"
+    )
     parser.add_argument("--embedders", nargs="+", default=["bge-small", "minilm"])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), help="whole, chunks:N, late:N")
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each row as it is done")
+    parser.add_argument(
+        "--json", action="store_true", help="print each row as a line of JSON once it is done"
+    )
     options = parser.parse_args(arguments)
     tasks = [task for folder in options.task for task in read_task(folder)]
     tasks += [make_task(name, n, options.documents) for name in options.make for n in options.lengths]

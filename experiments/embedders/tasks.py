@@ -1,9 +1,9 @@
-"""Long documents and the questions that each answers: LongEmbed's six tasks from their original files, two of them made
-here at any length, and the pages of a store with a question file.
+"""Retrieval tasks with long documents: LongEmbed's six tasks from their original files, two of them generated at any
+length, and the pages of a store with a question file.
 
-LongEmbed (Zhu et al., 2024, arXiv:2404.12096) keeps a task in a folder: ``corpus.jsonl`` (``doc_id``, ``text``),
-``queries.jsonl`` (``qid``, ``text``) and ``qrels.jsonl`` (``qid``, ``doc_id``); rows of ``needle`` and ``passkey`` also
-have a ``context_length``, and each length is a task of its own.
+LongEmbed (Zhu et al., 2024, arXiv:2404.12096) stores a task in a folder: ``corpus.jsonl`` (``doc_id``, ``text``),
+``queries.jsonl`` (``qid``, ``text``) and ``qrels.jsonl`` (``qid``, ``doc_id``). Rows of ``needle`` and ``passkey`` also
+have a ``context_length``; each length is a separate task.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ TASKS = ("2wikimqa", "narrativeqa", "needle", "passkey", "qmsum", "summ_screen_f
 """The folders of LongEmbed."""
 MADE = ("needle", "passkey")
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-"""Tokens of the documents of the tasks that are made."""
+"""Document lengths, in tokens, of the generated tasks."""
 _FILES = {"corpus": ("doc_id", "text"), "queries": ("qid", "text"), "qrels": ("qid", "doc_id")}
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``documents`` and ``questions`` by their ids; ``gold``: which documents answer a question. ``length`` in tokens is
-    0 where documents have any."""
+    """``documents`` and ``questions`` by id; ``gold``: the documents that answer each question. ``length`` is in
+    tokens, 0 if it varies.
+    """
 
     name: str
     documents: Mapping[str, str]
@@ -44,7 +45,7 @@ class Task:
 
 
 def read_task(folder: Path) -> Iterator[Task]:
-    """The tasks of a folder: one, or one for each length. Raises InputError for files and rows of another form."""
+    """Yield the tasks of a folder: one, or one per length. Raises InputError for malformed files and rows."""
     found = {name: list(_rows(folder / f"{name}.jsonl", keys)) for name, keys in _FILES.items()}
     lengths = sorted({int(row["context_length"]) for row in found["corpus"] if "context_length" in row})
     for length in lengths or [0]:
@@ -56,7 +57,7 @@ def read_task(folder: Path) -> Iterator[Task]:
         questions = {str(row["qid"]): str(row["text"]) for row in of_length["queries"]}
         gold: dict[str, frozenset[str]] = {}
         for row in of_length["qrels"]:
-            # The rows of relevance need not name a length.
+            # Relevance rows need not have a length.
             qid, document = str(row["qid"]), str(row["doc_id"])
             if qid in questions and document in documents:
                 gold[qid] = gold.get(qid, frozenset()) | {document}
@@ -98,7 +99,7 @@ the long bridge,a basket of apples,the evening market,two letters,the frozen pon
 before noon,in late autumn,without a word,after the rain,for many years,on market days,once again,by candlelight
 Arlen,Brisa,Corvin,Delmar,Estra,Fjell,Garda,Holm,Isola,Juna,Kesten,Lumo""".splitlines()
 )
-"""Parts of names and of sentences about nothing in particular."""
+"""Parts of names, and filler sentences."""
 
 _FACTS = (
     (
@@ -123,13 +124,14 @@ _FACTS = (
         "What kind of instruments does {who} mend?",
     ),
 )
-"""What is hidden, and how it is asked for, in other words."""
+"""Hidden facts, and the questions that ask for them in other words."""
 
 
 def make_task(name: str, length: int, documents: int = 50, seed: int = 0) -> Task:
-    """``needle``: a fact in a text about other things, asked for in other words. ``passkey``: a number, asked for in the
-    same words. One document of ``length`` tokens and one question for each of so many people, who are all different; the
-    fact stands anywhere. The same seed gives the same task."""
+    """Generate a task. ``needle``: a fact in an unrelated text, asked for in other words. ``passkey``: a number, asked
+    for in the same words. For each of that many distinct people there is one document of ``length`` tokens, with the
+    fact at a random position, and one question. Deterministic for a given seed.
+    """
     rng = random.Random(f"{name} {length} {seed}")
     people = [f"{first} {last}" for first in _FIRST for last in _LAST]
     if not 0 < documents <= len(people):
@@ -169,8 +171,9 @@ def _hidden(fact: str, length: int, rng: random.Random) -> str:
 
 
 def task_of_store(store: str, questions: Path, sample: int = 300, seed: int = 0) -> Task:
-    """Whole pages of a store as documents; the gold of a question are the pages on which its answer stands. Raises
-    InputError where no question can be traced."""
+    """Return whole pages of a store as documents; the gold of a question is the pages that contain its answer. Raises
+    InputError if no question can be traced.
+    """
     with Engine.open(store) as engine:
         documents = {
             graph.uri: "\n".join(chunk.text for chunk in graph.chunks) for graph in engine.store.page_graphs()

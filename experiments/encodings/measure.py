@@ -1,4 +1,4 @@
-"""How often the encoding of a text is told right, by its length."""
+"""Measures how often the encoding of a text is detected correctly, by length."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LINE = re.compile(r'(msgid|msgid_plural|msgstr(?:\[\d\])?|msgctxt)? ?(".*")\s*$
 
 
 def strings(folder: Path, language: str) -> list[str]:
-    """The translated messages of Django without placeholders, in a fixed order at random."""
+    """Return the translated messages of Django without placeholders, in a fixed random order."""
     key, found = "msgid" if language == "en" else "msgstr", {}
     for file in sorted(folder.glob(f"**/locale/{language}/LC_MESSAGES/django.po")):
         for entry in file.read_text("utf-8").split("\n\n"):
@@ -46,7 +46,7 @@ def strings(folder: Path, language: str) -> list[str]:
 
 
 def samples(folder: Path, each: int) -> Iterator[tuple[int, str, bytes]]:
-    """(size, text, bytes) of pieces that are no valid UTF-8."""
+    """Yield (size, text, bytes) of samples that are not valid UTF-8."""
     for language, encodings in ENCODINGS.items():
         whole = "\n".join(f"{text.rstrip('.。')}." for text in strings(folder, language))
         for encoding in encodings:
@@ -79,8 +79,10 @@ def ours(data: bytes) -> str | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="an unpacked package of Django")
-    parser.add_argument("--each", type=int, default=8, help="pieces of each size, language and encoding")
+    parser.add_argument("folder", type=Path, help="folder of an unpacked package of Django")
+    parser.add_argument(
+        "--each", type=int, default=8, help="number of samples per size, language and encoding"
+    )
     asked = parser.parse_args()
     readers: tuple[Callable[[bytes], str | None], ...] = (ours, charset_normalizer)
     counts: Counter[tuple[str, int, str]] = Counter()

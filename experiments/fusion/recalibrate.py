@@ -1,11 +1,13 @@
-"""Fit the probabilities of a trained fusion anew, after the way to fit them has changed: its rankings stay as they are.
+"""Refits the probability calibration of a trained fusion, after a change of the calibration method. Rankings do not
+change.
 
     pip install 'trivium[train]'
     python experiments/fusion/recalibrate.py hits/*.npz --importance 1 3 1 1 0.7 1 0.6 0.8 --fusion network
 
-The hit lists are those that it was trained on, in their order. Networks of the folds are trained with its settings, as
-``trivium train`` does; the scaling of their scores replaces that of the fusion, whose weights stay. Prints, for each set,
-how likely the first hits were said to be and how many were right, before and after (out of fold).
+The hit lists must be those of the training, in the same order. The networks of the folds are trained with the fusion's
+settings, as ``trivium train`` does; the calibration of their scores replaces that of the fusion, whose weights are
+kept. Prints for each set the mean probability of the first hits and the share that is right, before and after (out of
+fold).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from trivium.training.settings import Settings
 
 
 def main() -> None:
-    """Read, train, fit, write."""
+    """Run the experiment and write the calibration."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -51,7 +53,7 @@ def main() -> None:
     old = Scaling(artefact.calibration["slope"], artefact.calibration["intercept"])
     new = calibration.scaling
     print(first_hits(collection, examples, fitted.logits, [old, new]))
-    # The line that is in the network already, undone, then the new one.
+    # Invert the calibration that is part of the network's scores, then apply the new one.
     slope = new.slope / old.slope
     line = Scaling(slope, new.intercept - slope * old.intercept)
     changed: Artefact = replace(
@@ -69,7 +71,7 @@ def main() -> None:
 def first_hits(
     collection: Collection, examples: Sequence[Example], logits: Sequence[Floats], scalings: Sequence[Scaling]
 ) -> str:
-    """A row a set: the share of first hits that are right, and how likely each scaling says they are, on average."""
+    """Return one row per set: the share of first hits that are right, and their mean probability per calibration."""
     rows, start = ["| | right | before | after |", "|---|---|---|---|"], 0
     for one in collection.sets:
         own = range(start, start + len(one.hits))

@@ -1,11 +1,12 @@
-"""The network beside LambdaMART on the same columns, reciprocal rank fusion and the convex combination, out of fold.
+"""Compares the network with LambdaMART on the same features, reciprocal rank fusion and the convex combination, out of
+fold.
 
     pip install 'trivium[train]'
     python experiments/fusion/rivals.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8 --members 3
 
-Everything is judged on questions whose pages were not seen. ``taught`` is the network with trees as its teacher, ``both``
-adds the standardised scores of network and trees.
-Differences are the network's less the row's, with two-sided permutation tests by page.
+All systems are evaluated on questions whose pages were not trained on. ``taught`` is the network with the trees as its
+teacher, ``both`` the sum of the standardised scores of network and trees. Differences are the network minus the row,
+with two-sided permutation tests by page.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ROUNDS = 200
 
 
 def main() -> None:
-    """Read, train both, judge, print."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -57,7 +58,7 @@ def main() -> None:
 
 
 def lambdamart(examples: Sequence[Example], fold: np.ndarray) -> Scores:
-    """Scores out of fold by boosted trees that optimise nDCG."""
+    """Return out-of-fold scores of boosted trees that optimise nDCG."""
     scores: Scores = [np.zeros(0)] * len(examples)
     for held_out in np.unique(fold).tolist():
         booster = grow([examples[k] for k in np.flatnonzero(fold != held_out).tolist()], ROUNDS, seed=0)
@@ -68,12 +69,12 @@ def lambdamart(examples: Sequence[Example], fold: np.ndarray) -> Scores:
 
 
 def standard(scores: np.ndarray) -> np.ndarray:
-    """Mean 0 and deviation 1 over a question's candidates."""
+    """Standardise to mean 0 and standard deviation 1 over the candidates of a question."""
     return (scores - scores.mean()) / max(float(scores.std()), 1e-9) if len(scores) else scores
 
 
 def compared(collection: Collection, rows: Mapping[str, Scores]) -> str:
-    """A table a set: every row's figures, and how the first row differs from it."""
+    """Return one table per set: the figures of every row, and the differences between the first row and the others."""
     parts = []
     fusions = {"rrf": ReciprocalRank(), "convex": load(collection.embedder)}
     by_set = {name: [values for _, values in collection.by_set(scores)] for name, scores in rows.items()}

@@ -1,10 +1,10 @@
-"""What a network knows of questions of a kind it was not trained on, and how many questions it needs.
+"""Measures how well a network transfers to kinds of questions it was not trained on, and how many questions it needs.
 
     pip install 'trivium[train]'
     python experiments/fusion/transfer.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8
 
-Three tables: trained without a set and judged on it; trained on one set and judged on another (a set on itself: out of
-fold by page); trained on a number of questions drawn from all sets (out of fold by page).
+Prints three tables: trained without a set and evaluated on it; trained on one set and evaluated on another (on the same
+set: out of fold by page); trained on a number of questions drawn from all sets (out of fold by page).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from trivium.training.out_of_fold import headline_measures
 from trivium.training.settings import Settings
 
 EPOCHS = 8
-"""Without questions to watch: the mean of the best epochs of a full training."""
+"""Used without validation questions: the mean of the best epochs of a full training."""
 SIZES = (50, 200, 1000)
 
 
 def main() -> None:
-    """Read, train, print the three tables."""
+    """Run the experiment and print the three tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -51,7 +51,9 @@ def main() -> None:
 
 
 def left_out(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
-    """A row a set: the best single retriever, the network of the other sets, that of all (out of fold)."""
+    """Return one row per set: the best single retriever, the network of the other sets, and the network of all (out of
+    fold).
+    """
     full = crossfit(examples, collection.pages, settings)
     lines = []
     own_pages = [set(pages) for pages in collection.pages]
@@ -60,7 +62,7 @@ def left_out(collection: Collection, examples: Sequence[Example], settings: Sett
         place = range(start, start + len(one.hits))
         start += len(one.hits)
         pages = set().union(*(own_pages[k] for k in place))
-        # Of the other sets also what stands on this set's pages is left out.
+        # Questions of other sets whose gold is on pages of this set are left out, too.
         rest = [examples[k] for k in range(len(examples)) if k not in place and not own_pages[k] & pages]
         network = fitted(rest, settings)
         lines.append(
@@ -75,7 +77,7 @@ def left_out(collection: Collection, examples: Sequence[Example], settings: Sett
 
 
 def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
-    """Rows: trained on; columns: judged on."""
+    """Return a table of training sets (rows) by test sets (columns)."""
     of_set, pages_of, start = {}, {}, 0
     for one in collection.sets:
         of_set[one.name] = examples[start : start + len(one.hits)]
@@ -98,12 +100,12 @@ def matrix(collection: Collection, examples: Sequence[Example], settings: Settin
 
 
 def curve(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
-    """Rows: how many questions; the same share of every set, drawn once."""
+    """Return one row per number of questions; the same share of every set, drawn once."""
     order = np.random.default_rng(0).permutation(len(examples))
     lines = []
     for size in (*SIZES, len(examples)):
         few = set(order[:size].tolist())
-        # All are judged, but only these are learnt from: the others count nothing.
+        # All are evaluated, but only these are trained on: the others have weight 0.
         kept = [
             one if k in few else replace(one, gold=np.zeros(len(one.gold), dtype=bool))
             for k, one in enumerate(examples)
@@ -114,17 +116,17 @@ def curve(collection: Collection, examples: Sequence[Example], settings: Setting
 
 
 def fitted(examples: Sequence[Example], settings: Settings) -> Network:
-    """A network of questions none of which is watched."""
+    """Train a network without validation questions."""
     return train(examples, (), settings, settings.seed, epochs=EPOCHS).network
 
 
 def scores(network: Network, examples: Sequence[Example]) -> list[np.ndarray]:
-    """Of every question's candidates."""
+    """Return the scores of the candidates of every question."""
     return [network.logits(one.rows.astype(np.float64)) for one in examples]
 
 
 def figures(one: HitSet, logits: Sequence[np.ndarray]) -> str:
-    """The measures that tell most about a set."""
+    """Return the most informative measures of a set."""
     traced = one.traced
     rankings = [fused_ranking(hit.table, own) for hit, own in zip(one.hits, logits, strict=True)]
     report = evaluate(traced.questions, traced, {"network": rankings})
@@ -132,7 +134,7 @@ def figures(one: HitSet, logits: Sequence[np.ndarray]) -> str:
 
 
 def best_single(one: HitSet) -> str:
-    """The retriever with the highest recall@5."""
+    """Return the retriever with the highest recall@5."""
     traced = one.traced
     names = one.hits[0].table.columns
     report = evaluate(

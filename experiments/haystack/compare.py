@@ -1,12 +1,13 @@
-"""The same questions among few passages and among many: what a larger collection costs in quality.
+"""Measures the effect of collection size on quality: the same questions on a small and on a large store.
 
     trivium evaluate questions.jsonl --store small --hits small/questions.npz
     trivium evaluate questions.jsonl --store large --hits large/questions.npz
     python experiments/haystack/compare.py questions.jsonl --store small --hits small large --folds network/folds
 
-The larger store holds the pages of the smaller one. With ``--folds`` (networks of ``trivium train --keep-folds``) each
-question is ranked by a network that has not seen its pages, in both stores by the same one; without, by the network that
-ships. Every row of the larger store is compared with the same row of the smaller one: paired tests over pages.
+The larger store contains the pages of the smaller one. With ``--folds`` (networks of ``trivium train --keep-folds``)
+each question is ranked, in both stores, by the same network, which was not trained on its pages; otherwise by the
+bundled network. Every row of the larger store is compared with the same row of the smaller one by paired tests over
+pages.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Rank = Callable[[HitList], Ranking]
 
 
 def systems(hits: Sequence[HitList], embedder: str, folds: Path | None) -> Iterator[tuple[str, Rank]]:
-    """The rows of a table: the network, the convex combination, and every retriever."""
+    """Yield the rows of the table: the network, the convex combination, and every retriever."""
     read = None if folds is None else read_folds(folds)
 
     @cache
@@ -56,7 +57,7 @@ def systems(hits: Sequence[HitList], embedder: str, folds: Path | None) -> Itera
 def compare(
     traced: Traced, stores: Mapping[str, Sequence[HitList]], embedder: str, folds: Path | None
 ) -> list[dict[str, Any]]:
-    """For each system its measures in both stores, and p of the difference."""
+    """Return for each system its measures on both stores, and the p-value of the difference."""
     rows = []
     for name, rank in systems(next(iter(stores.values())), embedder, folds):
         rankings = {}
@@ -71,21 +72,23 @@ def compare(
 
 
 def main() -> None:
-    """Compare and print."""
+    """Run the comparison and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("questions", nargs="+", type=Path, help="Question files.")
-    parser.add_argument("--store", required=True, help="The smaller store, to trace the questions in.")
+    parser.add_argument(
+        "--store", required=True, help="The smaller store, in which the questions are traced."
+    )
     parser.add_argument(
         "--hits",
         nargs=2,
         type=Path,
         required=True,
-        help="Folders of hit lists: of the smaller, of the larger.",
+        help="Folders of hit lists of the smaller and of the larger store.",
     )
-    parser.add_argument("--folds", type=Path, help="Networks of folds that were trained on these questions.")
-    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    parser.add_argument("--folds", type=Path, help="Networks of folds trained on these questions.")
+    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
     given = parser.parse_args()
     figures = {}
     with trivium.Engine.open(given.store) as engine:

@@ -1,10 +1,11 @@
-"""Fit the classifiers of intent, and test them on phrases of writers and questions about documents they have not seen.
+"""Fits the classifiers of intent, and tests them on phrases of unseen writers and questions about unseen documents.
 
     python -m experiments.intent.fit --save
     python -m experiments.intent.fit --data ../shared/data
 
-``phrases.jsonl`` was written for this: ten writers, four intents. ``--data`` adds questions of the evaluation sets, all
-meant for the collection. Every phrase is also taken with a typo. ``--save`` keeps what is fitted on everything.
+``phrases.jsonl`` was written for this experiment: ten writers, four intents. ``--data`` adds questions of the
+evaluation sets, all of which are meant for the collection. Every phrase is also used with a typo. ``--save`` writes
+classifiers fitted to all data into the package.
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ PER_SET = 150
 THRESHOLDS = {"live": 0.7, "small_talk": 0.8, "conversation": 0.8}
 FOLDS = 5
 MIN_PHRASES = 4
-"""A word, or two in a row, that occurs in fewer phrases is no feature."""
+"""Words and bigrams that occur in fewer phrases are not used as features."""
 Floats = NDArray[np.float64]
 MIN_WEIGHT = 0.2
-"""Words that change no logit by more are left out."""
+"""Words whose weights are all smaller in absolute value are dropped."""
 EXPRESSION_WEIGHT = 0.3
-"""Of a word beside a vector of length 1."""
+"""Scale of the word features relative to a vector of length 1."""
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A text, what it is meant for, and by which writer or about which document it is."""
+    """A text, its intent, and its writer or the document it is about."""
 
     text: str
     intent: str
@@ -64,7 +65,7 @@ class Phrase:
 
 
 def phrases(data: Path | None) -> list[Phrase]:
-    """All phrases, and the questions of the sets."""
+    """Return all phrases, and the questions of the sets."""
     lines = (Path(__file__).parent / "phrases.jsonl").read_text("utf-8").splitlines()
     found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in map(json.loads, lines)]
     sets = [(file, "page") for file in question_files()]
@@ -88,7 +89,7 @@ def _document(value: object) -> str:
 
 
 def with_typo(text: str, rng: random.Random) -> str:
-    """Two neighbouring letters exchanged, one left out, or one doubled; the case and the question mark may go."""
+    """Swap two adjacent letters, or drop or double one; the case and the question mark may be lost."""
     places = [place for place, c in enumerate(text[:-1]) if c.isalpha() and text[place + 1].isalpha()]
     if places:
         place = rng.choice(places)
@@ -98,7 +99,7 @@ def with_typo(text: str, rng: random.Random) -> str:
 
 
 def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str]) -> IntentClassifier:
-    """A softmax regression on vectors and words, in which each intent weighs the same."""
+    """Fit a softmax regression on vectors and words, in which all intents have equal total weight."""
     counts = Counter(feature for text in texts for feature in expressions(text))
     known = {
         feature: place
@@ -130,7 +131,7 @@ def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str])
 
 
 def main() -> None:
-    """Print what is right, and save."""
+    """Print the accuracy, and save the classifiers."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,8 +1,8 @@
-"""Build the joint store of the evaluation data: 400 Wikipedia pages, 19 pages about the Earth, QED passages.
+"""Builds the joint store of the evaluation data: 400 Wikipedia pages, 19 pages about the Earth, and the QED passages.
 
     python experiments/joint_store/build.py --data ../shared/data --pages UNPACKED/pages --store joint-store
 
-``--pages`` is the folder that ``wiki/pages.tar.xz`` unpacks to. Interrupt and repeat it as you like.
+``--pages`` is the folder into which ``wiki/pages.tar.xz`` was unpacked. The command can be interrupted and repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--embedder", default="bge-small")
     parser.add_argument(
-        "--no-sentences", action="store_true", help="As most tables before them were measured."
+        "--no-sentences",
+        action="store_true",
+        help="Embed no sentences, as for the tables from before sentences were added.",
     )
     given = parser.parse_args()
     names = (given.data / "wiki" / "subset_400_files.txt").read_text("utf-8").split("\n")

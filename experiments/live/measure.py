@@ -1,12 +1,12 @@
-"""Does one ranking of a collection and live sources find what either of them finds alone?
+"""Measures whether one ranking over a collection and live sources finds what each of them finds alone.
 
-Questions, half of which only the collection answers and half only live sources, are asked with every source each time.
-Recorded answers are served by a local server in the formats of the real APIs (SearXNG, arXiv). Two settings:
+Half of the questions can be answered only by the collection, half only by live sources; all are asked of every source.
+Recorded answers are served by a local server in the formats of the real APIs (SearXNG, arXiv). There are two settings:
 
-``other``  the collection is the sample encyclopaedia; the web is passages of QED, arXiv is abstracts of Cranfield, drawn
-           from TRIVIUM_DATA at run time: other subjects than the collection's.
-``same``   the collection is half of the pages of the sample, the web is the other half: the same subject, so that right
-           passages of one side stand beside near ones of the other. Needs no data.
+- ``other``: the collection is the sample encyclopaedia, the web is passages of QED, and arXiv is abstracts of
+  Cranfield, read from TRIVIUM_DATA at run time; the sources are about other topics than the collection.
+- ``same``: the collection is half of the pages of the sample, and the web is the other half. Both are about the same
+  topic, so that right passages of one side compete with similar ones of the other. Needs no data.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DATA = Path(os.environ.get("TRIVIUM_DATA", "../shared/data"))
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and how to tell a right hit: its uri, or its text where it is live."""
+    """A question, with the uris of its gold passages, or their texts if they are live."""
 
     text: str
     uris: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class Asked:
 
 
 class Pool:
-    """Passages that a search engine has, ranked by BM25."""
+    """Passages of a search engine, ranked by BM25."""
 
     def __init__(self, passages: Iterable[tuple[str, str]]) -> None:
         self.passages = list(dict.fromkeys(passages))
@@ -68,7 +68,7 @@ class Pool:
                 self._found.setdefault(term, []).append(number)
 
     def best(self, question: str, k: int) -> list[Known]:
-        """The k best, as a source knows them."""
+        """Return the k best passages in the form of a source."""
         scores: dict[int, float] = {}
         for term in dict.fromkeys(terms(question)):
             having = self._found.get(term, [])
@@ -93,7 +93,7 @@ def read(name: str) -> list[dict[str, object]]:
 
 
 def of_data(corpus: str, questions: str, count: int, rng: random.Random) -> tuple[Pool, list[Asked]]:
-    """Passages of a set, and some of its questions."""
+    """Return the passages of a set, and some of its questions."""
     pool = Pool((str(row["title"]), squeezed(str(row["text"]))) for row in read(corpus) if row["text"])
     rows = [row for row in read(questions) if row.get("gold_passages")]
     asked = []
@@ -105,7 +105,7 @@ def of_data(corpus: str, questions: str, count: int, rng: random.Random) -> tupl
 
 
 def of_collection(engine: Engine, questions: Sequence[Question]) -> list[Asked]:
-    """Questions that the collection answers, with the uris of their gold."""
+    """Return questions that the collection answers, with the uris of their gold."""
     traced = trace(questions, engine.store)
     return [
         Asked(
@@ -116,7 +116,7 @@ def of_collection(engine: Engine, questions: Sequence[Question]) -> list[Asked]:
 
 
 def other(engine: Engine, half: int, rng: random.Random) -> tuple[list[Asked], dict[str, Pool]]:
-    """See the module."""
+    """Return the questions and pools of the setting ``other``."""
     home = of_collection(engine, [q for file in question_files() for q in read_questions(file)])
     web, of_web = of_data("nq/qed_corpus.jsonl", "nq/qed_questions.jsonl", half - half // 2, rng)
     papers, of_papers = of_data(
@@ -126,7 +126,7 @@ def other(engine: Engine, half: int, rng: random.Random) -> tuple[list[Asked], d
 
 
 def same(engine: Engine, whole: Engine, half: int, rng: random.Random) -> tuple[list[Asked], dict[str, Pool]]:
-    """See the module."""
+    """Return the questions and pools of the setting ``same``."""
     questions = [q for file in question_files() for q in read_questions(file) if "single" in file.name]
     mine = set(engine.pages())
     home = of_collection(engine, [q for q in questions if q.page in mine])
@@ -154,7 +154,9 @@ def measure(
     pools: dict[str, Pool],
     fusions: Sequence[str],
 ) -> dict[str, Row]:
-    """fusion -> system -> whether each question was hit. ``whole`` holds what both sides have, where it is another."""
+    """Return fusion -> system -> whether each question was a hit. ``whole`` is a store with the passages of both sides,
+    if it is not ``engine``.
+    """
     sources = ["searxng", "arxiv"] if "papers" in pools else ["searxng"]
     rows: dict[str, Row] = {name: {} for name in fusions}
     searcher = engine.searcher
@@ -225,11 +227,11 @@ def main() -> None:
     )
     parser.add_argument("--embedder", default="bge-small")
     parser.add_argument("--setting", choices=("other", "same"), default="other")
-    parser.add_argument("--half", type=int, default=20, help="questions that each side answers")
+    parser.add_argument("--half", type=int, default=20, help="number of questions that each side answers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fusion", nargs="+", default=["default", "convex", "rrf"])
     parser.add_argument(
-        "--links", choices=("borrowed", "lowest"), default="borrowed", help="what live passages get"
+        "--links", choices=("borrowed", "lowest"), default="borrowed", help="link features of live passages"
     )
     given = parser.parse_args()
     if given.links == "lowest":

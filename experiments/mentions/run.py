@@ -1,6 +1,7 @@
-"""Do links between plain documents help? HotpotQA passages as text files, one a title, with and without mentions.
+"""Measures the effect of links between plain documents: HotpotQA passages as text files, one per title, with and
+without mentions.
 
-python experiments/mentions/run.py CORPUS.jsonl QUESTIONS.jsonl WORKING_FOLDER
+    python experiments/mentions/run.py CORPUS.jsonl QUESTIONS.jsonl WORKING_FOLDER
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MEASURES = ("hit@1", "hit@5", "recall@5", "all@5")
 
 
 def write_texts(corpus: Path, folder: Path) -> None:
-    """A file for each title."""
+    """Write one file per title."""
     folder.mkdir(parents=True, exist_ok=True)
     texts: dict[str, list[str]] = {}
     for line in corpus.read_text("utf-8").splitlines():
@@ -28,7 +29,7 @@ def write_texts(corpus: Path, folder: Path) -> None:
 
 
 def drop_links(store: Path) -> None:
-    """The same store without a link."""
+    """Copy a store without its links."""
     with trivium.Engine.open(store) as engine:
         pages = [
             replace(

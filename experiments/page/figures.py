@@ -1,11 +1,11 @@
-"""What the web page loads and how soon it is there: paints, bytes, requests, layout shift, blocked time, at three sizes.
+"""Measures how fast the web page loads: paints, bytes, requests, layout shift and blocking time, at three window sizes.
 
     python experiments/page/figures.py                      # serves the sample encyclopaedia itself
     python experiments/page/figures.py --address http://127.0.0.1:8000/
 
-Medians of several openings in a headless Chromium with an empty cache, which tells by its DevTools protocol: as somebody
-who comes for the first time, and as somebody who comes back to a thread that the browser has kept. Needs Chromium and its
-driver, as the tests of the page do.
+Prints medians over several page loads in headless Chromium with an empty cache, read through the DevTools protocol: for
+a first visit, and for a return to a thread stored in the browser. Requires Chromium and its driver, like the tests of
+the page.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from trivium.sample import pages_folder  # noqa: E402
 SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desktop": (1440, 900)}
 QUESTIONS = ("Which probe visited Pluto?", "When was it launched?", "Who found the moons of Mars?")
 QUIET_SECONDS = 1.0
-"""After which nothing more is loaded or moved."""
+"""The page counts as loaded after that many seconds without activity."""
 BLOCKING_MILLISECONDS = 50
-"""What a task may take before somebody who types notices."""
+"""Tasks longer than this block the main thread noticeably."""
 
 _OBSERVE = """
 window.figures = {largest: 0, shift: 0, blocked: 0};
@@ -57,12 +57,12 @@ return {...figures, first: first ? first.startTime : NaN};
 
 
 def main() -> None:
-    """Open the page again and again, and print the medians."""
+    """Load the page repeatedly and print the medians."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--address", help="A server that runs; without one, the sample is served.")
-    parser.add_argument("--openings", type=int, default=7, help="Of each kind and size.")
+    parser.add_argument("--address", help="Address of a running server; by default the sample is served.")
+    parser.add_argument("--openings", type=int, default=7, help="Number of page loads per kind and size.")
     given = parser.parse_args()
     grid = Grid()
     columns = (
@@ -87,14 +87,14 @@ def main() -> None:
         chrome.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
         for kept in (False, True):
             for name, size in SIZES.items():
-                measure(chrome, address, size, kept)  # what is loaded and compiled once
+                measure(chrome, address, size, kept)  # loads and compiles what is cached
                 runs = [measure(chrome, address, size, kept) for _ in range(given.openings)]
                 grid.add_row("with a thread" if kept else "for the first time", name, *shown(runs))
     Console(width=140).print(grid)
 
 
 def measure(chrome: Chrome, address: str, size: tuple[int, int], kept: bool) -> dict[str, float]:
-    """The figures of one opening, ``kept``: with a thread of earlier questions."""
+    """Return the figures of one page load; with ``kept``, with a stored thread of earlier questions."""
     width, height = size
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -117,7 +117,7 @@ def measure(chrome: Chrome, address: str, size: tuple[int, int], kept: bool) -> 
 
 
 def traffic(chrome: Chrome) -> dict[str, float]:
-    """Requests, and bytes as they came over the connection, of everything since the last look."""
+    """Return the number of requests and the transferred bytes since the last call."""
     kinds: dict[str, str] = {}
     script = whole = 0
     for entry in chrome.get_log("performance"):
@@ -133,7 +133,7 @@ def traffic(chrome: Chrome) -> dict[str, float]:
 
 
 def shown(runs: list[dict[str, float]]) -> list[str]:
-    """The medians as the table has them."""
+    """Return the medians formatted for the table."""
     middle = {name: median(run[name] for run in runs) for name in runs[0]}
     return [
         f"{middle['first']:.0f} ms",
@@ -148,7 +148,7 @@ def shown(runs: list[dict[str, float]]) -> list[str]:
 
 @contextmanager
 def serving(address: str | None) -> Iterator[str]:
-    """The address of a server: the one given, or one of the sample, started for this."""
+    """Yield the given address, or that of a server of the sample started for this run."""
     if address is not None:
         yield address
         return
@@ -162,7 +162,7 @@ def serving(address: str | None) -> Iterator[str]:
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             assert process.stdout is not None
-            process.stdout.readline()  # its address: it listens
+            process.stdout.readline()  # the line with its address: it is listening
             yield f"http://127.0.0.1:{port}/"
         finally:
             process.terminate()

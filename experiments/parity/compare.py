@@ -1,10 +1,10 @@
-"""Ask two stores of one corpus the same questions and compare their answers, view by view.
+"""Asks two stores of one corpus the same questions and compares their results, retriever by retriever.
 
     python experiments/parity/compare.py ../shared/data/wiki/squad_questions.jsonl --stores joint-store bolt://localhost:7687
 
-Vector search is exact in both. For every view: how many questions have the same candidates (depth 30), and the largest
-difference between scores of the same chunk in the same view; for the word index, whose candidates are each engine's own,
-the share of the ten best that both have. Then hit@5 of the default fusion on both, exact and approximate.
+Vector search is exact in both. Prints for every retriever how many questions have the same candidates (depth 30), and
+the largest difference between the scores of a chunk; for full-text search, whose candidates depend on the engine, the
+overlap of the ten best. Then hit@5 of the default fusion on both stores, exact and approximate.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ TOP = 10
 
 
 def main() -> None:
-    """Compare and print."""
+    """Run the comparison and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("questions", type=Path)
     parser.add_argument("--stores", nargs=2, required=True, metavar="STORE")
-    parser.add_argument("--sample", type=int, default=100, help="How many questions (default 100).")
+    parser.add_argument("--sample", type=int, default=100, help="Number of questions (default 100).")
     parser.add_argument("--json", action="store_true", help="Print one JSON document.")
     given = parser.parse_args()
     questions = read_questions(given.questions)
@@ -66,7 +66,7 @@ def main() -> None:
 def compare(
     one: trivium.Engine, other: trivium.Engine, questions: list[Question]
 ) -> dict[str, dict[str, float]]:
-    """Agreement of two stores, by view."""
+    """Return the agreement of two stores by retriever."""
     views: dict[str, dict[str, list[float]]] = {}
     tables = zip(
         Evaluator(one.searcher).tables(questions, exact=True),
@@ -91,20 +91,20 @@ def compare(
 
 
 def ranking(table: Table, view: str) -> list[str]:
-    """The chunks a view returned, best first."""
+    """Return the chunks found by a retriever, best first."""
     ranks = table.ranks[:, table.column(view)]
     rows = sorted(np.flatnonzero(ranks).tolist(), key=lambda row: int(ranks[row]))
     return [table.chunks[row] for row in rows]
 
 
 def overlap(mine: list[str], theirs: list[str]) -> float:
-    """Share of the longer list that both have; 1 for two empty ones."""
+    """Return the share of the longer list that both contain; 1 for two empty lists."""
     longer = max(len(mine), len(theirs))
     return len(set(mine) & set(theirs)) / longer if longer else 1.0
 
 
 def largest_difference(left: Table, right: Table, view: str) -> float:
-    """Between the scores of chunks that both tables have; infinite where only one has a score."""
+    """Return the largest difference between the scores of chunks in both tables; infinity if only one has a score."""
     rows = {uri: row for row, uri in enumerate(right.chunks)}
     shared = [(row, rows[uri]) for row, uri in enumerate(left.chunks) if uri in rows]
     if not shared:
@@ -117,7 +117,7 @@ def largest_difference(left: Table, right: Table, view: str) -> float:
 
 
 def hit_at_5(engine: trivium.Engine, questions: list[Question], *, exact: bool) -> float:
-    """Of the default fusion."""
+    """Return hit@5 of the default fusion."""
     report = engine.evaluate(questions, fusions=["default"], exact=exact)
     return float(report.to_json()["rows"]["default"]["hit@5"])
 

@@ -1,10 +1,10 @@
-"""Compares the text that is read of PDF files with that of pdftotext (poppler-utils), an independent program.
+"""Compares the text extracted from PDF files with that of pdftotext (poppler-utils), an independent program.
 
     python experiments/pdf/extraction.py FOLDER [--pages N]
 
-For every file: the share of the words of pdftotext that are read too (as a multiset, page by page: a word that is missing
-on its page is missing), with and without running heads and feet, which are dropped on purpose; the share of neighbouring
-word pairs of pdftotext that are neighbours here too (order); and pages a second on one core.
+Prints for every file the share of the words of pdftotext that are extracted (as a multiset per page: a word must be
+found on its page), with and without running heads and feet, which are dropped on purpose; the share of its adjacent
+word pairs that are adjacent here too (reading order); and pages per second on one core.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HYPHEN = re.compile(r"(\w)[-\xad]\s*\n\s*(?=[a-z])")
 
 @dataclass
 class Counts:
-    """What was counted over pages or files."""
+    """Counts summed over pages or files."""
 
     words: int = 0
     found: int = 0
@@ -57,7 +57,7 @@ class Counts:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="folder with PDF files")
-    parser.add_argument("--files", type=int, help="only so many of them")
+    parser.add_argument("--files", type=int, help="maximum number of files")
     options = parser.parse_args()
     if shutil.which("pdftotext") is None:
         sys.exit("pdftotext is missing: install poppler-utils")
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def warm_up(path: Path) -> None:
-    """The first page that is read compiles a loop, or loads it."""
+    """Read the first page, which compiles or loads a loop."""
     with opened(path.read_bytes()) as pdf:
         pdf.spans(0)
 
@@ -120,7 +120,7 @@ def compare(path: Path) -> Counts:
 
 
 def pdftotext(path: Path) -> list[str]:
-    """The text of each page."""
+    """Return the text of each page."""
     out = subprocess.run(
         ["pdftotext", "-enc", "UTF-8", str(path), "-"], check=True, capture_output=True
     ).stdout
@@ -128,7 +128,7 @@ def pdftotext(path: Path) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Its words, with those joined that a line end parts."""
+    """Return the words of a text, rejoining those hyphenated at line ends."""
     plain = composed(text).replace("ﬁ", "fi").replace("ﬂ", "fl").replace("ﬀ", "ff").replace("ﬃ", "ffi")
     return _WORD.findall(_HYPHEN.sub(r"\1", plain).casefold())
 

@@ -1,10 +1,10 @@
-"""Keep half of the pages back, so that a fusion can be trained that has seen none of their questions.
+"""Holds out half of the pages, so that a fusion can be trained without their questions.
 
     python experiments/readers/hold_out.py --hits hits --questions squad_questions.jsonl --out held-out
 
-writes ``held-out/questions.jsonl`` (the questions of those pages) and ``held-out/hits/*.npz`` (the hit lists of all other
-pages, of every set), which ``trivium train`` reads. The network that ships has been trained on these very questions: a
-reader that is given its passages would be flattered.
+The command writes ``held-out/questions.jsonl`` (the questions of the held-out pages) and ``held-out/hits/*.npz`` (the
+hit lists of all other pages, of every set), which ``trivium train`` reads. The bundled network was trained on these
+questions, so that readers given its passages would be evaluated too favourably.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--hits", type=Path, required=True, help="folder of hit lists, squad.npz among them")
-    parser.add_argument("--questions", type=Path, required=True, help="the file squad.npz was made of")
+    parser.add_argument("--hits", type=Path, required=True, help="folder of hit lists, including squad.npz")
+    parser.add_argument(
+        "--questions", type=Path, required=True, help="the question file that squad.npz was made from"
+    )
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     squad = load_hits(arguments.hits / "squad.npz").hits
@@ -40,7 +42,7 @@ def main() -> None:
         lists = tuple(one for one in hits.hits if pages.isdisjoint(one.pages))
         save_hits(arguments.out / "hits" / file.name, replace(hits, hits=lists))
         print(f"{file.stem}: {len(lists)} of {len(hits.hits)} questions left to train on")
-    # An id may be the number of the line, so it is written down before lines are left out.
+    # Ids may be line numbers, so they are written out before lines are removed.
     ids = [question.id for question in read_questions(arguments.questions)]
     rows = [json.loads(line) for line in arguments.questions.read_text("utf-8").splitlines() if line.strip()]
     with (arguments.out / "questions.jsonl").open("w", encoding="utf-8") as lines:

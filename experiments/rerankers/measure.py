@@ -1,4 +1,4 @@
-"""What rerankers are worth after three first stages, and where cuts end a list: passages kept against answers lost.
+"""Measures rerankers after three first stages, and rules that cut off a list: passages kept against answers lost.
 
     python experiments/rerankers/measure.py rerankers --store joint-store --questions \\
         ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
@@ -6,8 +6,8 @@
     python experiments/rerankers/measure.py cuts --store joint-store --questions ...
 
 ``--sample`` draws that many questions of a set (seed 0). ``--rerank`` names other rerankers, such as a cross-encoder or
-a language model; ``--set`` gives settings, such as rerank.passages=10. Intervals: of the paired difference, 95 %, by
-page.
+a language model; ``--set`` gives settings, such as rerank.passages=10. Intervals are 95 % confidence intervals of the
+paired difference, clustered by page.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Floats = NDArray[np.float64]
 
 
 def first_drop(share: float, scores: Sequence[float]) -> int:
-    """Ends before the first drop of at least a share of the way from the best score to the last."""
+    """Cut before the first drop of at least a share of the range from the best to the last score."""
     far = share * (scores[0] - scores[min(MOST, len(scores)) - 1])
     falls = (
         place
@@ -70,12 +70,12 @@ def first_drop(share: float, scores: Sequence[float]) -> int:
 
 
 def above(threshold: float, scores: Sequence[float]) -> int:
-    """Keeps what is at least that likely, whatever stands before it."""
+    """Keep passages that are at least that probable, wherever they are."""
     return max(1, sum(probability(score) >= threshold for score in scores[:MOST]))
 
 
 def chance(threshold: float, scores: Sequence[float]) -> int:
-    """Ends as soon as one of those kept is right with that probability."""
+    """Cut as soon as one of the kept passages is right with that probability."""
     none_right = 1.0
     for count, score in enumerate(scores[:MOST], start=1):
         none_right *= 1.0 - probability(score)
@@ -93,12 +93,12 @@ OTHERS: dict[str, tuple[Callable[[Sequence[float]], int], bool]] = {
     "one right with 0.8": (partial(chance, 0.8), True),
     "one right with 0.95": (partial(chance, 0.95), True),
 }
-"""Rules that are not in the product, since they did no better than those that are; True where they take log-odds."""
+"""Rules not in the package, since they were no better than those in it; True if they take log-odds."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with its gold, as long as its query can be read."""
+    """A question with its gold, valid while its query can be read."""
 
     query: Query
     gold: Gold
@@ -106,7 +106,7 @@ class Asked:
 
 
 def main() -> None:
-    """Ask, rerank or cut, count."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def asked_of(engine: trivium.Engine, path: Path, sample: int | None, first: Sequence[str]) -> Iterator[Asked]:
-    """Each question that can be traced, or a sample of them, with the rankings of the first stages."""
+    """Yield each question that can be traced, or a sample of them, with the rankings of the first stages."""
     questions = read_questions(path)
     if sample is not None and sample < len(questions):
         questions = random.Random(0).sample(questions, sample)  # noqa: S311 - draws questions
@@ -154,7 +154,7 @@ def rerank_all(
     rerankers: Sequence[str],
     settings: dict[str, str],
 ) -> Grid:
-    """Rows of a first stage as it is and after each reranker."""
+    """Return a table with each first stage alone and after each reranker."""
     failed: list[str] = []
     stages = {
         reranker: engine.searcher.second_stage(MAX_K, reranker, settings=settings, on_warnings=failed.extend)
@@ -200,12 +200,12 @@ def rerank_all(
 
 
 def rank_of(uris: Sequence[str], gold: set[str]) -> float:
-    """The rank of the first gold passage; infinite where there is none."""
+    """Return the rank of the first gold passage; infinity if there is none."""
     return next((float(rank) for rank, uri in enumerate(uris, start=1) if uri in gold), float("inf"))
 
 
 def cut_all(name: str, asked: Iterator[Asked]) -> Grid:
-    """Rows of a first stage and a rule, beside a fixed number of passages of the same mean."""
+    """Return a table of first stages and rules, compared with a fixed number of passages with the same mean."""
     kept: dict[tuple[str, str], list[tuple[int, float]]] = {}
     fixed: dict[str, list[list[float]]] = {}
     pages = []
@@ -257,7 +257,7 @@ def cut_all(name: str, asked: Iterator[Asked]) -> Grid:
 
 
 def found_by(gold: Gold, uris: Sequence[str]) -> Callable[[Sequence[int]], float]:
-    """What share of the gold groups has a passage at some of the places of a ranking."""
+    """Return a function from positions of a ranking to the share of the gold groups with a passage there."""
     group_of = {uri: number for number, group in enumerate(gold.groups) for uri in group}
     groups = [group_of.get(uri) for uri in uris[:12]]
 
@@ -269,7 +269,7 @@ def found_by(gold: Gold, uris: Sequence[str]) -> Callable[[Sequence[int]], float
 
 
 def difference(values: Floats, by_page: NDArray[np.int64]) -> str:
-    """The mean with its interval."""
+    """Format the mean with its interval."""
     (bound,) = mean_intervals(values[:, np.newaxis], by_page if len(np.unique(by_page)) > 1 else None)
     return f"{bound.mean:+.3f} ({bound.low:+.3f} to {bound.high:+.3f})"
 

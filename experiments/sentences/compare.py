@@ -1,11 +1,11 @@
-"""What the sentences of a chunk are worth beside its own vector: hit@1/3/5 among the nearest 50 chunks.
+"""Measures what sentence vectors add to chunk vectors: hit@1/3/5 among the nearest 50 chunks.
 
     python experiments/sentences/compare.py --store joint-store --questions \\
         ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
         ../shared/data/nq/qed_questions.jsonl
 
-The store is one that ``trivium build`` made, sentences included. A chunk without sentence vectors has its own cosine for
-them.
+The store must have sentence vectors, as ``trivium build`` makes by default. For a chunk without sentence vectors, its
+own cosine is used instead.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from trivium.retrievers.closeness import best_sentence
 NEAREST = 50
 CUTOFFS = (1, 3, 5)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the best sentence's cosine in the mean of both."""
+"""Weights of the best sentence's cosine in the mean of both."""
 
 
 def main() -> None:
-    """Ask, rank, count."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def ranks(engine: trivium.Engine, path: Path) -> list[list[int]]:
-    """Of each question that can be traced, the rank (from 0) of the first gold chunk for every share."""
+    """Return for each traceable question and each share the rank (from 0) of the first gold chunk."""
     questions = read_questions(path)
     traced = Evaluator(engine.searcher).trace(questions)
     asked = [question for question in questions if question.id in traced.gold]
@@ -72,7 +72,7 @@ def ranks(engine: trivium.Engine, path: Path) -> list[list[int]]:
 
 
 def first_gold(scores: NDArray[np.float64], gold: NDArray[np.bool_]) -> int:
-    """Its place in the order of the scores, beyond all cutoffs where there is none."""
+    """Return the rank (from 0) of the first gold chunk by score; beyond all cutoffs if there is none."""
     places = np.flatnonzero(gold[np.argsort(-scores, kind="stable")])
     return int(places[0]) if len(places) else NEAREST
 

@@ -1,19 +1,20 @@
-"""Whether the sentences of a passage need passes of their own: the same ranking with vectors from the passage's pass.
+"""Measures whether the sentences of a passage need their own forward passes: ranking with vectors from the passage's
+pass.
 
     python experiments/sentences/passes.py --store joint-store --limit 350 --questions \\
         ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
         ../shared/data/nq/qed_questions.jsonl
 
-The store is one that bge-small filled, sentences included. Of each question the 50 nearest chunks are put in order by the
-mean of two cosines, the chunk's and that of its most similar sentence, whose vectors come from:
+The store must have been embedded with bge-small, including sentences. The 50 nearest chunks of each question are
+ordered by the mean of two cosines, that of the chunk and that of its most similar sentence, whose vector comes from:
 
-- passes of their own (what ships);
-- the pass of the passage: the mean of the vectors of the sentence's tokens; the same plus the passage's vector; and a
-  linear map of both and of the headings' mean to the vectors of own passes, fitted on other pages (five folds);
+- its own forward pass (as in the package);
+- the pass of the passage: the mean of the sentence's token vectors; the same plus the passage's vector; and a linear
+  map of both and of the mean of the headings to the vectors of own passes, fitted on other pages (five folds);
 - one pass over several sentences, each with its first and last token, up to 256 tokens: the vector of its first token.
 
-Cosines of other vectors than own passes' are first brought to the mean and spread of those. Losses and gains are counted
-question by question, with an exact sign test.
+Cosines of all but own passes are first shifted and scaled to the mean and standard deviation of those. Losses and gains
+are counted by question, with an exact sign test.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ NEAREST = 50
 CUTOFFS = (1, 5)
 FOLDS = 5
 PACKED = 256
-"""Tokens of several sentences in one pass."""
+"""Maximum number of tokens of several sentences in one pass."""
 RIDGE = 1.0
 
 Vectors = NDArray[np.float64]
@@ -53,7 +54,7 @@ Vectors = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """A question's vector, its nearest chunks with their cosines, and which of them answer it."""
+    """The vector of a question, its nearest chunks with their cosines, and which of them answer it."""
 
     vector: Vectors
     chunks: list[str]
@@ -68,7 +69,7 @@ def unit(rows: Any) -> Vectors:
 
 
 class Model:
-    """Token vectors of bge-small, one text a call, as the embedder runs it."""
+    """Token vectors of bge-small, computed one text at a time, as in the embedder."""
 
     def __init__(self) -> None:
         import onnxruntime
@@ -86,7 +87,7 @@ class Model:
         self.tokens: dict[str, int] = {}
 
     def run(self, ids: Sequence[int], what: str) -> Vectors:
-        """Vectors of tokens (n x d); their number is counted as ``what``."""
+        """Return token vectors (n x d), and count the tokens as ``what``."""
         self.tokens[what] = self.tokens.get(what, 0) + len(ids)
         row = np.array([ids], np.int64)
         inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
@@ -94,8 +95,9 @@ class Model:
         return found
 
     def from_passage(self, passage: Passage) -> Vectors:
-        """For each sentence the mean of its tokens, the passage's vector, and the mean of the headings' tokens, side by
-        side (n x 3d). A sentence that was cut away has the passage's vector for its mean."""
+        """Return for each sentence the mean of its token vectors, the passage's vector, and the mean of the headings'
+        token vectors, concatenated (n x 3d). For a truncated sentence, the passage's vector replaces the mean.
+        """
         whole = embedding_text(passage.headings, passage.text)
         encoded = self.tokenizer.encode(whole)
         hidden = self.run(encoded.ids, "passages")
@@ -116,7 +118,7 @@ class Model:
         return np.array(rows)
 
     def packed(self, passage: Passage) -> Vectors:
-        """First tokens of sentences that share passes (n x d)."""
+        """Return the vectors of the first tokens of sentences that share passes (n x d)."""
         found: list[Vectors] = []
         for group in self._groups([self.tokenizer.encode(text).ids for text in sentence_texts(passage)]):
             hidden = self.run([token for ids in group for token in ids], "packed sentences")
@@ -137,7 +139,7 @@ class Model:
 
 
 def questions_of(engine: trivium.Engine, path: Path, limit: int | None) -> list[Question]:
-    """Those that can be traced, in an order of chance."""
+    """Return the traceable questions in random order."""
     questions = read_questions(path)
     traced = Evaluator(engine.searcher).trace(questions)
     asked = [question for question in questions if question.id in traced.gold]
@@ -153,7 +155,7 @@ def questions_of(engine: trivium.Engine, path: Path, limit: int | None) -> list[
 
 
 def sentences_of(engine: trivium.Engine, chunks: Sequence[str]) -> dict[str, dict[str, Vectors]]:
-    """Vectors of the sentences of each chunk that has several, by where they come from."""
+    """Return the vectors of the sentences of each chunk that has several, by method."""
     model = Model()
     texts = {record.uri: record.text for record in engine.store.fetch(chunks)}
     found: dict[str, dict[str, Vectors]] = {}
@@ -178,7 +180,7 @@ def sentences_of(engine: trivium.Engine, chunks: Sequence[str]) -> dict[str, dic
 
 
 def _map(found: dict[str, dict[str, Vectors]]) -> None:
-    """Put what the linear map gives in the place of what it maps, for each fold of pages from the others."""
+    """Replace the inputs of the linear map by its output, fitted for each fold of pages on the others."""
     fold = {uri: zlib.crc32(page_of(uri).encode()) % FOLDS for uri in found}
     for held_out in range(FOLDS):
         learnt = [vectors for uri, vectors in found.items() if fold[uri] != held_out]
@@ -202,7 +204,7 @@ def _with_one(rows: Vectors) -> Vectors:
 def ranks(
     questions: Sequence[Question], sentences: dict[str, dict[str, Vectors]], way: str | None
 ) -> NDArray[np.int64]:
-    """Of each question the rank (from 0) of the first right chunk. None: the chunk's cosine alone."""
+    """Return for each question the rank (from 0) of the first right chunk. None: by the cosine of the chunk alone."""
     best = [_best(question, sentences, way or "own passes") for question in questions]
     usual = np.concatenate([_best(question, sentences, "own passes") for question in questions])
     own = np.concatenate(best)
@@ -228,20 +230,20 @@ def _best(question: Question, sentences: dict[str, dict[str, Vectors]], way: str
 
 
 def sign_test(gained: int, lost: int) -> float:
-    """Two-sided, exact."""
+    """Return the p-value of an exact two-sided sign test."""
     count = gained + lost
     tail = sum(comb(count, k) for k in range(min(gained, lost) + 1)) / 2**count
     return min(1.0, 2 * tail)
 
 
 def main() -> None:
-    """Ask, embed, rank, count."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
-    parser.add_argument("--limit", type=int, help="questions of each file")
+    parser.add_argument("--limit", type=int, help="maximum number of questions per file")
     given = parser.parse_args()
     with trivium.Engine.open(given.store) as engine:
         asked = {path.stem: questions_of(engine, path, given.limit) for path in given.questions}

@@ -1,10 +1,10 @@
-"""How well spoken questions are understood, and what that costs in search: word error rate and hit@1/3/5.
+"""Measures the recognition of spoken questions and its effect on search: word error rate and hit@1/3/5.
 
     trivium build trivium/sample/pages --store demo-store
     python experiments/speech/measure.py --store demo-store
 
-Questions of the sample encyclopaedia are spoken by the voice of the settings, with white noise added, and transcribed by
-the recogniser of the settings. Gold passages are those of the typed question.
+Questions about the sample encyclopaedia are synthesised by the configured voice, with white noise added, and
+transcribed by the configured recogniser. Gold passages are those of the typed question.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from trivium.text import normalise_name
 from trivium.types import Question
 
 NOISES = (None, 20.0, 10.0, 5.0)
-"""Decibels between speech and noise; None for no noise."""
+"""Signal-to-noise ratios in decibels; None for no noise."""
 CUTOFFS = (1, 3, 5)
 
 
 @dataclass(frozen=True)
 class Heard:
-    """Questions as the recogniser understood them."""
+    """Questions as transcribed by the recogniser."""
 
     questions: list[Question]
     seconds_of_audio: float
@@ -44,13 +44,15 @@ class Heard:
 
 
 def main() -> None:
-    """Speak, hear, search, count."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", type=Path, default=sample() / "questions_single_hop.jsonl")
-    parser.add_argument("--count", type=int, default=30, help="How many, evenly from the whole file.")
+    parser.add_argument(
+        "--count", type=int, default=30, help="Number of questions, evenly spread over the file."
+    )
     given = parser.parse_args()
     every = read_questions(given.questions)
     typed = [every[round(place)] for place in np.linspace(0, len(every) - 1, given.count)]
@@ -92,7 +94,7 @@ def main() -> None:
 
 
 def name_rows(engine: trivium.Engine, speech: Speech, titles: Sequence[str]) -> Grid:
-    """Questions that hang on one name: "What is known about Asaph Hall?" of each page."""
+    """Measure questions that depend on one name: "What is known about Asaph Hall?" for each page."""
     typed = [Question(title, f"What is known about {title}?") for title in titles]
     spoken = [np.concatenate(list(speech.spoken(question.text))) for question in typed]
     heard = hear(speech, typed, spoken, speech.voice.rate)
@@ -114,7 +116,7 @@ def name_rows(engine: trivium.Engine, speech: Speech, titles: Sequence[str]) -> 
 
 
 def noisy(samples: Samples, decibels: float | None) -> Samples:
-    """The sound with white noise so far below it; the same each time."""
+    """Return the samples with white noise at that signal-to-noise ratio, deterministically."""
     if decibels is None:
         return samples
     power = float(np.mean(samples.astype(np.float64) ** 2)) / 10 ** (decibels / 10)
@@ -123,7 +125,7 @@ def noisy(samples: Samples, decibels: float | None) -> Samples:
 
 
 def hear(speech: Speech, typed: Sequence[Question], spoken: Sequence[Samples], rate: int) -> Heard:
-    """The questions with what was understood as their text."""
+    """Return the questions with their transcriptions as texts."""
     heard, taken, lasted = [], 0.0, 0.0
     for question, samples in track(list(zip(typed, spoken, strict=True)), "hearing", transient=True):
         file = wav_file([samples], rate)
@@ -136,13 +138,15 @@ def hear(speech: Speech, typed: Sequence[Question], spoken: Sequence[Samples], r
 
 
 def error_rate(typed: Sequence[Question], heard: Sequence[Question]) -> float:
-    """Words wrong, missing and too many, for each word that was said; case and punctuation do not count."""
+    """Return the word error rate (substitutions, deletions and insertions per spoken word), ignoring case and
+    punctuation.
+    """
     texts = [[normalise_name(question.text) for question in questions] for questions in (typed, heard)]
     return float(jiwer.wer(*texts))
 
 
 def hits(engine: trivium.Engine, questions: Sequence[Question]) -> list[str]:
-    """hit@k of the store's fusion, as the table shows it."""
+    """Return hit@k of the store's fusion, formatted for the table."""
     means = engine.evaluate(questions, fusions=["default"]).rows["default"].means
     return [f"{means[f'hit@{k}']:.3f}" for k in CUTOFFS]
 

@@ -1,8 +1,9 @@
-"""Does a model tell questions of two hops from questions of one? People wrote both, about the sample encyclopaedia.
+"""Tests whether a model, as a judge, distinguishes two-hop from one-hop questions about the sample encyclopaedia, both
+written by people.
 
     python experiments/synthetic/judged.py --model local --questions 10
 
-A judge that is worth its tokens gives the first high scores throughout, and the second a low one for ``multi_hop``.
+A useful judge gives high scores to the former throughout, and a low score for ``multi_hop`` to the latter.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from trivium.synthetic.run import THRESHOLD
 
 
 def main() -> None:
-    """Print a table: kinds of questions x criteria."""
+    """Print a table of kinds of questions x criteria."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

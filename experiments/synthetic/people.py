@@ -1,9 +1,10 @@
-"""What the checks say of questions that people wrote: too strict where several passages are needed, blind to one hop?
+"""Applies the checks to questions written by people: are they too strict for multi-hop questions, or blind to one-hop
+ones?
 
     python experiments/synthetic/people.py --data ../shared/data
 
-Of several hops: the questions with the passages they were made from, bridges unknown. Of one hop: the question with its
-passage and another one drawn from the same file, as if a model claimed to need both.
+Multi-hop: the questions with the passages they were made from, bridges unknown. One-hop: each question with its passage
+and another one drawn from the same file, as if a model claimed to need both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Case = tuple[Question, list[Source]]
 
 
 def main() -> None:
-    """Print a table: sets x checks, share of questions that fail."""
+    """Print a table of sets x checks with the share of questions that fail."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -71,13 +72,13 @@ def main() -> None:
 
 
 def corpus(file: Path) -> dict[str, str]:
-    """Title -> text."""
+    """Return the text of each title."""
     rows = map(json.loads, file.read_text("utf-8").splitlines())
     return {row["title"]: row["text"] for row in rows}
 
 
 def several(file: Path, texts: dict[str, str]) -> Iterator[Case]:
-    """Questions with all of their gold passages."""
+    """Yield questions with all of their gold passages."""
     for question in read_questions(file):
         passages = [(one.title, one.text) for one in question.gold_passages]
         passages += [(title, texts[title]) for title in question.gold_titles if title in texts]
@@ -85,7 +86,7 @@ def several(file: Path, texts: dict[str, str]) -> Iterator[Case]:
 
 
 def single(file: Path) -> Iterator[Case]:
-    """Questions with their passage and one that has nothing to do with it."""
+    """Yield questions with their passage and an unrelated one."""
     questions = read_questions(file)
     own = [
         next(

@@ -1,6 +1,7 @@
-"""Which entities of a store questions can be made around, and whether an exported gold passage leads back to its chunk.
+"""Lists the entities of a store around which questions can be made, and tests whether exported gold passages are traced
+back to their chunks.
 
-python experiments/synthetic/pool.py --store joint-store
+    python experiments/synthetic/pool.py --store joint-store
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ALL = 10**9
 
 
 def main() -> None:
-    """Print both."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

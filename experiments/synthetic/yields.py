@@ -1,9 +1,9 @@
-"""How many questions a model gets past the checks, by way of writing; and the questions, to be read.
+"""Measures how many questions of a model pass the checks, for each way of writing, and prints the questions.
 
     python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50 --ways steps
 
-``whole`` and ``plain`` take long with a small model on a processor: ``--ways steps`` leaves them out. Stopped, the same
-command goes on.
+``whole`` and ``plain`` take long with a small model on a CPU: ``--ways steps`` leaves them out. An interrupted run
+continues when the command is repeated.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ def main() -> None:
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the runs")
     parser.add_argument("--entities", type=int, default=40)
-    parser.add_argument("--attempts", type=int, default=None, help="of whole and steps; by default their own")
+    parser.add_argument(
+        "--attempts", type=int, default=None, help="attempts of whole and steps (default: those of each)"
+    )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     given = parser.parse_args()
     model = open_chat_model(given.model)

@@ -1,4 +1,6 @@
-"""What the tables are made of: for each question what the five retrievers of the thesis return, whole, with the gold."""
+"""Collects the input of the tables: for each question the complete results of the thesis's five retrievers, and the
+gold.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,14 @@ EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {
     **{f"entity, {n} entit{'ies' if n > 1 else 'y'}": ("entity", {"entity.entities": n}) for n in (1, 3, 5)},
     "path": ("path", {}),
 }
-"""The rows of table 4.3: a retriever and its settings."""
+"""The rows of table 4.3: retrievers with settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A store and files of questions about it. ``cache``: a folder for hit lists, which are taken from there where they
-    are. ``selector`` chooses for path."""
+    """A store and files of questions about it. ``cache`` is a folder for hit lists, which are read from it if present.
+    ``selector`` is the path selector.
+    """
 
     store: str
     questions: Sequence[Path]
@@ -43,7 +46,7 @@ class Source:
 
 
 def hit_sets(source: Source) -> Collection:
-    """The hit lists of each file of questions, whole: all chunks of the pages, sections and entities found."""
+    """Return complete hit lists for each file of questions: all chunks of the pages, sections and entities found."""
     files: dict[str, HitFile] = {}
     for path in source.questions:
         kept = None if source.cache is None else source.cache / f"{path.stem}.npz"
@@ -59,7 +62,7 @@ def hit_sets(source: Source) -> Collection:
 
 
 def collection_of(files: Mapping[str, HitFile]) -> Collection:
-    """Hit lists by name as one collection. Raises InputError where there are none, or of several embedders."""
+    """Combine named hit lists into one collection. Raises InputError if there are none, or if their embedders differ."""
     embedders = {file.embedder for file in files.values()}
     if len(embedders) != 1 or not all(file.hits for file in files.values()):
         raise InputError(
@@ -71,8 +74,7 @@ def collection_of(files: Mapping[str, HitFile]) -> Collection:
 
 
 def collect(source: Source, questions: Path) -> HitFile:
-    """Ask the five retrievers every question whose gold is in the store; each list is as long as the retriever's own
-    settings make it."""
+    """Query the five retrievers with every question whose gold is in the store, each with its own list length."""
     with Engine.open(source.store, selector=source.selector) as engine:
         searcher = engine.searcher
         traced = Evaluator(searcher).trace(read_questions(questions))
@@ -89,7 +91,7 @@ def collect(source: Source, questions: Path) -> HitFile:
 
 
 def each_retriever(source: Source, questions: Path) -> tuple[list[Gold], dict[str, list[Ranking]]]:
-    """The gold of the questions, and what each row of table 4.3 returns, whole and in its own order."""
+    """Return the gold of the questions, and the complete rankings of each row of table 4.3."""
     with Engine.open(source.store, selector=source.selector) as engine:
         searcher = engine.searcher
         traced = Evaluator(searcher).trace(read_questions(questions))
@@ -108,5 +110,5 @@ def each_retriever(source: Source, questions: Path) -> tuple[list[Gold], dict[st
 
 
 def documents(gold: Sequence[Gold]) -> np.ndarray:
-    """The document of each question, (questions,): questions that share gold pages have one number."""
+    """Return the document of each question, (questions,): questions with common gold pages have the same number."""
     return clusters([answer.pages for answer in gold])

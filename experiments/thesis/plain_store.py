@@ -1,10 +1,10 @@
-"""A store whose chunks are embedded without their headings, as in the thesis, from a store that has them with.
+"""Creates a store whose chunks are embedded without headings, as in the thesis, from a store embedded with them.
 
     python experiments/thesis/plain_store.py --store STORE --out PLAIN_STORE
 
-Pages, links, relations and types are copied, and the vectors of pages, sections, entities and relation types, which are
-the same in both; chunks are embedded anew, sentences not at all. Interrupt and repeat it as you like. Whoever has the
-documents at hand builds such a store at once:
+Copies pages, links, relations and types, and the vectors of pages, sections, entities and relation types, which are the
+same in both. Chunks are embedded again, sentences are not embedded. The command can be interrupted and repeated. Given
+the documents, such a store is built directly by
 
     trivium build DOCUMENTS --store PLAIN_STORE --no-headings --no-sentences
 """
@@ -31,7 +31,7 @@ _PAGES_AT_ONCE = 200
 
 
 def main() -> None:
-    """Copy, embed."""
+    """Copy the store and embed its chunks."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -47,8 +47,9 @@ def main() -> None:
 
 
 def copy_plain(source: GraphStore, engine: Engine, told: Callable[[int, int], None] | None = None) -> None:
-    """Fill an engine's store with what the source holds, its chunks embedded without headings. Raises InputError for a
-    source without headings, which needs no other copy than one of its files."""
+    """Copy a store into an engine's, and embed its chunks without headings. Raises InputError if the source has no
+    headings in its vectors, since its files can be copied instead.
+    """
     if is_plain(source.embedder):
         raise InputError(f"the chunks of {source.location} are embedded without headings already")
     target = engine.store

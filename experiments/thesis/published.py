@@ -1,11 +1,11 @@
-"""The figures of the thesis: NQ dev, 20 % held out, ada-002; several hops: 100 questions of its own."""
+"""The published figures of the thesis. One hop: NQ dev, 20 % held out, ada-002; multi-hop: its own 100 questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 Figures = Mapping[str, Mapping[str, float]]
-"""System -> measure -> value. What is not published, or not known here, is left out."""
+"""System -> measure -> value, without values that are unpublished or unknown."""
 
 ONE_HOP: Figures = {
     "vector": {"hit@1": 0.398, "hit@3": 0.622, "hit@5": 0.710, "recall@5": 0.630},
@@ -18,7 +18,7 @@ SEVERAL_HOPS: Figures = {
     "hybrid": {"all@6": 0.430, "recall@6": 0.688},
 }
 STANDARDISATION = 0.05
-"""What local standardisation gained of hit@3 over global."""
+"""Gain of hit@3 of local over global standardisation."""
 IMPORTANCE: Mapping[str, float] = {
     "vector": 0.39,
     "page": 0.19,

@@ -1,11 +1,12 @@
-"""The fuser of the thesis on our sets in our set-up (ours.md): its tables, out of fold by page.
+"""Reproduces the tables of the thesis with its fuser on our sets and our setup (ours.md), out of fold by page.
 
     python experiments/thesis/run.py hits/earth.npz,hits/qed.npz hits/squad.npz hits/hotpotqa.npz hits/2wiki.npz \\
         hits/musique.npz > tables.md
 
-Each argument is what one network is trained on: a file of hit lists (``trivium evaluate --hits``), or several with
-commas. Of a training with more than ``--most`` questions evenly spread ones are taken. All but the first are also judged
-by a network trained on the first, as the thesis did with several hops. Needs the extras ``train`` and ``dev``.
+Each argument is the training set of one network: a file of hit lists (``trivium evaluate --hits``), or several
+separated by commas. Training sets with more than ``--most`` questions are subsampled evenly. All but the first are also
+evaluated with a network trained on the first, as in the thesis for multi-hop questions. Requires the extras ``train``
+and ``dev``.
 """
 
 from __future__ import annotations
@@ -40,12 +41,14 @@ FEWEST_PAGES = 6
 
 Scores = NDArray[np.float64]
 Questions = tuple[list[HitList], list[list[str]], Scores]
-"""Hit lists, the pages of each and how much each counts."""
+"""Hit lists, the pages and the weight of each."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A set's rows: name -> measure -> a value a question; the two measures shown in tests, and the page of each."""
+    """The rows of a set: name -> measure -> one value per question; the two tested measures, and the page of each
+    question.
+    """
 
     rows: Mapping[str, Mapping[str, Scores]]
     shown: tuple[str, ...]
@@ -54,11 +57,11 @@ class Judged:
 
 
 def main() -> None:
-    """Train everything, print Markdown."""
+    """Train all systems and print Markdown."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("hits", nargs="+", help="Files of one training, with commas between them.")
+    parser.add_argument("hits", nargs="+", help="Files of one training set, separated by commas.")
     parser.add_argument("--most", type=int, default=750)
     parser.add_argument("--folds", type=int, default=3)
     given = parser.parse_args()
@@ -87,13 +90,13 @@ def main() -> None:
 
 
 def thinned(training: Collection, most: int) -> Collection:
-    """A collection with evenly spread questions of each set, ``most`` in all."""
+    """Return a collection with evenly spread questions of each set, ``most`` in total."""
     step = -(-len(training.hits) // most)
     return Collection(tuple(replace(one, hits=one.hits[::step]) for one in training.sets), training.embedder)
 
 
 def trained_rows(training: Collection, parts: int) -> dict[str, list[Scores]]:
-    """Row -> scores of every question's candidates by networks that have seen none of its pages."""
+    """Return for each row the scores of every question's candidates by networks that were not trained on its pages."""
     hits, pages, weights = training.hits, training.pages, training.weights
     fold = folds(pages, parts, seed=0)
     rows: dict[str, list[Scores]] = {}
@@ -110,7 +113,7 @@ def trained_rows(training: Collection, parts: int) -> dict[str, list[Scores]]:
 
 
 def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scores]]:
-    """Everything that is trained, on some questions' candidates."""
+    """Return the scores of all trained variants for the candidates of some questions."""
     seed = SETTINGS.seed
     local = thesis.make_training_set(*learnt, SETTINGS)
     first = thesis.first_pass(local, SETTINGS, seed).network
@@ -144,7 +147,7 @@ def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scor
 
 
 def few(learnt: Questions) -> Questions:
-    """So many random questions that the first network sees about FEW_ROWS candidates of them."""
+    """Return random questions with about FEW_ROWS candidates used by the first network."""
     hits, pages, weights = learnt
     layout = thesis.layout_of(hits, SETTINGS)
     order = np.random.default_rng(SETTINGS.seed).permutation(len(hits)).tolist()
@@ -159,7 +162,7 @@ def few(learnt: Questions) -> Questions:
 
 
 def transferred(source: Collection, target: Collection) -> dict[str, list[Scores]]:
-    """The hybrid trained on the questions of another training that share no page with these."""
+    """Return the scores of the hybrid trained on the questions of ``source`` that share no page with the target."""
     taken = {page for pages in target.pages for page in pages}
     rest = [n for n, pages in enumerate(source.pages) if not taken & set(pages)]
     own = thesis.make_training_set(
@@ -171,7 +174,7 @@ def transferred(source: Collection, target: Collection) -> dict[str, list[Scores
 
 
 def judge(one: HitSet, scores: Mapping[str, Sequence[Scores]]) -> Judged:
-    """A set by each retriever, the naive hybrid and everything trained."""
+    """Evaluate each retriever, the naive hybrid and all trained systems on a set."""
     rankings: dict[str, list[Ranking]] = {}
     for hit in one.hits:
         for name in SETTINGS.retrievers:
@@ -190,7 +193,7 @@ def judge(one: HitSet, scores: Mapping[str, Sequence[Scores]]) -> Judged:
 
 
 def naive(hit: HitList) -> Ranking:
-    """Up to three chunks of ``path``, best by their own cosine, then those of ``vector``."""
+    """Rank up to three chunks of ``path`` by their own cosine, then those of ``vector``."""
     column = hit.table.column("vector")
     cosine = {uri: float(hit.table.raw[row, column]) for row, uri in enumerate(hit.table.chunks)}
     path = sorted((uri for uri, _ in own_ranking(hit.table, "path")), key=lambda uri: (-cosine[uri], uri))
@@ -200,7 +203,7 @@ def naive(hit: HitList) -> Ranking:
 
 
 def means_table(judged: Mapping[str, Judged]) -> str:
-    """Rows x sets; the best of a column in bold."""
+    """Return a table of rows x sets; the best of each column is bold."""
     names = list(dict.fromkeys(row for one in judged.values() for row in one.rows))
     best = {
         (name, m): max(share(float(row[m].mean())) for row in one.rows.values())
@@ -220,7 +223,9 @@ def means_table(judged: Mapping[str, Judged]) -> str:
 
 
 def tests_table(judged: Mapping[str, Judged], place: int) -> str:
-    """The hybrid less each other row: mean, 95 % interval and p (paired, by page; Holm over the rows of a set)."""
+    """Return the differences between the hybrid and each other row: mean, 95 % interval and p-value (paired, by page;
+    Holm correction over the rows of a set).
+    """
     names = list(dict.fromkeys(row for one in judged.values() for row in one.rows if row != HYBRID))
     cells: dict[tuple[str, str], str] = {}
     for name, one in judged.items():
@@ -238,7 +243,9 @@ def tests_table(judged: Mapping[str, Judged], place: int) -> str:
 
 
 def importance_table(sets: Sequence[HitSet]) -> str:
-    """Impurity importances of a random forest on the five locally standardised columns of each set's candidates."""
+    """Return impurity importances of a random forest on the five locally standardised features of each set's
+    candidates.
+    """
     found = {}
     for one in sets:
         layout = thesis.layout_of(one.hits, SETTINGS)

@@ -1,4 +1,4 @@
-"""The systems of the tables: vector search, the naive hybrid, and the hybrid with what was left out or changed."""
+"""The systems of the tables: vector search, the naive hybrid, and the hybrid with its ablations and variants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from trivium.training.settings import ThesisSettings
 
 Scores = NDArray[np.float64]
 Questions = tuple[list[HitList], list[list[str]], Scores]
-"""Hit lists, the pages of each and how much each counts."""
+"""Hit lists, the pages and the weight of each."""
 
 VECTOR = "vector"
 HYBRID = "hybrid"
@@ -37,7 +37,7 @@ CUT = 30
 
 
 def variants(settings: ThesisSettings) -> dict[str, ThesisSettings]:
-    """The hybrid of these settings, what the thesis left out, and what Trivium did otherwise."""
+    """Return the hybrid with these settings, the thesis's ablations, and Trivium's earlier variants."""
     found = {
         HYBRID: settings,
         "global standardisation": replace(settings, standardisation="global"),
@@ -62,9 +62,10 @@ def out_of_fold(
     splits: int,
     few_of: ThesisSettings | None = None,
 ) -> tuple[dict[str, list[Scores]], NDArray[np.bool_]]:
-    """Row -> scores of every question's candidates by a network that has seen no question on its pages; and which
-    questions (n,) were judged: those of the first ``splits`` of ``parts`` folds, each by a training on the others. With
-    ``few_of`` there is one more row, trained with these settings on few candidates."""
+    """Return for each row the scores of every question's candidates by a network that was not trained on its pages, and
+    a mask (n,) of the evaluated questions: those of the first ``splits`` of ``parts`` folds, each by a network trained
+    on the others. With ``few_of`` there is an additional row, trained with these settings on few candidates.
+    """
     hits, pages, weights = training.hits, training.pages, training.weights
     fold = folds(pages, parts, seed=0)
     found: dict[str, list[Scores]] = {}
@@ -84,14 +85,14 @@ def out_of_fold(
 
 
 def trained(learnt: Questions, settings: ThesisSettings) -> Callable[[HitList], Scores]:
-    """Train on some questions; what is returned scores the candidates of others."""
+    """Train on some questions; returns a function that scores the candidates of others."""
     own = thesis.make_training_set(*learnt, settings)
     fusion = own.fusion(thesis.fit(own, settings, settings.seed).network)
     return lambda hit: fusion.fuse(hit.table).scores
 
 
 def few(learnt: Questions, settings: ThesisSettings) -> Questions:
-    """So many random questions that the first network sees about FEW_ROWS candidates of them."""
+    """Return random questions with about FEW_ROWS candidates used by the first network."""
     hits, pages, weights = learnt
     layout = thesis.layout_of(hits, settings)
     generator = np.random.default_rng(settings.seed)
@@ -107,7 +108,9 @@ def few(learnt: Questions, settings: ThesisSettings) -> Questions:
 
 
 def transferred(paths: Sequence[Path], target: Collection, settings: ThesisSettings) -> list[Scores]:
-    """Scores of a hybrid trained on other hit lists, on questions that share no page with those of the target."""
+    """Return the scores of a hybrid trained on other hit lists, on those of their questions that share no page with the
+    target.
+    """
     source = collection_of({path.stem: load_hits(path) for path in paths})
     taken = {page for pages in target.pages for page in pages}
     rest = [n for n, pages in enumerate(source.pages) if not taken & set(pages)]
@@ -118,12 +121,12 @@ def transferred(paths: Sequence[Path], target: Collection, settings: ThesisSetti
 
 
 def vector_ranking(hit: HitList) -> Ranking:
-    """The chunks of ``vector``, ten as in the thesis."""
+    """Return the chunks of ``vector``, ten as in the thesis."""
     return own_ranking(hit.table, "vector")[: ThesisSettings().depths["vector"]]
 
 
 def naive_ranking(hit: HitList) -> Ranking:
-    """Up to three chunks of ``path``, best by their own cosine, then those of ``vector``."""
+    """Rank up to three chunks of ``path`` by their own cosine, then those of ``vector``."""
     column = hit.table.column("vector")
     cosine = {uri: float(hit.table.raw[row, column]) for row, uri in enumerate(hit.table.chunks)}
     path = sorted((uri for uri, _ in own_ranking(hit.table, "path")), key=lambda uri: (-cosine[uri], uri))
@@ -132,16 +135,18 @@ def naive_ranking(hit: HitList) -> Ranking:
 
 
 def fused(hits: Sequence[HitList], scores: Sequence[Scores]) -> list[Ranking]:
-    """The rankings of a trained row."""
+    """Return the rankings of a trained row."""
     return [fused_ranking(hit.table, own) for hit, own in zip(hits, scores, strict=True)]
 
 
 def importance(
     training: Collection, settings: ThesisSettings, parts: int, repeats: int
 ) -> dict[str, dict[str, float]]:
-    """Retriever -> how much a random forest of scikit-learn looks at its column: ``impurity``, learnt on four fifths of
-    the questions, divided by page, and ``permutation``, the loss of average precision on the other fifth when the column
-    is shuffled, with its ``deviation`` over the ``repeats``. In both parts there are as many negatives as gold."""
+    """Return for each retriever the importance of its feature in a random forest of scikit-learn: ``impurity``, fitted
+    on four fifths of the questions, split by page, and ``permutation``, the loss of average precision on the other
+    fifth when the feature is shuffled, with its ``deviation`` over the ``repeats``. Both parts have as many negatives
+    as gold passages.
+    """
     hits = training.hits
     held_out = folds(training.pages, parts, seed=0) == 0
     layout = thesis.layout_of([hit for hit, out in zip(hits, held_out, strict=True) if not out], settings)

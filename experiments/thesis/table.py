@@ -1,4 +1,4 @@
-"""The tables of the thesis, one command each, from anybody's store and files of questions.
+"""Reproduces a table of the thesis from any store and files of questions.
 
     python experiments/thesis/table.py 4.1 --store STORE --questions earth.jsonl qed.jsonl --cache hits
 
@@ -8,12 +8,13 @@
     4.4  the hybrid with one thing left out or changed: standardisation, mining, path; and choices of ours
     4.5  importance of the five views: random forest (impurity) and permutation
 
-The store is best one without headings (``trivium build --no-headings --no-sentences``, or plain_store.py beside this).
-All files of ``--questions`` make one training, and each is judged by networks that have seen none of its pages: 80 % to
-learn from and 20 % to judge, five times, so that every question is judged once (``--splits 1``: one time, as in the
-thesis). ``--trained-on`` adds the hybrid of other hit lists, as the thesis judged several hops by a network of one-hop
-questions. ``--selector record:FILE`` has the language model of TRIVIUM_CHAT_MODEL choose paths and writes down what it
-chose; ``--selector replay:FILE`` repeats that without a model. Needs the extras ``train`` and ``dev``.
+The store should have no headings in its vectors (``trivium build --no-headings --no-sentences``, or plain_store.py).
+All files of ``--questions`` form one training set, and each is evaluated with networks that were not trained on its
+pages: 80 % for training and 20 % for evaluation, five times, so that every question is evaluated once (``--splits 1``:
+one split, as in the thesis). ``--trained-on`` adds the hybrid trained on other hit lists, as the thesis evaluated
+multi-hop questions with a network trained on one-hop questions. ``--selector record:FILE`` lets the language model of
+TRIVIUM_CHAT_MODEL select paths and records its choices; ``--selector replay:FILE`` repeats them without a model.
+Requires the extras ``train`` and ``dev``.
 """
 
 from __future__ import annotations
@@ -66,23 +67,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("table", choices=TABLES)
     made.add_argument("--store", required=True, help="Folder of the store, or bolt://HOST:PORT.")
     made.add_argument("--questions", type=Path, nargs="+", required=True, help="Question files (JSON Lines).")
-    made.add_argument("--selector", help="What chooses paths: match, llm, record:FILE, replay:FILE.")
-    made.add_argument(
-        "--cache", type=Path, help="Folder for hit lists; those that are there are not made again."
-    )
+    made.add_argument("--selector", help="Path selector: match, llm, record:FILE, replay:FILE.")
+    made.add_argument("--cache", type=Path, help="Folder for hit lists; existing ones are reused.")
     made.add_argument(
         "--trained-on", type=Path, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
     )
-    made.add_argument("--folds", type=int, default=FOLDS, help="Parts of the pages; 5 means 80/20.")
-    made.add_argument("--splits", type=int, help="Of these, so many are judged.  [default: all]")
-    made.add_argument("--mining", choices=MININGS, help="Of the hybrid.  [default: hard, as in the thesis]")
-    made.add_argument("--sampling", choices=SAMPLINGS, help="Of the hybrid.  [default: balanced]")
-    made.add_argument("--rows", nargs="+", metavar="ROW", help="Only these of the trained rows.")
+    made.add_argument("--folds", type=int, default=FOLDS, help="Number of folds of the pages; 5 means 80/20.")
+    made.add_argument("--splits", type=int, help="Number of folds to evaluate.  [default: all]")
+    made.add_argument(
+        "--mining", choices=MININGS, help="Mining of the hybrid.  [default: hard, as in the thesis]"
+    )
+    made.add_argument("--sampling", choices=SAMPLINGS, help="Sampling of the hybrid.  [default: balanced]")
+    made.add_argument("--rows", nargs="+", metavar="ROW", help="Train only these rows.")
     made.add_argument("--epochs", type=int, default=ThesisSettings().epochs)
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--json", action="store_true", help="Print one JSON document instead of Markdown.")
@@ -90,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def make(given: argparse.Namespace, source: Source, settings: ThesisSettings) -> tuple[dict[str, Any], str]:
-    """A table as JSON and as Markdown."""
+    """Return a table as JSON and as Markdown."""
     if given.table == "4.3":
         made = []
         for path in source.questions:
@@ -140,9 +141,9 @@ def _of_sets(made: Sequence[tables.SetTable]) -> tuple[dict[str, Any], str]:
 
 
 def quiet_keras() -> None:
-    """One thread, so that the same command gives the same figures."""
+    """Use one thread, so that runs are reproducible."""
     _, tf = load_keras()
-    with suppress(RuntimeError):  # where TensorFlow has begun to work already
+    with suppress(RuntimeError):  # TensorFlow may be initialised already
         tf.config.threading.set_intra_op_parallelism_threads(1)
         tf.config.threading.set_inter_op_parallelism_threads(1)
 

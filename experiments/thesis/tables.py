@@ -1,4 +1,4 @@
-"""Tables 4.1 to 4.5: values for each question, their means and intervals by document, as Markdown and as JSON."""
+"""Tables 4.1 to 4.5: values by question, means and intervals clustered by document, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ SEVERAL_HOPS = tuple(
     f"{name}@{k}" for name in ("all", "precision", "recall", "f1", "f2", "f3") for k in MULTI_HOP
 )
 WHOLE = ("recall", "passages")
-"""Of a whole list: the share of the gold in it, and how long it is."""
+"""Measures of complete lists: the share of the gold they contain, and their length."""
 FEWEST_DOCUMENTS = 6
-"""With fewer, resampling goes by question."""
+"""With fewer documents, resampling is by question."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A row of a table: values of each measure, a question each."""
+    """A row of a table: for each measure one value per question."""
 
     values: Mapping[str, Scores]
 
 
 @dataclass(frozen=True)
 class SetTable:
-    """The rows of one set of questions. ``pages`` is the document of each question; ``baseline``: from which row
-    each other one's difference is tested, by ``tested`` measures."""
+    """The rows of one set of questions. ``pages`` is the document of each question. The differences between the other
+    rows and ``baseline`` are tested, by the ``tested`` measures.
+    """
 
     name: str
     rows: Mapping[str, System]
@@ -52,11 +53,11 @@ class SetTable:
 
     @property
     def clusters(self) -> NDArray[np.int64] | None:
-        """What is resampled: documents, unless there are too few."""
+        """The resampling units: documents, or None if there are too few."""
         return self.pages if len(np.unique(self.pages)) >= FEWEST_DOCUMENTS else None
 
     def to_json(self) -> dict[str, Any]:
-        """Means and intervals of every row and measure, differences and tests, published figures."""
+        """Return means and intervals of every row and measure, differences and tests, and published figures."""
         rows = {
             name: {
                 m: {"mean": one.mean, "low": one.low, "high": one.high}
@@ -80,7 +81,9 @@ class SetTable:
         return list(mean_intervals(table, self.clusters))
 
     def differences(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Each other row less the baseline: mean, interval and p (paired, by document; Holm over the rows)."""
+        """Return the differences between each other row and the baseline: mean, interval and p-value (paired, by
+        document; Holm correction over the rows).
+        """
         if self.baseline not in self.rows:
             return {}
         others = [name for name in self.rows if name != self.baseline]
@@ -94,7 +97,9 @@ class SetTable:
         return found
 
     def to_markdown(self) -> str:
-        """A grid of means with their intervals, the published rows under those of their name, and the differences."""
+        """Return a table of means with intervals, each published row below the row of the same name, and the
+        differences.
+        """
         lines = []
         for name, system in self.rows.items():
             lines.append(
@@ -125,7 +130,7 @@ class SetTable:
 
 
 def rows_of(gold: Sequence[Gold], rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, System]:
-    """Rankings measured, with the recall and the length of whole lists."""
+    """Evaluate rankings, including the recall and the length of complete lists."""
     rows = {}
     for name, ranked in rankings.items():
         uris = [[uri for uri, _ in ranking] for ranking in ranked]
@@ -146,8 +151,9 @@ def set_tables(
     *,
     baselines: bool = True,
 ) -> list[SetTable]:
-    """One table for each set of the collection: vector and naive hybrid (``baselines``), then what was trained, on the
-    judged questions."""
+    """Return one table per set of the collection: vector and naive hybrid (``baselines``), then the trained systems, on
+    the evaluated questions.
+    """
     tables, start = [], 0
     for one in training.sets:
         places = [n for n in range(start, start + len(one.hits)) if judged[n]]
@@ -167,7 +173,7 @@ def set_tables(
 
 
 def one_hop(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Table 4.1 of a set."""
+    """Return table 4.1 for a set."""
     return SetTable(
         name,
         rows,
@@ -180,7 +186,7 @@ def one_hop(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTabl
 
 
 def several_hops(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Table 4.2 of a set."""
+    """Return table 4.2 for a set."""
     return SetTable(
         name,
         rows,
@@ -193,14 +199,14 @@ def several_hops(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> Se
 
 
 def each_retriever(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Table 4.3 of a set."""
+    """Return table 4.3 for a set."""
     return SetTable(
         name, rows, (*ONE_HOP, *WHOLE), documents(gold), {"vector, 10 chunks": published.ONE_HOP["vector"]}
     )
 
 
 def left_out(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Table 4.4 of a set: by the measures of several hops where most questions have several parts."""
+    """Return table 4.4 for a set, with the multi-hop measures if most questions have several parts."""
     several = 2 * sum(len(one.groups) > 1 for one in gold) >= len(gold)
     shown = (
         ("all@4", "all@6", "all@8", "recall@6", "f1@6")
@@ -212,7 +218,7 @@ def left_out(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTab
 
 
 def importance_markdown(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """Table 4.5: retrievers x sets."""
+    """Return table 4.5: retrievers x sets."""
     names = list(next(iter(found.values())))
     rows = [
         [

@@ -1,4 +1,4 @@
-"""Questions as the walk sees them: what is near, what is named, what is to be found. Asked of the store once."""
+"""Inputs of the walk for each question: nearest chunks, mentioned entities, gold. The store is queried only once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ Scored = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Where the walk starts. The first four as in :class:`~trivium.retrievers.walk.WalkSettings`; ``share`` is its
-    ``entity_share``. ``rarity``: a named entity with d edges gets a share by ``d ** -rarity``. ``near``: share of the
-    entities' mass that goes to the nearest ones even where some are named. ``lexical``: share of the chunks' mass that
-    goes to the 20 best of the lexical view."""
+    """The initial distribution of the walk. The first four fields are as in
+    :class:`~trivium.retrievers.walk.WalkSettings`; ``share`` is its ``entity_share``. ``rarity``: a mentioned entity of
+    degree d is weighted by ``d ** -rarity``. ``near`` is the share of the entities' mass for the nearest ones even if
+    some are mentioned. ``lexical`` is the share of the chunks' mass for the 20 best of the lexical retriever.
+    """
 
     chunks: int = 20
     entities: int = 5
@@ -45,8 +46,9 @@ class Seeds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """One question. Rows are nodes of the graph; ``chunks``, ``entities`` and ``words`` come best first with their
-    scores. An entity without a link has row -1."""
+    """A question. Rows are nodes of the graph; ``chunks``, ``entities`` and ``words`` are sorted by descending score.
+    An entity without a link has row -1.
+    """
 
     id: str
     text: str
@@ -57,7 +59,7 @@ class Asked:
     named: NDArray[np.int64]
     shipped: tuple[str, ...]
     precise: tuple[str, ...]
-    """What the walk as shipped answers, ``DEPTH`` deep, and what it would with a precision of 1e-8."""
+    """Results of the walk as in the package, ``DEPTH`` deep, and with a precision of 1e-8."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +73,7 @@ class Set:
 
 
 def read_set(engine: trivium.Engine, path: Path, sample: int | None = None) -> Set:
-    """The traceable questions of a file, or about ``sample`` of them at even distances."""
+    """Return the traceable questions of a file, or about ``sample`` of them, evenly spaced."""
     traced = Evaluator(engine.searcher).trace(read_questions(path))
     questions = traced.questions
     if sample is not None:
@@ -85,7 +87,7 @@ def read_set(engine: trivium.Engine, path: Path, sample: int | None = None) -> S
 
 
 def see(query: Query, identifier: str, gold: Gold) -> Asked:
-    """A question of the store with what is near it."""
+    """Query the store for the inputs of a question."""
     graph = query.store.adjacency()
     offset, rows = len(graph.chunks), graph.entity_rows
     words = LexicalRetriever().retrieve(query, LEXICAL)
@@ -108,12 +110,12 @@ def see(query: Query, identifier: str, gold: Gold) -> Asked:
 
 
 def chunk_rows(graph: Adjacency, found: Sequence[Neighbour | Candidate]) -> Scored:
-    """Rows and scores of chunks."""
+    """Return the rows and scores of chunks."""
     return _scored([(graph.chunk_rows[one.uri], one.score) for one in found if one.uri in graph.chunk_rows])
 
 
 def sides(one: Set, asked: Sequence[Asked], seeds: Seeds) -> tuple[Masses, Masses]:
-    """Seeds on chunks and seeds on entities, (nodes, questions) each; a column sums to 1, to 0 where there are none."""
+    """Return seeds on chunks and seeds on entities, (nodes, questions) each; columns sum to 1, or to 0 without seeds."""
     chunks = np.zeros((one.links.size, len(asked)), dtype=np.float32)
     entities = np.zeros_like(chunks)
     for column, question in enumerate(asked):
@@ -136,7 +138,7 @@ def sides(one: Set, asked: Sequence[Asked], seeds: Seeds) -> tuple[Masses, Masse
 
 
 def softmax(scores: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
-    """Shares, summing to 1, as in :func:`trivium.retrievers.walk.softmax`."""
+    """Return weights that sum to 1, as in :func:`trivium.retrievers.walk.softmax`."""
     if not scores.size:
         return scores
     weights = np.exp((scores - scores.max()) / temperature)
@@ -144,8 +146,9 @@ def softmax(scores: NDArray[np.float64], temperature: float) -> NDArray[np.float
 
 
 def mixed(chunks: Masses, entities: Masses, share: float) -> Masses:
-    """One distribution of two; a side without mass cedes its share. Also of two solutions, as the walk is linear in its
-    seeds."""
+    """Mix two distributions; a side without mass cedes its share. Also applies to two solutions, since the walk is
+    linear in its seeds.
+    """
     has_chunks, has_entities = chunks.any(axis=0), entities.any(axis=0)
     of_entities = np.where(has_entities, np.where(has_chunks, share, 1.0), 0.0).astype(chunks.dtype)
     mixture: Masses = chunks * (1 - of_entities) + entities * of_entities

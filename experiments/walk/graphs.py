@@ -1,8 +1,8 @@
-"""Graphs the walk could run on, and personalised PageRank on them by power iteration.
+"""Alternative graphs for the walk, and personalised PageRank on them by power iteration.
 
-The product walks over unweighted edges (:class:`trivium.graph.records.Adjacency`) by forward push. Here edges have
-weights by kind, entities that everything cites weigh less, and there may be sections, consecutive chunks and relations.
-With ``Edges()`` this is the product's graph.
+The package walks over unweighted edges (:class:`trivium.graph.records.Adjacency`) by forward push. Here edges are
+weighted by kind, edges of frequently cited entities weigh less, and there may be sections, consecutive chunks and
+relations. ``Edges()`` is the graph of the package.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Pairs = NDArray[np.int64]
 """(k, 2) numbers of joined nodes, each pair once."""
 
 Masses = NDArray[Any]
-"""(nodes, questions), each column summing to 1, or to 0 where there is nowhere to start."""
+"""(nodes, questions); columns sum to 1, or to 0 without seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which edges there are, and how heavy they are beside a citation, which weighs 1. ``own`` joins a chunk with its
-    page, and weighs ``own_page_weight`` times as much to a walker who is on the page. ``following`` joins a chunk with
-    the next of
-    the page, ``relations`` entities with one another. ``hub``: an edge of an entity with d edges is scaled by
-    ``d ** -hub``. ``sections``: chunk - section - page ``beside`` the edge to the page, or ``instead`` of it."""
+    """Kinds of edges and their weights relative to citations. ``own`` joins a chunk with its page, and weighs
+    ``own_page_weight`` times as much in the direction from the page. ``following`` joins a chunk with the next one of
+    the page, ``relations`` joins entities. ``hub``: an edge of an entity of degree d is scaled by ``d ** -hub``.
+    ``sections``: the path chunk - section - page ``beside`` the edge to the page, or ``instead`` of it.
+    """
 
     own: float = 1.0
     own_page_weight: float = 1.0
@@ -45,7 +45,7 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """Every edge of a store by kind. Nodes: ``chunks``, then ``entities``, then ``sections``."""
+    """All edges of a store by kind. Nodes are numbered ``chunks`` first, then ``entities``, then ``sections``."""
 
     chunks: Sequence[str]
     entities: int
@@ -56,16 +56,16 @@ class Links:
     relations: Pairs
     outline: Pairs
     under_section: NDArray[np.bool_]
-    """(own,) whether the chunk has a section between itself and its page."""
+    """(own,) whether the chunk is inside a section of its page."""
 
     @property
     def size(self) -> int:
-        """How many nodes."""
+        """Number of nodes."""
         return len(self.chunks) + self.entities + self.sections
 
 
 def read_links(store: GraphStore) -> Links:
-    """What a store holds."""
+    """Read the edges of a store."""
     graph = store.adjacency()
     cited, own = _split(graph)
     sections, outline = _outline(graph)
@@ -84,7 +84,9 @@ def read_links(store: GraphStore) -> Links:
 
 
 def transition(links: Links, edges: Edges) -> csr_array:
-    """(nodes, nodes) Column j is where a walker on node j goes: sums to 1, to 0 where nothing leads on."""
+    """Return the transition matrix (nodes, nodes): column j is the distribution after a step from node j. It sums to 1,
+    or to 0 for a node without edges.
+    """
     first, last = len(links.chunks), len(links.chunks) + links.entities
     own = np.full(len(links.own), edges.own)
     if edges.sections == "instead":
@@ -106,7 +108,9 @@ def transition(links: Links, edges: Edges) -> csr_array:
     scale[first:last] = degrees[first:last] ** -edges.hub
     weights = weights * scale[pairs[:, 0]] * scale[pairs[:, 1]]
     both = np.concatenate([pairs, pairs[:, ::-1]]).astype(np.int32)
-    ways = np.concatenate([weights * homeward, weights])  # to chunks from their pages comes first, see kinds
+    ways = np.concatenate(
+        [weights * homeward, weights]
+    )  # edges from pages to chunks come first, as in ``kinds``
     joined = coo_array((ways, (both[:, 0], both[:, 1])), shape=(links.size, links.size)).tocsr()
     total = np.asarray(joined.sum(axis=0)).ravel()
     column = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
@@ -116,9 +120,10 @@ def transition(links: Links, edges: Edges) -> csr_array:
 def solve(
     matrix: csr_array, seeds: Masses, dampings: Sequence[float], rows: int, tolerance: float = 2e-4
 ) -> dict[float, Masses]:
-    """damping -> stationary mass of the first ``rows`` nodes (rows, questions), for several dampings at the price of the
-    largest: the steps are the same. At most ``tolerance`` of the mass is still under way; columns are scaled
-    to what would sum to 1 over all nodes, which also sends a walker without a way on back to the seeds."""
+    """Return for each damping the stationary mass of the first ``rows`` nodes (rows, questions), at the cost of the
+    largest damping: the iterations are shared. The remaining mass is at most ``tolerance``; columns are scaled to sum
+    to 1 over all nodes, which is equivalent to sending a walker without edges back to the seeds.
+    """
     steps = {damping: math.ceil(math.log(tolerance) / math.log(damping)) for damping in dampings}
     mass = seeds
     sums = {damping: (1 - damping) * seeds[:rows] for damping in dampings}
@@ -137,7 +142,7 @@ def solve(
 
 
 def _split(graph: Adjacency) -> tuple[Pairs, Pairs]:
-    """The edges of the product's walk: to entities a chunk cites, to its own page."""
+    """Return the edges of the package's walk: from chunks to cited entities, and to their own pages."""
     count = len(graph.chunks)
     degrees = np.diff(graph.indptr[: count + 1])
     chunk = np.repeat(np.arange(count), degrees)
@@ -168,7 +173,9 @@ def _relations(store: GraphStore, graph: Adjacency) -> Pairs:
 
 
 def _outline(graph: Adjacency) -> tuple[int, Pairs]:
-    """How many sections hold chunks or sections, and the edges chunk - section, section - section, section - page."""
+    """Return the number of sections that contain chunks or sections, and the edges chunk - section, section - section
+    and section - page.
+    """
     offset = len(graph.chunks) + len(graph.entities)
     number: dict[str, int] = {}
     pairs = []
@@ -182,6 +189,6 @@ def _outline(graph: Adjacency) -> tuple[int, Pairs]:
                 break
             below, above = node, above.rpartition(SEPARATOR)[0]
         else:
-            if below != row:  # a chunk right under its page has the edge to it already
+            if below != row:  # a chunk directly below its page is already joined with it
                 pairs.append((below, len(graph.chunks) + graph.entity_rows[above]))
     return len(number), np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)

@@ -1,8 +1,8 @@
-"""Settings tried together: picked on one half of the questions, judged on the other, both ways.
+"""Grid search over settings of the walk: selected on one half of the questions, evaluated on the other, both ways.
 
-Questions are halved by page. All sets pick together, each counting alike, because there is one default for all; they
-pick by the headline measure (recall@5 of several hops, the mean of hit@1, 3 and 5 of one) or by the recall among the
-first 30, which is what a fusion gets to see.
+Questions are split by page. One setting is selected for all sets, with equal weights, because there is one default. The
+objective is the headline measure (recall@5 for multi-hop questions, else the mean of hit@1, 3 and 5) or the recall
+among the first 30, which are the input of a fusion.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OBJECTIVES: Mapping[str, Objective] = {
 
 
 def grid(sets: Sequence[Set], hits: Path | None) -> None:
-    """Try, pick, judge, print."""
+    """Run the grid search and print the results."""
     answers = {
         setting: rankings
         for edges in EDGES
@@ -66,7 +66,9 @@ def grid(sets: Sequence[Set], hits: Path | None) -> None:
 
 
 def compare(sets: Sequence[Set], values: Mapping[Setting, Sequence[Values]], objective: Objective) -> Setting:
-    """Prints what is picked and how good it is, out of fold, and the pick of all questions, which is returned."""
+    """Print the selected settings with their out-of-fold quality; print and return the setting selected on all
+    questions.
+    """
     halves = [folds([asked.gold.pages for asked in one.asked], 2, seed=0) for one in sets]
     picked = [pick(sets, values, halves, objective, half) for half in (0, 1)]
     for half, setting in enumerate(picked):
@@ -82,7 +84,7 @@ def compare(sets: Sequence[Set], values: Mapping[Setting, Sequence[Values]], obj
 
 
 def tried(sets: Sequence[Set], edges: Edges, seeds: Seeds) -> list[tuple[Setting, list[Rankings]]]:
-    """Every damping and share on one graph."""
+    """Run every damping and share on one graph."""
     found = [sweep(one, edges, seeds, DAMPINGS, SHARES) for one in sets]
     return [
         (Setting(edges, replace(seeds, share=share), damping), [own[damping, share] for own in found])
@@ -97,7 +99,7 @@ def pick(
     objective: Objective,
     half: int,
 ) -> Setting:
-    """The best setting for a half, judged by the other one."""
+    """Select the best setting on one half and evaluate it on the other."""
     seen = {
         setting: [own[of != half] for own, of in zip(several, halves, strict=True)]
         for setting, several in values.items()
@@ -106,7 +108,7 @@ def pick(
 
 
 def best_of(sets: Sequence[Set], values: Mapping[Setting, Sequence[Values]], objective: Objective) -> Setting:
-    """The setting with the best mean over the sets; of equals the first."""
+    """Return the setting with the best mean over the sets; ties are broken by order."""
     return max(
         values,
         key=lambda setting: round(
@@ -116,7 +118,9 @@ def best_of(sets: Sequence[Set], values: Mapping[Setting, Sequence[Values]], obj
 
 
 def show(sets: Sequence[Set], before: Sequence[Values], after: Sequence[Values]) -> None:
-    """A row a set: measures before and after, the difference of each objective with its interval and test."""
+    """Print one row per set: measures before and after, and the difference of each objective with its interval and
+    test.
+    """
     print("\n| | shipped | held out | headline | p | first 30 | p |\n|---|---|---|---|---|---|---|")
     rows, tests = [], []
     for one, old, new in zip(sets, before, after, strict=True):
@@ -136,7 +140,7 @@ def show(sets: Sequence[Set], before: Sequence[Values], after: Sequence[Values])
 
 
 def union(one: Set, lists: Mapping[str, HitList], rankings: Rankings) -> NDArray[np.float64]:
-    """(questions,) The share of the gold that some view finds, with these rankings in place of the walk's."""
+    """Return (questions,) the share of the gold found by some retriever, with these rankings in place of the walk's."""
     found = []
     for asked, ranking in zip(one.asked, rankings, strict=True):
         chunks = others_find(lists[asked.id]) | set(ranking)
@@ -145,6 +149,6 @@ def union(one: Set, lists: Mapping[str, HitList], rankings: Rankings) -> NDArray
 
 
 def others_find(hits: HitList) -> set[str]:
-    """What the views other than the walk return."""
+    """Return the chunks found by the retrievers other than the walk."""
     others = np.delete(hits.table.ranks, hits.table.column("walk"), axis=1)
     return {hits.table.chunks[row] for row in np.flatnonzero(others.any(axis=1))}

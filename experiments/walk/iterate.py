@@ -1,9 +1,9 @@
-"""Asking again: the question with the first sentence of each of the best passages, embedded anew.
+"""Measures iterative retrieval: the question is embedded again with the first sentence of each of the best passages.
 
     python experiments/walk/iterate.py --data ../shared/data --joint joint-store --multihop stores --hits hits
 
-What is found among the candidates, and what two rankings that use the new cosines find among the first five; against as
-many candidates without asking again. No part of the product.
+Prints the recall among the candidates, and that of two rankings by the new cosines among the first five, compared with
+the same number of candidates without a second round. Not part of the package.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trivium.graph.schema import Label
 
 PASSAGES = 5
 WIDE = 80
-"""How deep the vector view goes to see as many candidates without asking again."""
+"""Depth of the vector retriever that yields as many candidates without a second round."""
 SAMPLE = 100
 MOST_WORDS = 40
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
@@ -36,16 +36,16 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """What is near a question, and near it with each of the best passages (by uri)."""
+    """Neighbours of a question, and of the question with each of the best passages (by uri)."""
 
     first: list[Neighbour]
     again: dict[str, list[Neighbour]]
     seconds: float
-    """Processor time of asking again."""
+    """Processor time of the second round."""
 
 
 def main() -> None:
-    """Ask twice, compare."""
+    """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def ask_again(engine: trivium.Engine, asked: Asked) -> Round:
-    """The second round of a question, from the best passages of the walk as shipped."""
+    """Run the second round of a question, from the best passages of the package's walk."""
     store = engine.store
     first = store.nearest([Label.CHUNK], engine.embedder.embed_query(asked.text), WIDE)
     start = time.process_time()
@@ -81,12 +81,12 @@ def ask_again(engine: trivium.Engine, asked: Asked) -> Round:
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop that a capital letter follows, ``MOST_WORDS`` at most."""
+    """Return the text up to the first full stop before a capital letter, at most ``MOST_WORDS`` words."""
     return " ".join(_END.split(text, maxsplit=1)[0].split()[:MOST_WORDS])
 
 
 def compare(engine: trivium.Engine, one: Set, rounds: Sequence[Round], hits: dict[str, HitList]) -> None:
-    """Prints what is found without and with the second round."""
+    """Print the recall without and with the second round."""
     print(
         f"\n{one.name}: {len(one.asked)} questions, {1e3 * np.mean([r.seconds for r in rounds]):.1f} ms each"
     )
@@ -132,7 +132,7 @@ def compare(engine: trivium.Engine, one: Set, rounds: Sequence[Round], hits: dic
 
 
 def best(asked_twice: Round) -> dict[str, float]:
-    """The highest cosine of a chunk with the question or with the question and a passage."""
+    """Return for each chunk the highest cosine with the question or with the question and a passage."""
     scores = {near.uri: near.score for near in asked_twice.first}
     for found in asked_twice.again.values():
         for near in found:
@@ -141,7 +141,9 @@ def best(asked_twice: Round) -> dict[str, float]:
 
 
 def pairs(asked_twice: Round) -> dict[str, float]:
-    """The best pair a chunk is in: mean of the first passage's cosine with the question and the second's with both."""
+    """Return for each chunk the score of its best pair: the mean of the first passage's cosine with the question and
+    the second one's with both.
+    """
     first = {near.uri: near.score for near in asked_twice.first}
     worst = min(first.values())
     scores: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Walks of a whole set of questions under a setting, and how good what they return is."""
+"""Runs the walk for a set of questions under a setting, and evaluates the results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ DEEP = len(MEASURES)
 MULTIHOP = ("hotpotqa", "2wiki", "musique", "hotpotqa_train", "musique_train")
 
 Values = NDArray[np.float64]
-"""(questions, measures), the last one the recall among the first ``DEPTH``."""
+"""(questions, measures); the last column is the recall among the first ``DEPTH``."""
 Rankings = list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A walk: on which graph, from where, how far."""
+    """A setting of the walk: graph, seeds and damping."""
 
     edges: Edges = field(default_factory=Edges)
     seeds: Seeds = field(default_factory=Seeds)
@@ -35,7 +35,7 @@ class Setting:
 
 
 def answer(one: Set, setting: Setting) -> Rankings:
-    """What a walk returns for every question."""
+    """Return the results of a walk for every question."""
     found = sweep(one, setting.edges, setting.seeds, [setting.damping], [setting.seeds.share])
     return found[setting.damping, setting.seeds.share]
 
@@ -43,13 +43,13 @@ def answer(one: Set, setting: Setting) -> Rankings:
 def sweep(
     one: Set, edges: Edges, seeds: Seeds, dampings: Sequence[float], shares: Sequence[float]
 ) -> dict[tuple[float, float], Rankings]:
-    """(damping, share of the entities) -> what the walk returns; all of them cost little more than one."""
+    """Return the results for each (damping, share of the entities); all together cost little more than one."""
     matrix = transition(one.links, edges).astype(np.float32)
     count = len(one.links.chunks)
     found: dict[tuple[float, float], Rankings] = {both: [] for both in itertools.product(dampings, shares)}
     for start in range(0, len(one.asked), BATCH):
         chunks, entities = sides(one, one.asked[start : start + BATCH], seeds)
-        if len(shares) == 1:  # one walk from both, not one from each
+        if len(shares) == 1:  # one walk from both kinds of seeds, not one from each
             solved = solve(matrix, mixed(chunks, entities, shares[0]), dampings, count)
             for damping, mass in solved.items():
                 found[damping, shares[0]] += ranked(mass, one.links.chunks)
@@ -65,7 +65,7 @@ def sweep(
 
 
 def ranked(mass: NDArray[np.float32], uris: Sequence[str]) -> Rankings:
-    """The ``DEPTH`` best chunks of every column."""
+    """Return the ``DEPTH`` best chunks of every column."""
     columns = np.ascontiguousarray(mass.T, dtype=np.float64)
     best = []
     for own in columns:
@@ -75,7 +75,7 @@ def ranked(mass: NDArray[np.float32], uris: Sequence[str]) -> Rankings:
 
 
 def judge(one: Set, rankings: Rankings) -> Values:
-    """Every measure of every question."""
+    """Return every measure of every question."""
     gold = [asked.gold for asked in one.asked]
     measured = measure(gold, rankings)
     deep = [
@@ -86,12 +86,12 @@ def judge(one: Set, rankings: Rankings) -> Values:
 
 
 def headline(one: Set, values: Values) -> Values:
-    """(questions,) recall@5 where there are several hops, else the mean of hit@1, 3 and 5."""
+    """Return (questions,) recall@5 for multi-hop questions, else the mean of hit@1, 3 and 5."""
     return values[:, 3] if one.name in MULTIHOP else values[:, :3].mean(axis=1)
 
 
 def cell(one: Set, values: Values) -> str:
-    """The means of a set as the tables show them."""
+    """Format the means of a set for the tables."""
     own = values.mean(axis=0)
     shown = own[3:5] if one.name in MULTIHOP else own[:3]
     return "/".join(f"{value:.3f}" for value in shown) + f", {own[DEEP]:.3f}"

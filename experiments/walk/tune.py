@@ -1,13 +1,13 @@
-"""The walk under other settings and on other graphs, against the one that is shipped.
+"""Evaluates the walk under other settings and on other graphs, compared with that of the package.
 
     python experiments/walk/tune.py vary --data ../shared/data --joint joint-store --multihop stores
     python experiments/walk/tune.py grid --data ../shared/data --joint joint-store --multihop stores --hits hits
     python experiments/walk/tune.py confirm --data ../shared/data --joint joint-store --multihop stores
 
-``vary`` changes one thing at a time. ``grid`` tries what moved together, see :mod:`grid`. ``confirm`` judges what was
-picked on two sets that took no part. ``stores`` holds the folders
-``hotpotqa``, ``2wiki`` and ``musique``. ``--hits`` (hit lists of ``trivium evaluate --hits``, named as the sets) adds
-what the union of all views finds with another walk in place of the shipped one.
+``vary`` changes one setting at a time. ``grid`` searches combinations, see :mod:`grid`. ``confirm`` evaluates the
+selected setting on two sets that were not used before. ``stores`` contains the folders ``hotpotqa``, ``2wiki`` and
+``musique``. ``--hits`` (hit lists of ``trivium evaluate --hits``, named like the sets) adds the recall of the union of
+all retrievers with another walk in place of the package's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PICKED = {
 
 
 def main() -> None:
-    """Read the questions, try, print."""
+    """Read the questions, run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def read(data: Path, joint: Path, multihop: Path) -> Iterator[Set]:
-    """The six sets."""
+    """Yield the six sets."""
     with trivium.Engine.open(joint) as engine:
         yield read_set(engine, data / "wiki" / "squad_questions.jsonl", SQUAD)
         yield read_set(engine, data / "nq" / "earth_questions.jsonl")
@@ -66,13 +66,13 @@ def read(data: Path, joint: Path, multihop: Path) -> Iterator[Set]:
 
 
 def read_multihop(data: Path, stores: Path, name: str) -> Set:
-    """A set of several hops."""
+    """Read a multi-hop set."""
     with trivium.Engine.open(stores / name) as engine:
         return read_set(engine, data / "multihop" / f"{name}_questions.jsonl")
 
 
 def confirm(sets: Sequence[Set]) -> None:
-    """What was picked, beside the shipped walk."""
+    """Print the results of the selected setting and of the package's."""
     shipped = [judge(one, answer(one, Setting())) for one in sets]
     for name, setting in PICKED.items():
         print(f"\n{name}")
@@ -80,7 +80,7 @@ def confirm(sets: Sequence[Set]) -> None:
 
 
 def vary(sets: Sequence[Set]) -> None:
-    """One change at a time."""
+    """Change one setting at a time and print the results."""
     print("| | " + " | ".join(f"{one.name} ({len(one.asked)})" for one in sets) + " | mean |")
     print("|---" * (len(sets) + 2) + "|")
     for name, setting in variants().items():
@@ -96,7 +96,7 @@ def vary(sets: Sequence[Set]) -> None:
 
 
 def check(sets: Sequence[Set]) -> None:
-    """Says how far the walk of the product and this one agree, and how good the product's is."""
+    """Print the agreement between the package's walk and this implementation, and the quality of the former."""
     for one in sets:
         mine = answer(one, Setting())
         for name in ("shipped", "precise"):
@@ -111,7 +111,7 @@ def check(sets: Sequence[Set]) -> None:
 
 
 def variants() -> dict[str, Setting]:
-    """One thing at a time around the settings as shipped."""
+    """Return settings that differ from the package's in one respect."""
     base = Setting()
 
     def edges(**changed: Any) -> Setting:
