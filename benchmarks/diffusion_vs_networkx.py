@@ -36,9 +36,7 @@ def best_of(function: Callable[[], object], repeats: int, calls: int) -> float:
 def main() -> None:
     rng = np.random.default_rng(50)
     topic = rng.normal(size=DIMENSION)
-    vectors = (
-        rng.normal(size=(CHUNKS, DIMENSION)) + topic
-    )  # chunks retrieved for one question are similar to each other
+    vectors = rng.normal(size=(CHUNKS, DIMENSION)) + topic  # chunks found for one question are similar
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     weights = similarity_graph(vectors.astype(np.float32))
     seeds = np.maximum(0.0, vectors @ (topic / np.linalg.norm(topic)))

@@ -1,10 +1,11 @@
-"""A LangChain chain over a store: passages into a prompt, the prompt into a model, and the answer out.
+"""A LangChain chain over a store: passages into a prompt, the prompt into a model.
 
     python examples/langchain_chain.py "Who discovered the two moons of Mars?" --store demo-store
     python examples/langchain_chain.py "Who discovered the two moons of Mars?" --store demo-store --model local
 
-Without a model it shows the documents. ``--model`` takes what ``trivium ask`` takes: local, openai:NAME of any compatible
-endpoint. In your own chain any chat model of LangChain stands in that place: ``PROMPT | ChatOpenAI() | ...``.
+Without a model it prints the documents. ``--model`` accepts the same values as ``trivium ask``: local, or openai:NAME
+for any compatible endpoint. Your own chain can use any chat model of LangChain instead: ``PROMPT | ChatOpenAI() |
+...``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PROMPT = ChatPromptTemplate.from_messages(
 
 
 def numbered(documents: Sequence[Document]) -> str:
-    """Documents as the prompt lists them; what stands in them can neither open nor close a tag."""
+    """Return the documents as a list for the prompt; their text can neither open nor close a tag."""
     return "\n".join(
         f"<passage {document.metadata['rank']}>\n{quoted(' > '.join(document.metadata['headings']))}: "
         f"{quoted(document.page_content)}\n</passage>"
@@ -45,7 +46,7 @@ def numbered(documents: Sequence[Document]) -> str:
 
 
 def runnable(model: ChatModel) -> Runnable[PromptValue, str]:
-    """One of Trivium's language models as a step of a chain."""
+    """Wrap one of Trivium's language models as a step of a chain."""
 
     def complete(prompt: PromptValue) -> str:
         messages = [

@@ -1,9 +1,10 @@
-"""From a loader of langchain-community to a chain that answers: a folder of text files, loaded, built and asked.
+"""Builds a store from a loader of langchain-community and answers a question about its documents.
 
     pip install langchain-community
-    python examples/langchain_loader.py notes/ "Who repaired the ferry?" --glob "**/*.txt"
+    python examples/langchain_loader.py notes/ "Who repaired the ferry?" --glob "**/*.txt
 
-Without ``--model`` the answer is made of sentences of the passages; ``--model`` takes what ``trivium ask`` takes.
+Without ``--model`` the answer consists of sentences of the passages; ``--model`` accepts the same values as ``trivium
+ask``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from trivium.integrations.langchain import TriviumAnswerer, write_records
 
 
 def main() -> None:
-    """Answer one question of a folder."""
+    """Answer one question about a folder."""
     parser = argparse.ArgumentParser(description="A folder through a loader of langchain-community, asked.")
     parser.add_argument("folder")
     parser.add_argument("question")

@@ -1,5 +1,6 @@
-"""Writes ``trivium/completion.json``, of which shells are told how a line may go on, and ``trivium --help`` what each
-command does: run it after a change of the commands."""
+"""Writes ``trivium/completion.json``, the source of shell completion and of the command list in ``trivium --help``. Run
+it after a change of the commands.
+"""
 
 from __future__ import annotations
 
@@ -48,17 +49,17 @@ VALUES: dict[str, tuple[list[str], str | None]] = {
     "--weights": (["uniform", "cited"], None),
     "TITLE...": ([], TITLES),
 }
-"""What the values of an option or argument are, and the group of entry points that adds to them."""
+"""Values of options and arguments, and the entry-point group that adds to them."""
 
 
 def described() -> dict[str, Any]:
-    """The commands with their options, as the program itself knows them."""
+    """Return the commands with their options, from the Typer application."""
     root: Any = typer.main.get_command(app)
     return {**_command(root), "options": _options(root)}
 
 
 def written(commands: dict[str, Any]) -> str:
-    """As it stands in the file: an option a line."""
+    """Return the text of the file, with one option per line."""
     return json.dumps(commands, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -94,7 +95,7 @@ def _options(command: Any) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Help without the markup of the terminal, and without the lines it is written in."""
+    """Remove terminal markup and line breaks within paragraphs from a help text."""
     plain = re.sub(r"\[/?(?:bold|dim|red|green|cyan|italic)[^\]]*\]", "", text).replace("\\[", "[")
     return re.sub(r"(?<!\n)\n(?!\n)", " ", plain)
 

@@ -108,9 +108,7 @@ def transition(links: Links, edges: Edges) -> csr_array:
     scale[first:last] = degrees[first:last] ** -edges.hub
     weights = weights * scale[pairs[:, 0]] * scale[pairs[:, 1]]
     both = np.concatenate([pairs, pairs[:, ::-1]]).astype(np.int32)
-    ways = np.concatenate(
-        [weights * homeward, weights]
-    )  # edges from pages to chunks come first, as in ``kinds``
+    ways = np.concatenate([weights * homeward, weights])  # page to chunk first, as in ``kinds``
     joined = coo_array((ways, (both[:, 0], both[:, 1])), shape=(links.size, links.size)).tocsr()
     total = np.asarray(joined.sum(axis=0)).ravel()
     column = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)

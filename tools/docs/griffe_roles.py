@@ -1,4 +1,4 @@
-"""Docstrings are written with roles, such as :class:`Hit`; the site shows the name alone, as code."""
+"""Renders Sphinx roles in docstrings, such as :class:`Hit`, as the name in code font."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _ROLE = re.compile(r":(?:class|meth|func|mod|data|attr|exc):`(?:~?[\w.]+\.)?~?([
 
 
 class Roles(Extension):
-    """Replaces roles in docstrings by the name they lead to."""
+    """Replaces roles in docstrings by the names they refer to."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Called for each object that was read."""
+        """Handle an object after it was parsed."""
         if obj.docstring is not None:
             obj.docstring.value = _ROLE.sub(r"`\1`", obj.docstring.value)

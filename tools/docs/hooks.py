@@ -1,8 +1,8 @@
-"""What `mkdocs build` does beyond Markdown: reference pages made from the program, and links to files of the repository.
+"""Hooks of ``mkdocs build``: reference pages generated from the program, and links to files of the repository.
 
-A page with the line ``<!-- generated: NAME -->`` gets that part of the reference in its place: the commands, the
-settings, the public Python names, the errors or the list of decisions. They are made when the site is built, so they
-cannot go out of date.
+A line ``<!-- generated: NAME -->`` in a page is replaced by that part of the reference: the commands, the settings, the
+public Python names, the errors or the list of decisions. They are generated with the site, so they cannot go out of
+date.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ELSEWHERE = re.compile(r"[a-z]+:|#")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """The event of MkDocs: a page's Markdown before it becomes HTML."""
+    """Handle the MkDocs event for a page's Markdown before it is rendered."""
     del config, files
     source = Path(page.file.abs_src_path)
     return _PLACEHOLDER.sub(lambda found: generated(found[1], source), repository_links(markdown, source))
 
 
 def generated(name: str, page: Path) -> str:
-    """The part of the reference of that name. Raises PluginError for a name that is unknown."""
+    """Return the named part of the reference. Raises PluginError for an unknown name."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "cli": commands,
         "settings": settings,
@@ -52,7 +52,7 @@ def generated(name: str, page: Path) -> str:
 
 
 def repository_links(markdown: str, page: Path) -> str:
-    """Links to files outside ``docs`` as their text and path: the site has no such pages, the repository has.
+    """Replace links to files outside ``docs`` by their text and path, since the site does not contain these files.
 
     Raises PluginError for a file that does not exist.
     """
@@ -76,7 +76,7 @@ def repository_links(markdown: str, page: Path) -> str:
 
 
 def commands() -> Iterator[str]:
-    """Every command with its arguments and options, as the program itself knows them."""
+    """Yield every command with its arguments and options, from the Typer application."""
     from trivium.cli.app import app
 
     root: Any = typer.main.get_command(app)
@@ -114,12 +114,12 @@ def _row(parameter: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Help without the markup of the terminal."""
+    """Remove terminal markup from a help text."""
     return re.sub(r"\[/?(?:bold|dim|red|green|cyan|italic)[^\]]*\]", "", text).replace("\\[", "[")
 
 
 def _prose(line: str) -> str:
-    """A line of help as Markdown: in the terminal two spaces set a command off, in Markdown it is code."""
+    """Convert a line of help to Markdown: commands, set off by two spaces in the terminal, become code."""
     if line.startswith("    "):
         return line
     return re.sub(r"  (\S.*?)(?:  | (?=:)|(?=\.(?:\s|$))|$)", r" `\1` ", line).replace("` .", "`.").rstrip()
@@ -133,7 +133,7 @@ def _cell(text: str) -> str:
 
 
 def settings() -> Iterator[str]:
-    """Every setting: its key in ``trivium.toml``, its variables, its default and what it means."""
+    """Yield every setting with its key in ``trivium.toml``, its variables, its default and its meaning."""
     from pydantic import AliasChoices, SecretStr
     from pydantic_core import PydanticUndefined
 
@@ -162,7 +162,7 @@ def settings() -> Iterator[str]:
 
 
 def _attribute_docs(file: Path, name: str) -> dict[str, str]:
-    """The strings below the attributes of a class, by attribute."""
+    """Return the docstrings of the attributes of a class, by attribute."""
     (body,) = (
         node.body
         for node in ast.parse(file.read_text("utf-8")).body
@@ -191,11 +191,11 @@ PROTOCOLS = (
     "trivium.retrievers.selectors.Selector",
     "trivium.live.base.LiveSource",
 )
-"""What users may supply themselves."""
+"""Protocols that users may implement."""
 
 
 def public_names() -> Iterator[str]:
-    """A heading for each group of ``trivium.__all__``, and a line for mkdocstrings for each name."""
+    """Yield a heading for each group of ``trivium.__all__``, and a mkdocstrings directive for each name."""
     import trivium
 
     groups: dict[str, list[str]] = {"Engine": [], "Results and values": [], "Protocols": [], "Errors": []}
@@ -217,7 +217,7 @@ def public_names() -> Iterator[str]:
 
 
 def errors() -> Iterator[str]:
-    """The errors as the docstring of their module draws them."""
+    """Yield the error hierarchy from the docstring of the errors module."""
     import trivium.errors
 
     lines = inspect.cleandoc(trivium.errors.__doc__ or "").splitlines()
@@ -229,7 +229,7 @@ def errors() -> Iterator[str]:
 
 
 def decisions() -> Iterator[str]:
-    """A link to each decision, by its title."""
+    """Yield a link to each decision, by its title."""
     for file in sorted((DOCS / "decisions").glob("0*.md")):
         title = file.read_text("utf-8").partition("\n")[0].removeprefix("# ")
         yield f"- [{file.stem[:4]}]({file.name}) {title}"

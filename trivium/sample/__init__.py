@@ -15,25 +15,25 @@ DOCUMENT_QUESTIONS = (
     "How many Perseids were counted from Marlow Hill?",
     "Which eyepiece shows the rings of Saturn?",
 )
-"""Answered by the PDF and by the Markdown file."""
+"""Questions answered by the PDF and by the Markdown file."""
 
 
 def folder() -> Path:
-    """Where the sample lives (the package is always installed as files, never as a zip)."""
+    """Return the folder of the sample. The package is always installed as files, never as a zip."""
     with as_file(files("trivium.sample")) as path:
         return path
 
 
 def pages_folder() -> Path:
-    """The sample's HTML pages."""
+    """Return the folder of the sample's HTML pages."""
     return folder() / "pages"
 
 
 def documents_folder() -> Path:
-    """The sample's documents of other formats: a PDF and a Markdown file."""
+    """Return the folder of the sample's documents in other formats: a PDF and a Markdown file."""
     return folder() / "documents"
 
 
 def question_files() -> list[Path]:
-    """The sample's question files: single-hop and two-hop questions with gold passages."""
+    """Return the sample's question files: single-hop and two-hop questions with gold passages."""
     return sorted(folder().glob("questions_*.jsonl"))
