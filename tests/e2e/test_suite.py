@@ -16,7 +16,7 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.latency import Stopwatch
 from trivium.evaluation.suite.definition import Suite, read_suite
 from trivium.evaluation.suite.run import run_suite
-from trivium.evaluation.trec import read_run
+from trivium.evaluation.trec import read_run, write_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
 from trivium.search.searcher import Searcher
@@ -191,6 +191,63 @@ def test_a_set_may_be_reranked_and_cut(
     assert "## Reranked and cut, against the same without" in text
     heads = [line for line in text.splitlines() if line.startswith("| system | hit@1")]
     assert ["passages" in head for head in heads] == [True, False]
+
+
+def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path) -> None:
+    """With the figures of ``evaluate --run-in``, reranked and cut as all rows are, tested against the best retriever, and
+    not timed. A run that has changed is measured anew; one that is not there is named."""
+    (one, _) = read_suite(suite_file).sets
+    lines = [json.loads(line) for line in Path(one.questions).read_text("utf-8").splitlines()[:5]]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    backwards = {line["id"]: [("Mars#chunk-1", 2.0), ("Moon#chunk-1", 1.0)] for line in lines}
+    write_run(tmp_path / "else where.run", "else where", backwards)
+    text = suite_file.read_text("utf-8").split("[[set]]")[1].replace("single.jsonl", "q.jsonl")
+    (tmp_path / "suite.toml").write_text(
+        f'[[set]]{text}runs = ["else where.run"]\nrerank = ["bm25"]\n', "utf-8"
+    )
+    suite = read_suite(tmp_path / "suite.toml")
+    assert suite.sets[0].runs == [str(tmp_path / "else where.run")]
+    (judged,) = run_suite(suite, tmp_path / "out", ["vector", "lexical"], ["rrf"])
+    assert judged.retrievers == ("vector", "lexical") and judged.runs == ("else where",)
+    assert judged.rows == (
+        "vector", "lexical", "rrf", "else where", "vector > bm25", "lexical > bm25", "rrf > bm25", "else where > bm25"
+    )  # fmt: skip
+    with Engine.open(one.store) as engine:
+        alone = engine.evaluate(
+            tmp_path / "q.jsonl",
+            ["vector", "lexical"],
+            ["rrf"],
+            rerank=["bm25"],
+            runs=[tmp_path / "else where.run"],
+        )
+    assert judged.report == alone.to_json()
+    assert set(judged.latency) == {
+        "vector",
+        "lexical",
+        "rrf",
+        "vector > bm25",
+        "lexical > bm25",
+        "rrf > bm25",
+    }
+    tests = {(test.row, test.against) for test in judged.tests}
+    assert ("else where > bm25", "else where") in tests
+    assert {row for row, against in tests if against in ("vector", "lexical")} >= {"else where", "rrf"}
+    report = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "## Fusions and given runs against the best single retriever" in report
+    assert read_run(tmp_path / "out" / "single" / "else where.run")[lines[0]["id"]][0][0] == "Mars#chunk-1"
+    asked: list[str] = []
+    arguments = suite, tmp_path / "out", ["vector", "lexical"], ["rrf"]
+    run_suite(*arguments, progress=lambda *it: asked.append(it[0]))
+    assert "single" not in asked
+    forwards = {key: ranking[::-1] for key, ranking in backwards.items()}
+    write_run(
+        tmp_path / "else where.run", "else where", {k: [(c, 1.0) for c, _ in r] for k, r in forwards.items()}
+    )
+    run_suite(*arguments, progress=lambda *it: asked.append(it[0]))
+    assert "single" in asked
+    (tmp_path / "else where.run").unlink()
+    with pytest.raises(InputError, match=r"else where\.run"):
+        run_suite(*arguments)
 
 
 def test_the_stages_of_a_search_add_up_to_it(sample_store: Path) -> None:

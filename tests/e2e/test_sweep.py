@@ -18,6 +18,8 @@ import pytest
 from tests.e2e.conftest import Run
 from tests.evaluation.small_store import fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, streamed
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.trec import write_run
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -481,6 +483,44 @@ def test_no_model_no_context_and_gold(
     assert len(alone) == 6
     by_context = {c["context"]: c["means"] for c in report["cells"]}
     assert by_context["no-context"]["gold_offered"] == 0 and by_context["gold"]["gold_offered"] == 1
+
+
+def test_runs_of_other_systems_are_contexts(
+    trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
+) -> None:
+    """The first k passages of a run, as they stand there, also after a reranker; the file may name them as baseline. Of
+    the run of another set no id is among the questions."""
+    ids = [question.id for question in read_questions(folder / "questions.jsonl")]
+    order = ["Titan#chunk-1", "Phobos#chunk-1", "Triton#chunk-1"]
+    write_run(
+        folder / "theirs.run", "theirs", {key: [(uri, -n) for n, uri in enumerate(order)] for key in ids}
+    )
+    file = folder / "runs.toml"
+    file.write_text(
+        """
+        store = "store"
+        questions = "questions.jsonl"
+        k = [1]
+        fusions = ["rrf"]
+        runs = ["theirs.run"]
+        rerank = ["bm25"]
+        measure = "contained"
+        baseline = { context = "theirs" }
+        [[model]]
+        name = "none"
+        """
+    )
+    report = trivium("sweep", file, "--out", tmp_path / "out", "--json").json
+    cells = {(cell["context"], cell["rerank"]): cell["means"] for cell in report["cells"]}
+    assert list(cells) == [("rrf", None), ("theirs", None), ("rrf", "bm25"), ("theirs", "bm25")]
+    assert report["baseline"] == "none, k 1, theirs"
+    # Of three questions one is about Titan, whose passage is always first; BM25 finds the right one of the three.
+    assert cells["theirs", None]["gold_offered"] == pytest.approx(1 / 3)
+    assert cells["theirs", "bm25"]["gold_offered"] == 1
+    write_run(folder / "theirs.run", "theirs", {"another": [("Titan#chunk-1", 1.0)]})
+    done = trivium("sweep", file, "--out", tmp_path / "other")
+    assert done.code == 1 and "expected a run of these 3 questions" in " ".join(done.err.split())
+    assert not (tmp_path / "other").exists()
 
 
 def test_what_is_wrong_with_a_file_is_said(

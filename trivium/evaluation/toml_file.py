@@ -63,18 +63,23 @@ class Table(BaseModel):
 
 
 class QuestionSet(Table):
-    """Questions and the store they are asked on. ``sample`` None means all of them."""
+    """Questions and the store they are asked on. ``sample`` None means all of them; ``runs`` are TREC files."""
 
     questions: Name
     store: Name
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     exact: bool = False
+    runs: Distinct[Name] = Field([])
 
     def paths(self, folder: Path) -> dict[str, str]:
         """Resolve ``questions`` and ``store``, which are relative to the folder of the file."""
         store = self.store if is_address(self.store) else str(folder / self.store)
         return {"questions": str(folder / self.questions), "store": store}
+
+    def run_files(self, folder: Path) -> list[str]:
+        """Resolve ``runs`` likewise."""
+        return [str(folder / run) for run in self.runs]
 
 
 def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:

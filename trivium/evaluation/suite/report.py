@@ -96,7 +96,7 @@ def to_markdown(results: Sequence[SetResult]) -> str:
     lines = ["# Evaluation", ""]
     for result in results:
         lines += [*_quality(result, corrected), ""]
-    if any(result.fusions and result.tests for result in results):
+    if any((result.fusions or result.runs) and result.tests for result in results):
         lines += [*_tests(results, corrected), ""]
     if any(result.followed and result.tests for result in results):
         lines += [*_tests_of_followed(results, corrected), ""]
@@ -214,18 +214,20 @@ def _mean(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str
 
 
 def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
-    yield "## Fusions against the best single retriever"
+    given = any(result.runs for result in results)
+    yield f"## Fusions{' and given runs' if given else ''} against the best single retriever"
     yield ""
     yield (
         "The rival is the retriever with the highest mean on the same questions, measure by measure: picked with "
         f"hindsight. Two-sided paired permutation test of the mean difference ({RESAMPLES:,} sign patterns, or all of "
         "them where there are fewer), signs flipped page by page, with the 95 % bootstrap interval of the difference. "
-        f"Holm's correction is over the {_family(results)} tests of a fusion, all sets and measures; {BETTER} and "
+        f"Holm's correction is over the {_family(results)} tests of a {'row' if given else 'fusion'}, all sets and "
+        f"measures; {BETTER} and "
         f"{WORSE} mark differences below {LEVEL:g} after it."
     )
     yield ""
-    tests = [(result, test) for result in results for test in result.tests if test.row in result.fusions]
-    yield _test_grid("fusion", "rival", tests, corrected)
+    tests = [(result, test) for result in results for test in result.tests if test.row not in result.followed]
+    yield _test_grid("system" if given else "fusion", "rival", tests, corrected)
 
 
 def _tests_of_followed(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:

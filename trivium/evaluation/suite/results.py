@@ -22,8 +22,8 @@ RESULT = "set.json"
 
 
 class Paired(BaseModel):
-    """A fusion compared with the best single retriever, or a reranked or cut row with its original: mean paired
-    difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired
+    """A fusion or given run compared with the best single retriever, or a reranked or cut row with its original: mean
+    paired difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired
     permutation test.
     """
 
@@ -63,10 +63,10 @@ class ModelUse(BaseModel):
 
 
 class SetResult(BaseModel):
-    """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium
-    evaluate --json``; ``followed`` are the reranked or cut systems; ``measures`` are those the set is judged by;
-    ``latency`` is by system and stage, over ``timed`` searches; ``store`` and ``version`` describe where and with
-    which version it was measured; ``page`` is the file name of the comparison beside the report.
+    """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium evaluate
+    --json``; ``runs`` are the given runs, ``followed`` the reranked or cut systems; ``measures`` are those the set is
+    judged by; ``latency`` is by system and stage, over ``timed`` searches; ``store`` and ``version`` describe where and
+    with which version it was measured; ``page`` is the file name of the comparison beside the report.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,6 +78,7 @@ class SetResult(BaseModel):
     report: dict[str, Any]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
+    runs: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()
     measures: tuple[str, ...]
     tests: tuple[Paired, ...] = ()
@@ -90,7 +91,7 @@ class SetResult(BaseModel):
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the systems, in order."""
-        return (*self.retrievers, *self.fusions, *self.followed)
+        return (*self.retrievers, *self.fusions, *self.runs, *self.followed)
 
     @property
     def cut(self) -> bool:

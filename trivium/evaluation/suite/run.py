@@ -28,6 +28,7 @@ from trivium.evaluation.digests import (
 )
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
+from trivium.evaluation.run_files import system_of
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
@@ -71,8 +72,8 @@ def run_suite(
     """Evaluate every set of a suite: exactly the named retrievers and fusions, or all eight retrievers and
     ``default``.
 
-    If a set names rerankers or cuts, each of these is also measured after them
-    (:class:`~trivium.evaluation.systems.System`). For each set, ``folder`` receives TREC runs, qrels and question
+    If a set names TREC runs, they are measured too. If it names rerankers or cuts, each of these is also measured after
+    them (:class:`~trivium.evaluation.systems.System`). For each set, ``folder`` receives TREC runs, qrels and question
     texts (``<set>/``) and a page that compares the best retriever with the first fusion
     (``compare-<set>-<one>-<other>.html``), and finally ``report.json`` and ``report.md``.
 
@@ -116,7 +117,8 @@ def _judge(
     """Return the result of one set, computed now or earlier."""
     watch = Stopwatch()
     rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
-    systems = followed([*named[0], *named[1]], rerankers, [Cut.read(rule) for rule in suite_set.cut])
+    given = tuple(system_of(Path(run)) for run in suite_set.runs)
+    systems = followed([*named[0], *named[1], *given], rerankers, [Cut.read(rule) for rule in suite_set.cut])
     with Engine.open(suite_set.store, **parts, on_stage=watch.stage_ended) as engine:
         own = folder / suite_set.name
         inputs = _inputs(suite_set, engine, named, model, systems)
@@ -132,11 +134,12 @@ def _judge(
             exact=suite_set.exact,
             rerank=rerankers,
             cut=suite_set.cut,
+            runs=suite_set.runs,
             progress=None if progress is None else partial(progress, suite_set.name),
         )
         by_name = {system.name: system for system in systems}
         fusions = tuple(row for row in report.rows if row in named[1])
-        retrievers = tuple(row for row in report.rows if row not in fusions and row not in by_name)
+        retrievers = tuple(row for row in report.rows if row not in {*fusions, *given, *by_name})
         measures = headline([report.traced.gold[question.id] for question in report.traced.questions])
         spent = models.spent.since(before)
         use = ModelUse(
@@ -156,16 +159,17 @@ def _judge(
             report=report.to_json(),
             retrievers=retrievers,
             fusions=fusions,
+            runs=given,
             followed=tuple(by_name),
             measures=measures,
             tests=tuple(
                 Paired.of(found)
                 for found in (
-                    *against_best(report, retrievers, fusions, measures),
+                    *against_best(report, retrievers, [*fusions, *given], measures),
                     *compare_pairs(report, against_first),
                 )
             ),
-            latency=_latency(suite_set, engine, watch, report, retrievers, by_name, progress),
+            latency=_latency(suite_set, engine, watch, report, retrievers, given, by_name, progress),
             timed=min(TIMED, len(report.traced.questions)),
             model=use,
             store=asdict(engine.info()),
@@ -184,8 +188,10 @@ def _inputs(
 ) -> dict[str, Any]:
     """Return everything the result of a set depends on, except times."""
     after = {"followed": {system.name: system.depends_on for system in systems}} if systems else {}
+    given = {"runs": {system_of(Path(run)): digest_of_files([Path(run)]) for run in suite_set.runs}}
     return {
         **after,
+        **(given if suite_set.runs else {}),
         "version": trivium.__version__,
         "questions": digest_of_files([Path(suite_set.questions)]),
         "sample": suite_set.sample,
@@ -207,18 +213,20 @@ def _latency(
     watch: Stopwatch,
     report: Report,
     retrievers: Sequence[str],
+    given: Sequence[str],
     systems: Mapping[str, System],
     progress: StageProgress | None,
 ) -> dict[str, dict[str, Timing]]:
-    """Time searches for single rows, stage by stage. All questions have been asked before, so models and indexes are
-    in memory. Each row gets all questions before the next row does, so that no search profits from a cache that the
-    same question has just filled.
+    """Time searches for single rows, stage by stage; ``given`` runs are left out. All questions have been asked before,
+    so models and indexes are in memory. Each row gets all questions before the next row does, so that no search profits
+    from a cache that the same question has just filled.
     """
     questions = report.traced.questions
     step = max(1, len(questions) // TIMED)
     timed = questions[::step][:TIMED]
     found = {}
-    for done, row in enumerate(report.rows if timed else ()):
+    rows = [row for row in report.rows if systems.get(row, System(row)).first not in given]
+    for done, row in enumerate(rows if timed else ()):
         laps = []
         system = systems.get(row, System(row))
         for count, question in enumerate(timed, start=1):
@@ -226,7 +234,7 @@ def _latency(
             system.search(engine, question.text, _K, retrievers, exact=suite_set.exact)
             laps.append(watch.stop())
             if progress is not None:
-                progress(f"{suite_set.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
+                progress(f"{suite_set.name}: times", done * len(timed) + count, len(rows) * len(timed))
         found[row] = timings(laps)
     return found
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from trivium.errors import InputError
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
+from trivium.evaluation.run_files import system_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.systems import System
 
@@ -89,7 +90,8 @@ def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
     then those ``followed`` by a reranker or a cut, and last the one without passages. A reader that quotes sentences
     is asked once per k, whatever the prompts; cells independent of k are asked once.
     """
-    firsts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
+    runs = [system_of(Path(run)) for run in sweep.runs]
+    firsts = [*sweep.retrievers, *sweep.fusions, *runs, *([GOLD] if sweep.gold else [])]
     found = [*map(System, firsts), *followed]
     alone = [System(NO_CONTEXT)] if sweep.no_context else []
     groups = []

@@ -8,6 +8,7 @@ temperatures = [0, 0.2]
 k = [3, 6]
 retrievers = ["vector"]              # contexts: retrievers and fusions, `gold = true`, `no_context = true`
 fusions = ["default"]
+runs = ["bm25.run"]                  # optional: TREC runs of other systems as further contexts
 rerank = ["bm25"]                    # optional: every context also after these rerankers, named as for `--rerank`
 cut = ["near:0.7"]                   # optional: and all of them ended by these rules
 judge_by = ["claims", "grades"]      # optional: how the judges judge
@@ -160,6 +161,7 @@ class Sweep:
     k: tuple[int, ...]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
+    runs: tuple[str, ...]
     rerankers: tuple[Priced, ...]
     cuts: tuple[Cut, ...]
     gold: bool
@@ -182,7 +184,7 @@ def read_sweep(path: str | Path) -> Sweep:
     file = read_toml(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
     paths = file.paths(folder)
-    contexts = file.retrievers or file.fusions or file.gold or file.no_context
+    contexts = file.retrievers or file.fusions or file.runs or file.gold or file.no_context
     return Sweep(
         path=path,
         store=paths["store"],
@@ -193,6 +195,7 @@ def read_sweep(path: str | Path) -> Sweep:
         k=tuple(file.k),
         retrievers=tuple(file.retrievers) if contexts else ("vector",),
         fusions=tuple(file.fusions) if contexts else ("default",),
+        runs=tuple(file.run_files(folder)),
         rerankers=tuple(file.rerank),
         cuts=tuple(map(Cut.read, file.cut)),
         gold=file.gold,

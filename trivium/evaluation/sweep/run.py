@@ -30,6 +30,7 @@ from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import NO_CONTEXT
 from trivium.evaluation.answers.run import RUN_FILES, check_stages, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.run_files import Runs, read_runs
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, JudgeTab, Meter, ReaderTab
@@ -58,6 +59,7 @@ class _State:
     known: Sequence[Question]
     asked: Sequence[Question]
     rows: Mapping[str, str | None]
+    given: Runs
     models: Mapping[str, ChatModel]
     judges: Mapping[str, ChatModel]
     searching: SearchModels
@@ -100,19 +102,20 @@ def run_sweep(
     folder = Path(folder)
     searching = SearchModels()
     rerankers = [searching.of_reranker(make_reranker(priced.name)) for priced in sweep.rerankers]
-    systems = followed([*sweep.retrievers, *sweep.fusions], rerankers, sweep.cuts)
+    known = read_questions(sweep.questions)
+    given = read_runs(sweep.runs, [question.id for question in known])
+    systems = followed([*sweep.retrievers, *sweep.fusions, *given], rerankers, sweep.cuts)
     groups = groups_of(sweep, systems)
     baseline = baseline_of(sweep, groups)
     check_ways(sweep.judge_by if sweep.judges else ())
     _check_measure(sweep)
-    known = read_questions(sweep.questions)
     models = {m.name: open_model(m.name) for m in sweep.models if needs_model(m.name)}
     judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
     if len({judge.name for judge in judges.values()}) < len(judges):
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
     selector = Priced(name=load_settings().path_selector) if sweep.selector is None else sweep.selector
     with Engine.open(sweep.store, selector=searching.of_selector(make_selector(selector.name))) as engine:
-        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {}, systems)
+        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, given, systems)
         for k in sweep.k:
             check_stages(engine, systems, sweep.fusions, k)
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
@@ -132,6 +135,7 @@ def run_sweep(
             known=known,
             asked=asked,
             rows=rows,
+            given=given,
             models=models,
             judges=judges,
             searching=searching,
@@ -257,7 +261,7 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
         group.k,
         state.sweep.exact,
         state.sweep.retrievers,
-        {},
+        state.given,
         state.systems,
         state.searching,
     )
