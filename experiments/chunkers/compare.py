@@ -4,8 +4,14 @@ Each row is a store of the same documents, chunked and embedded differently, and
 relevant if it belongs to the right document and contains at least 60 % of the distinct word trigrams of a quote of the
 evidence (for shorter quotes, all words in sequence), so that chunks of any size are judged by the same quotes.
 
-    python experiments/chunkers/compare.py squad --pages 3 --questions 30
-    python experiments/chunkers/compare.py handbook --pages 12 --questions 60 --json
+    python -m experiments.chunkers.compare squad --pages 3 --questions 30
+    python -m experiments.chunkers.compare handbook --pages 12 --questions 60 --json
+    python -m experiments.chunkers.compare own --documents trivium/sample/pages \\
+        --file trivium/sample/questions_single_hop.jsonl
+
+``own`` takes documents and a question file of your own. The quotes of a question are its ``evidence``, the sentence of
+its ``paragraph`` that contains the answer, or its ``gold_passages``; with ``document`` and ``pages``, passages on these
+pages are relevant. Questions with none of these are skipped.
 
 Texts shared by all rows (titles, headings) are embedded once, before the rows are timed; no sentences are embedded.
 ``seconds`` is the processor time to parse, chunk, load and embed.
@@ -24,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -108,13 +114,42 @@ def squad(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[As
                 wanted.remove(member.name)
                 if not wanted:
                     break
-    asked = []
-    for row in _sample([row for row in rows if row["page"] in chosen], questions):
-        text, answers = row["paragraph"], [" ".join(words(answer)) for answer in row["answers"]]
-        said = [text[a:b] for a, b in sentences(text)]
-        held = [s for s in said if any(answer in " ".join(words(s)) for answer in answers)] or [text]
-        asked.append(Asked(row["question"], ((page_uri(normalise_title(row["page"])), held[0]),)))
-    return sorted(folder.iterdir()), asked
+    taken = _sample([row for row in rows if row["page"] in chosen], questions)
+    return sorted(folder.iterdir()), [
+        Asked(row["question"], (_quote(row["page"], row["paragraph"], row["answers"]),)) for row in taken
+    ]
+
+
+def _quote(page: str, paragraph: str, answers: Sequence[str]) -> tuple[str, str]:
+    """A page and the first sentence of its paragraph that has an answer; the paragraph, where none has."""
+    wanted = [" ".join(words(answer)) for answer in answers]
+    said = [paragraph[a:b] for a, b in sentences(paragraph)]
+    held = [one for one in said if any(answer in " ".join(words(one)) for answer in wanted)] or [paragraph]
+    return page_uri(normalise_title(page)), held[0]
+
+
+def own_questions(file: Path, questions: int) -> list[Asked]:
+    """A sample of the questions of a file that say where their evidence is. Raises SystemExit where none does."""
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    found = [one for row in rows if (one := _own(row)).quotes]
+    if not found:
+        raise SystemExit(
+            f"{file}: expected questions with evidence, paragraph, gold_passages, or document and pages"
+        )
+    return _sample(found, questions)
+
+
+def _own(row: dict[str, Any]) -> Asked:
+    text, quotes, pages = row["question"], [], frozenset[int]()
+    if "pages" in row and "document" in row:
+        quotes, pages = [(_name(row["document"]), "")], frozenset(row["pages"])
+    elif "evidence" in row:
+        quotes = [(_name(each["document"]), quote) for each in row["evidence"] for quote in each["quotes"]]
+    elif "gold_passages" in row:
+        quotes = [(page_uri(normalise_title(one["title"])), one["text"]) for one in row["gold_passages"]]
+    elif "paragraph" in row:
+        quotes = [_quote(row["page"], row["paragraph"], row.get("answers", ()))]
+    return Asked(text, tuple(quotes), pages)
 
 
 def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
@@ -234,13 +269,25 @@ def measure(
         )
 
 
-def run(name: str, pages: int, questions: int, rows: Sequence[str], embedder: str) -> list[dict[str, object]]:
-    """Return one line per row and system."""
+def run(
+    name: str,
+    pages: int,
+    questions: int,
+    rows: Sequence[str],
+    embedder: str,
+    documents: Sequence[Path] = (),
+    file: Path | None = None,
+) -> list[dict[str, object]]:
+    """Return one line per row and system; ``documents`` and ``file`` belong to the set ``own``."""
     lines: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "documents"
         folder.mkdir()
-        sources, asked = SETS[name](folder, pages, questions)
+        sources, asked = (
+            SETS[name](folder, pages, questions)
+            if file is None
+            else (list(documents), own_questions(file, questions))
+        )
         shared = SharedEmbedder(embedder)
         with Engine.create(Path(place) / "shared", shared) as engine:
             engine.build(sources, embed=False)
@@ -269,16 +316,28 @@ def run(name: str, pages: int, questions: int, rows: Sequence[str], embedder: st
     return lines
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("set", choices=SETS)
+    parser.add_argument("set", choices=(*SETS, "own"))
     parser.add_argument("--pages", type=int, default=3)
     parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--documents", nargs="+", type=Path, default=[], help="of the set own")
+    parser.add_argument("--file", type=Path, help="its questions")
     parser.add_argument("--rows", nargs="*", default=list(ROWS), help="chunkers, each also with ' --late'")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--json", action="store_true", help="print only lines of JSON, one per finished row")
-    options = parser.parse_args()
-    lines = run(options.set, options.pages, options.questions, options.rows, options.embedder)
+    options = parser.parse_args(arguments)
+    if (options.set == "own") != bool(options.documents and options.file):
+        parser.error("the set own needs --documents and --file, which other sets do not take")
+    lines = run(
+        options.set,
+        options.pages,
+        options.questions,
+        options.rows,
+        options.embedder,
+        options.documents,
+        options.file,
+    )
     if not options.json:
         print("| chunker | system | " + " | ".join(list(lines[0])[4:]) + " |")
         print("|---" * (len(lines[0]) - 2) + "|")

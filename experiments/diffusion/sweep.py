@@ -34,6 +34,7 @@ from grid import (
     solutions,
 )
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import track
 
 import trivium
@@ -88,7 +89,7 @@ class Measured:
         return bound.mean, bound.low, bound.high
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Compute missing results, then print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -97,7 +98,7 @@ def main() -> None:
     parser.add_argument("--first", nargs="+", default=list(FIRST), metavar="STAGE|RUN")
     parser.add_argument("--save", type=Path, required=True)
     parser.add_argument("--sample", type=int, help="Maximum number of questions per set, drawn with seed 0.")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     given.save.mkdir(parents=True, exist_ok=True)
     for name, store, questions in given.set:
         if not all(_file(given.save, name, first).exists() for first in given.first):
@@ -118,7 +119,9 @@ def ask(name: str, store: str, path: Path, stages: Sequence[str], save: Path, sa
     with trivium.Engine.open(store) as engine:
         traced = Evaluator(engine.searcher).trace(questions)
         golds = [traced.gold[one.id] for one in traced.questions]
-        for question, gold in track(list(zip(traced.questions, golds, strict=True)), description=name):
+        for question, gold in track(
+            list(zip(traced.questions, golds, strict=True)), description=name, console=Console(stderr=True)
+        ):
             with engine.store.pinned() as pinned:
                 query = engine.searcher.query(question.text, store=pinned)
                 for stage in stages:

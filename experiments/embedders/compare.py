@@ -7,7 +7,8 @@ chunking.
 
 A document is ranked by its best vector; the measures are recall and MRR at 1, 5, 10 and 25. ``--ways`` selects how
 vectors are made: ``whole``, ``chunks:N`` and ``late:N`` (N tokens each, words and punctuation marks). ``--plot
-FILE.svg`` plots recall@1 of tasks with several lengths. Late chunking needs an embedder with token vectors.
+FILE.svg`` plots recall@1 of tasks with several lengths; ``--runs FOLDER`` writes TREC runs of documents with judgements,
+one folder per task, for ``trivium leaderboard FOLDER``. Late chunking needs an embedder with token vectors.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from trivium.embedding.late import TokenEmbedder, WholeText
 from trivium.embedding.registry import open_embedder
 from trivium.errors import InputError
 from trivium.evaluation import retrieval
+from trivium.evaluation.trec import write_rankings
 
 CUTOFFS = (1, 5, 10, 25)
 MEASURES = tuple(f"{name}@{k}" for name in ("recall", "mrr") for k in CUTOFFS)
@@ -41,7 +43,9 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The result of one embedder, way and task; ``seconds`` is the processor time of all cores for the documents."""
+    """The result of one embedder, way and task; ``seconds`` is the processor time of all cores for the documents.
+    ``rankings`` holds the first documents for each question.
+    """
 
     task: str
     length: int
@@ -51,6 +55,7 @@ class Row:
     vectors: int
     seconds: float
     measures: Mapping[str, float]
+    rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 # -- ranking -----------------------------------------------------------------------------------------------------
@@ -110,8 +115,31 @@ def compare(
     count = sum(map(len, documents.values()))
     figures = measure(rankings, task.gold)
     return Row(
-        task.name, task.length, embedder.identity.name, way, len(rankings), count, round(seconds, 1), figures
+        task.name,
+        task.length,
+        embedder.identity.name,
+        way,
+        len(rankings),
+        count,
+        round(seconds, 1),
+        figures,
+        rankings,
     )
+
+
+def keep_runs(rows: Sequence[Row], tasks: Sequence[Task], folder: Path) -> None:
+    """Write the runs and judgements of each task into a folder of its own; a score is 1 / rank."""
+    for task in tasks:
+        own = [row for row in rows if (row.task, row.length) == (task.name, task.length)]
+        ranked = {
+            f"{row.embedder}, {row.way}": [
+                [(name, 1.0 / place) for place, name in enumerate(row.rankings[key], start=1)]
+                for key in task.questions
+            ]
+            for row in own
+        }
+        gold = {key: Gold.of([name] for name in sorted(task.gold[key])) for key in task.questions}
+        write_rankings(gold, ranked, folder / (f"{task.name}-{task.length}" if task.length else task.name))
 
 
 # -- printing ----------------------------------------------------------------------------------------------------
@@ -217,6 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--embedders", nargs="+", default=["bge-small", "minilm"])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), help="whole, chunks:N, late:N")
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--runs", type=Path, help="folder for TREC runs and judgements")
     parser.add_argument(
         "--json", action="store_true", help="print each row as a line of JSON once it is done"
     )
@@ -243,12 +272,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         embedder.close()
     if not options.json:
         print(table(rows))
+    if options.runs is not None:
+        keep_runs(rows, tasks, options.runs)
     if options.plot is not None:
         plot(rows, options.plot)
 
 
 def _as_json(row: Row) -> dict[str, object]:
-    own = {name: getattr(row, name) for name in Row.__slots__ if name != "measures"}
+    own = {name: getattr(row, name) for name in Row.__slots__ if name not in ("measures", "rankings")}
     return own | {name: round(value, 4) for name, value in row.measures.items()}
 
 

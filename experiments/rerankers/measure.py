@@ -5,9 +5,11 @@
         ../shared/data/nq/qed_questions.jsonl --sample 400
     python experiments/rerankers/measure.py cuts --store joint-store --questions ...
 
-``--sample`` draws that many questions of a set (seed 0). ``--rerank`` names other rerankers, such as a cross-encoder or
-a language model; ``--set`` gives settings, such as rerank.passages=10. Intervals are 95 % confidence intervals of the
-paired difference, clustered by page.
+``--sample`` draws that many questions of a set (seed 0). ``--first`` names first stages, or TREC runs whose lists are
+reranked or cut. ``--rerank`` names other rerankers, such as a cross-encoder or a language model; ``--set`` gives
+settings, such as rerank.passages=10. ``--runs FOLDER`` writes every row as a TREC run with judgements, one folder per
+set: ``trivium leaderboard FOLDER`` compares them. Intervals are 95 % confidence intervals of the paired difference,
+clustered by page.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +33,9 @@ from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import clusters
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import mean_intervals
+from trivium.evaluation.trec import write_rankings
 from trivium.retrievers.base import Query
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.cut import Cut
@@ -100,12 +104,25 @@ OTHERS: dict[str, tuple[Callable[[Sequence[float]], int], bool]] = {
 class Asked:
     """A question with its gold, valid while its query can be read."""
 
+    id: str
     query: Query
     gold: Gold
     rankings: dict[str, Ranking]
 
 
-def main() -> None:
+@dataclass
+class Kept:
+    """Contents of the runs: the gold of each question by its id, and the rankings of each row."""
+
+    gold: dict[str, Gold] = field(default_factory=dict)
+    rankings: dict[str, list[Ranking]] = field(default_factory=dict)
+
+    def add(self, *parts: str, ranking: Ranking) -> None:
+        """Append the ranking of the next question to a row, named by its parts."""
+        self.rankings.setdefault(" > ".join(part for part in parts if part), []).append(ranking)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the experiment and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -114,17 +131,21 @@ def main() -> None:
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
     parser.add_argument("--sample", type=int)
-    parser.add_argument("--first", nargs="+", default=list(FIRST), choices=FIRST)
+    parser.add_argument("--first", nargs="+", default=list(FIRST), metavar="STAGE|RUN")
     parser.add_argument("--rerank", nargs="+", default=list(RERANKERS))
     parser.add_argument("--set", nargs="+", default=[])
-    given = parser.parse_args()
+    parser.add_argument("--runs", type=Path, metavar="FOLDER")
+    given = parser.parse_args(arguments)
     with trivium.Engine.open(given.store) as engine:
         for path in given.questions:
             asked = asked_of(engine, path, given.sample, given.first)
+            kept = Kept()
             if given.what == "rerankers":
-                grid = rerank_all(engine, path.stem, asked, given.rerank, parse_assignments(given.set))
+                grid = rerank_all(engine, path.stem, asked, given.rerank, parse_assignments(given.set), kept)
             else:
-                grid = cut_all(path.stem, asked)
+                grid = cut_all(path.stem, asked, kept)
+            if given.runs is not None:
+                write_rankings(kept.gold, kept.rankings, given.runs / path.stem)
             Console(width=150).print(grid)
 
 
@@ -135,16 +156,18 @@ def asked_of(engine: trivium.Engine, path: Path, sample: int | None, first: Sequ
         questions = random.Random(0).sample(questions, sample)  # noqa: S311 - draws questions
     searcher = engine.searcher
     traced = Evaluator(searcher).trace(questions)
-    fusions = {name: searcher.fusions.get(name) for name in first if name != "vector"}
+    runs = read_runs([name for name in first if name not in FIRST], [one.id for one in questions])
+    fusions = {name: searcher.fusions.get(name) for name in first if name in FIRST and name != "vector"}
     signals = any(fusion.needs_signals for fusion in fusions.values())
-    for question in track(traced.questions, description=path.stem):
+    for question in track(traced.questions, description=path.stem, console=Console(stderr=True)):
         with engine.store.pinned() as store:
             query = searcher.query(question.text, store=store)
             table = searcher.table(query, searcher.retrievers.choose(), signals=signals)
             rankings = {"vector": own_ranking(table, "vector")} if "vector" in first else {}
             for name, fusion in fusions.items():
                 rankings[name] = fused_ranking(table, searcher.fuse(fusion, table).scores)
-            yield Asked(query, traced.gold[question.id], rankings)
+            rankings |= {name: list(run.get(question.id, ())) for name, run in runs.items()}
+            yield Asked(question.id, query, traced.gold[question.id], rankings)
 
 
 def rerank_all(
@@ -153,6 +176,7 @@ def rerank_all(
     asked: Iterator[Asked],
     rerankers: Sequence[str],
     settings: dict[str, str],
+    kept: Kept,
 ) -> Grid:
     """Return a table with each first stage alone and after each reranker."""
     failed: list[str] = []
@@ -165,14 +189,17 @@ def rerank_all(
     pages = []
     for one in asked:
         pages.append(one.gold.pages)
+        kept.gold[one.id] = one.gold
         gold = {uri for group in one.gold.groups for uri in group}
         for first, ranking in one.rankings.items():
             ranks.setdefault((first, ""), []).append(rank_of([uri for uri, _ in ranking], gold))
+            kept.add(first, ranking=ranking)
             for reranker, stage in stages.items():
                 began = time.perf_counter()
                 placed = stage.reranked(one.query, ranking)
                 seconds.setdefault(reranker, []).append(time.perf_counter() - began)
                 ranks.setdefault((first, reranker), []).append(rank_of([p.uri for p in placed], gold))
+                kept.add(first, reranker, ranking=[(p.uri, p.deciding) for p in placed])
     grid = Grid(title=f"{name}: {len(pages)} questions" + (f", {len(failed)} failures" if failed else ""))
     for column in (
         "first stage",
@@ -204,7 +231,7 @@ def rank_of(uris: Sequence[str], gold: set[str]) -> float:
     return next((float(rank) for rank, uri in enumerate(uris, start=1) if uri in gold), float("inf"))
 
 
-def cut_all(name: str, asked: Iterator[Asked]) -> Grid:
+def cut_all(name: str, asked: Iterator[Asked], runs: Kept) -> Grid:
     """Return a table of first stages and rules, compared with a fixed number of passages with the same mean."""
     kept: dict[tuple[str, str], list[tuple[int, float]]] = {}
     fixed: dict[str, list[list[float]]] = {}
@@ -212,6 +239,7 @@ def cut_all(name: str, asked: Iterator[Asked]) -> Grid:
     cuts = {text: Cut.read(text) for text in CUTS}
     for one in asked:
         pages.append(one.gold.pages)
+        runs.gold[one.id] = one.gold
         for first, ranking in one.rankings.items():
             found = found_by(one.gold, [uri for uri, _ in ranking])
             fixed.setdefault(first, []).append([found(range(k)) for k in range(12)])
@@ -225,6 +253,8 @@ def cut_all(name: str, asked: Iterator[Asked]) -> Grid:
             counts |= {name: rule(scores) for name, (rule, odds) in OTHERS.items() if likely or not odds}
             for text, count in counts.items():
                 kept.setdefault((first, text), []).append((count, found(range(count))))
+                runs.add(first, text, ranking=ranking[:count])
+            runs.add(first, ranking=ranking)
     grid = Grid(title=f"{name}: {len(pages)} questions; found: share of the gold among the passages kept")
     for column in (
         "first stage",

@@ -9,6 +9,7 @@ A useful judge gives high scores to the former throughout, and a low score for `
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 
 from people import Case, several, single
 
@@ -20,15 +21,17 @@ from trivium.synthetic.records import CRITERIA, Bridge, Judged, Outcome, Written
 from trivium.synthetic.run import THRESHOLD
 
 
-def main() -> None:
+def main(
+    arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
+) -> None:
     """Print a table of kinds of questions x criteria."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", required=True)
     parser.add_argument("--questions", type=int, default=10)
-    given = parser.parse_args()
-    model = open_chat_model(given.model)
+    given = parser.parse_args(arguments)
+    model = open_model(given.model)
     print(f"| {model.name} | questions | readable |", " | ".join(CRITERIA), f"| all {THRESHOLD} or more |")
     print("|---|---|---|" + "---|" * len(CRITERIA) + "---|")
     for name, cases in (

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from trivium.graph.factory import open_store
+from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.generate import generate
 from trivium.synthetic.plain import PlainSampling, generate_plain
@@ -23,7 +25,9 @@ from trivium.synthetic.sample import Sampling
 WAYS = ("whole", "steps", "plain")
 
 
-def main() -> None:
+def main(
+    arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
+) -> None:
     """Print a table, then every question that passed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -36,8 +40,8 @@ def main() -> None:
         "--attempts", type=int, default=None, help="attempts of whole and steps (default: those of each)"
     )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    given = parser.parse_args()
-    model = open_chat_model(given.model)
+    given = parser.parse_args(arguments)
+    model = open_model(given.model)
     print("| way | asked | pass | declined | fail | malformed | tokens read | written | seconds |")
     print("|---|---|---|---|---|---|---|---|---|")
     with open_store(given.store) as store:

@@ -18,6 +18,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.hits import HitFile, HitList, hit_list, load_hits, save_hits
+from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.ranking import Ranking
 from trivium.training.data import Collection, HitSet
 from trivium.training.settings import ThesisSettings
@@ -36,20 +37,31 @@ EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {
 @dataclass(frozen=True, slots=True)
 class Source:
     """A store and files of questions about it. ``cache`` is a folder for hit lists, which are read from it if present.
-    ``selector`` is the path selector.
+    ``selector`` is the path selector. ``settings`` are settings of retrievers, such as section.sections=3.
     """
 
     store: str
     questions: Sequence[Path]
     selector: str | None = None
     cache: Path | None = None
+    settings: Sequence[str] = ()
+
+    def open(self) -> Engine:
+        """The engine that is asked."""
+        return Engine.open(self.store, selector=self.selector, settings=parse_assignments(self.settings))
+
+    def kept(self, questions: Path) -> Path | None:
+        """Where the hit lists of a file are kept, those of other settings apart."""
+        if self.cache is None:
+            return None
+        return self.cache / f"{','.join([questions.stem, *sorted(self.settings)])}.npz"
 
 
 def hit_sets(source: Source) -> Collection:
     """Return complete hit lists for each file of questions: all chunks of the pages, sections and entities found."""
     files: dict[str, HitFile] = {}
     for path in source.questions:
-        kept = None if source.cache is None else source.cache / f"{path.stem}.npz"
+        kept = source.kept(path)
         if kept is not None and kept.exists():
             print(f"{kept} is there: taken as it is", file=sys.stderr)
             files[path.stem] = load_hits(kept)
@@ -75,7 +87,7 @@ def collection_of(files: Mapping[str, HitFile]) -> Collection:
 
 def collect(source: Source, questions: Path) -> HitFile:
     """Query the five retrievers with every question whose gold is in the store, each with its own list length."""
-    with Engine.open(source.store, selector=source.selector) as engine:
+    with source.open() as engine:
         searcher = engine.searcher
         traced = Evaluator(searcher).trace(read_questions(questions))
         retrievers = searcher.retrievers.choose(RETRIEVERS)
@@ -90,9 +102,9 @@ def collect(source: Source, questions: Path) -> HitFile:
         return HitFile(tuple(kept), searcher.embedder.get().identity.name)
 
 
-def each_retriever(source: Source, questions: Path) -> tuple[list[Gold], dict[str, list[Ranking]]]:
-    """Return the gold of the questions, and the complete rankings of each row of table 4.3."""
-    with Engine.open(source.store, selector=source.selector) as engine:
+def each_retriever(source: Source, questions: Path) -> tuple[dict[str, Gold], dict[str, list[Ranking]]]:
+    """Return the gold of the questions by id, and the complete rankings of each row of table 4.3."""
+    with source.open() as engine:
         searcher = engine.searcher
         traced = Evaluator(searcher).trace(read_questions(questions))
         made = {
@@ -106,7 +118,16 @@ def each_retriever(source: Source, questions: Path) -> tuple[list[Gold], dict[st
                 for row, retriever in made.items():
                     found = retriever.retrieve(query, None)
                     rankings[row].append([(one.uri, one.score) for one in found])
-        return [traced.gold[question.id] for question in traced.questions], rankings
+        return {question.id: traced.gold[question.id] for question in traced.questions}, rankings
+
+
+def gold_of(source: Source) -> dict[str, dict[str, Gold]]:
+    """The gold of each file of questions, by their ids, in the order of the file."""
+    with source.open() as engine:
+        traced = {
+            path.stem: Evaluator(engine.searcher).trace(read_questions(path)) for path in source.questions
+        }
+    return {name: {one.id: own.gold[one.id] for one in own.questions} for name, own in traced.items()}
 
 
 def documents(gold: Sequence[Gold]) -> np.ndarray:

@@ -14,7 +14,9 @@ pages: 80 % for training and 20 % for evaluation, five times, so that every ques
 one split, as in the thesis). ``--trained-on`` adds the hybrid trained on other hit lists, as the thesis evaluated
 multi-hop questions with a network trained on one-hop questions. ``--selector record:FILE`` lets the language model of
 TRIVIUM_CHAT_MODEL select paths and records its choices; ``--selector replay:FILE`` repeats them without a model.
-Requires the extras ``train`` and ``dev``.
+``--set section.sections=3 entity.entities=3`` changes how many results retrievers return. ``--runs FOLDER`` writes a
+TREC run of each row with judgements, one folder per set, for ``trivium leaderboard FOLDER``; ``--run-in FILE`` adds the
+run of another system to tables 4.1 to 4.4. Requires the extras ``train`` and ``dev``.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ sys.path.append(str(Path(__file__).parent))
 import published
 import systems
 import tables
-from collect import Source, each_retriever, hit_sets
+from collect import Source, each_retriever, gold_of, hit_sets
 
 from trivium.errors import InputError, TriviumError
+from trivium.evaluation.run_files import read_runs
 from trivium.training.fit import load_keras
 from trivium.training.settings import MININGS, SAMPLINGS, ThesisSettings
 
@@ -47,7 +50,7 @@ FOLDS = 5
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make one table and print it."""
     given = parser().parse_args(arguments)
-    source = Source(given.store, given.questions, given.selector, given.cache)
+    source = Source(given.store, given.questions, given.selector, given.cache, given.set)
     chosen = {"mining": given.mining, "sampling": given.sampling}
     settings = replace(
         ThesisSettings(),
@@ -60,7 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except TriviumError as error:
         sys.exit(f"error: {error}")
     if given.json:
-        described = {"table": given.table, "selector": given.selector, "settings": asdict(settings)}
+        described = {
+            "table": given.table,
+            "selector": given.selector,
+            "set": given.set,
+            "settings": asdict(settings),
+        }
         print(json.dumps({**described, **made}, indent=1, ensure_ascii=False))
     else:
         print(text)
@@ -74,6 +82,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--questions", type=Path, nargs="+", required=True, help="Question files (JSON Lines).")
     made.add_argument("--selector", help="Path selector: match, llm, record:FILE, replay:FILE.")
     made.add_argument("--cache", type=Path, help="Folder for hit lists; existing ones are reused.")
+    made.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="Settings of retrievers.")
+    made.add_argument("--runs", type=Path, help="Folder for TREC runs and judgements of the rows.")
+    made.add_argument("--run-in", type=Path, nargs="+", default=[], help="TREC runs to add to the table.")
     made.add_argument(
         "--trained-on", type=Path, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
     )
@@ -93,21 +104,24 @@ def parser() -> argparse.ArgumentParser:
 def make(given: argparse.Namespace, source: Source, settings: ThesisSettings) -> tuple[dict[str, Any], str]:
     """Return a table as JSON and as Markdown."""
     if given.table == "4.3":
-        made = []
-        for path in source.questions:
-            gold, rankings = each_retriever(source, path)
-            made.append(tables.each_retriever(path.stem, gold, tables.rows_of(gold, rankings)))
-        return _of_sets(made)
+        found = {path.stem: each_retriever(source, path) for path in source.questions}
+        runs = trec_runs(given, source, [key for gold, _ in found.values() for key in gold])
+        return _of_sets(
+            [
+                tables.each_retriever(name, list(gold.values()), tables.measured(name, gold, rankings, runs))
+                for name, (gold, rankings) in found.items()
+            ]
+        )
     training = hit_sets(source)
     if given.table == "4.5":
-        found = {
+        of_views = {
             "+".join(one.name for one in training.sets): systems.importance(
                 training, settings, given.folds, REPEATS
             )
         }
-        return {"importance": found, "published": dict(published.IMPORTANCE)}, tables.importance_markdown(
-            found
-        )
+        told = {"importance": of_views, "published": dict(published.IMPORTANCE)}
+        return told, tables.importance_markdown(of_views)
+    runs = trec_runs(given, source, [key for one in training.sets for key in one.traced.gold])
     quiet_keras()
     splits = given.folds if given.splits is None else min(given.splits, given.folds)
     known = systems.variants(settings)
@@ -132,7 +146,13 @@ def make(given: argparse.Namespace, source: Source, settings: ThesisSettings) ->
                 moved = systems.transferred(given.trained_on, training, known[row])
                 scores[f"{row}, trained on {on}"] = moved
     shape = {"4.1": tables.one_hop, "4.2": tables.several_hops, "4.4": tables.left_out}[given.table]
-    return _of_sets(tables.set_tables(training, scores, judged, shape, baselines=given.table != "4.4"))
+    return _of_sets(tables.set_tables(training, scores, judged, shape, runs, baselines=given.table != "4.4"))
+
+
+def trec_runs(given: argparse.Namespace, source: Source, ids: Sequence[str]) -> tables.TrecRuns:
+    """The runs that are given, and where those of the rows go; the gold of the questions where either needs it."""
+    gold = gold_of(source) if given.run_in or given.runs else {}
+    return tables.TrecRuns(read_runs(given.run_in, ids), given.runs, gold)
 
 
 def _of_sets(made: Sequence[tables.SetTable]) -> tuple[dict[str, Any], str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ from numpy.typing import NDArray
 from systems import HYBRID, NAIVE, VECTOR, Scores
 
 from trivium.datasets.gold import Gold
+from trivium.errors import InputError
 from trivium.evaluation.retrieval import MULTI_HOP, SINGLE_HOP, measure
+from trivium.evaluation.run_files import Runs
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, plain, share
+from trivium.evaluation.trec import write_rankings
 from trivium.search.ranking import Ranking
-from trivium.training.data import Collection
+from trivium.training.data import Collection as HitCollection
 
 ONE_HOP = tuple(f"{name}@{k}" for name in ("hit", "precision", "recall") for k in SINGLE_HOP)
 SEVERAL_HOPS = tuple(
@@ -143,11 +147,44 @@ def rows_of(gold: Sequence[Gold], rankings: Mapping[str, Sequence[Ranking]]) -> 
     return rows
 
 
+@dataclass(frozen=True, slots=True)
+class TrecRuns:
+    """TREC runs of other systems by their names, which are rows of the sets they are about; and the folder for those of
+    the rows, where they are kept. ``gold`` is that of each set, by the ids of questions: hit lists know only what their
+    own retrievers found of it."""
+
+    given: Runs = field(default_factory=dict)
+    folder: Path | None = None
+    gold: Mapping[str, Mapping[str, Gold]] = field(default_factory=dict)
+
+    def beside(self, ids: Collection[str], rows: Collection[str]) -> dict[str, list[Ranking]]:
+        """What the given runs found for questions by their ``ids``. Raises InputError for one named as a row is."""
+        about = {name: run for name, run in self.given.items() if run.keys() & set(ids)}
+        if taken := about.keys() & set(rows):
+            raise InputError(f"expected runs named unlike the rows, got {', '.join(sorted(taken))}")
+        return {name: [list(run.get(one, ())) for one in ids] for name, run in about.items()}
+
+    def keep(self, name: str, gold: Mapping[str, Gold], rankings: Mapping[str, Sequence[Ranking]]) -> None:
+        """Write the runs of a set and its judgements."""
+        if self.folder is not None:
+            write_rankings(gold, rankings, self.folder / name)
+
+
+def measured(
+    name: str, gold: Mapping[str, Gold], rankings: Mapping[str, Sequence[Ranking]], runs: TrecRuns
+) -> dict[str, System]:
+    """The rows of a set: its rankings and those of given runs; all are kept where runs are."""
+    every = {**rankings, **runs.beside(gold, rankings)}
+    runs.keep(name, gold, every)
+    return rows_of(list(gold.values()), every)
+
+
 def set_tables(
-    training: Collection,
+    training: HitCollection,
     scores: Mapping[str, Sequence[Scores]],
     judged: NDArray[np.bool_],
     make: Callable[[str, Sequence[Gold], dict[str, System]], SetTable],
+    runs: TrecRuns,
     *,
     baselines: bool = True,
 ) -> list[SetTable]:
@@ -158,8 +195,8 @@ def set_tables(
     for one in training.sets:
         places = [n for n in range(start, start + len(one.hits)) if judged[n]]
         hits = [training.hits[n] for n in places]
-        every = list(one.traced.gold.values())
-        gold = [every[n - start] for n in places]
+        every = list({**one.traced.gold, **runs.gold.get(one.name, {})}.items())
+        gold = dict(every[n - start] for n in places)
         start += len(one.hits)
         rankings: dict[str, list[Ranking]] = {}
         if baselines:
@@ -168,7 +205,7 @@ def set_tables(
         for row, own in scores.items():
             rankings[row] = systems.fused(hits, [own[n] for n in places])
         if hits:
-            tables.append(make(one.name, gold, rows_of(gold, rankings)))
+            tables.append(make(one.name, list(gold.values()), measured(one.name, gold, rankings, runs)))
     return tables
 
 

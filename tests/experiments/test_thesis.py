@@ -14,7 +14,11 @@ from tests.built_stores import EMBEDDER, copy_of_store
 from tests.training.world import needs_tensorflow
 from trivium import Engine
 from trivium.datasets.gold import Gold
+from trivium.datasets.questions import read_questions
 from trivium.embedding.plain import is_plain
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.leaderboard.folder import read_leaderboard
+from trivium.evaluation.trec import write_run
 from trivium.fusion.hits import hit_list, load_hits
 from trivium.fusion.table import Table
 from trivium.graph.schema import Label
@@ -97,6 +101,51 @@ def test_one_hop_and_what_was_left_out(store: Path, cache: Path, capsys: pytest.
         ONE_HOP.stem
     ]
     assert 30 < left["questions"] < 60 and set(left["rows"]) == {"hybrid", *only}
+
+
+def test_settings_make_other_lists_kept_apart(store: Path, tmp_path: Path) -> None:
+    """Fewer sections give fewer candidates, and are not mistaken for the lists that are there."""
+    few = tmp_path / "few.jsonl"
+    few.write_text("\n".join(ONE_HOP.read_text("utf-8").splitlines()[:5]), "utf-8")
+    sets = [
+        hit_sets(Source(str(store), [few], cache=tmp_path, settings=settings))
+        for settings in ((), ("section.sections=1", "entity.entities=1"), ())
+    ]
+    whole, less, again = (sum(len(hit.table.chunks) for hit in own.hits) for own in sets)
+    assert less < whole == again
+    assert (tmp_path / "few,entity.entities=1,section.sections=1.npz").exists()
+
+
+@needs_tensorflow
+def test_runs_go_in_and_out(
+    store: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that has every right passage first is a row with all of them, also where none of the five retrievers found
+    them; runs of the rows have the figures of the table. One about other questions is refused."""
+    with Engine.open(store) as engine:
+        traced = Evaluator(engine.searcher).trace(read_questions(ONE_HOP))
+    right = {key: [(gold.groups[0][0], 1.0)] for key, gold in traced.gold.items()}
+    write_run(tmp_path / "right.run", "right", right)
+    given = [
+        "--questions",
+        ONE_HOP,
+        "--cache",
+        cache,
+        "--run-in",
+        tmp_path / "right.run",
+        "--runs",
+        tmp_path / "runs",
+    ]
+    more = ["--epochs", 1, "--folds", 3, "--splits", 1, "--rows", "no mining"]
+    made = printed(capsys, "4.1", store, *given, *more)["sets"][ONE_HOP.stem]["rows"]
+    assert list(made) == ["vector", "naive hybrid", "no mining", "right"]
+    assert made["right"]["hit@1"]["mean"] == 1
+    found = read_leaderboard(tmp_path / "runs" / ONE_HOP.stem, by="hit@3")
+    ranked = {place.name: place.means["hit@3"] for place in found.places}
+    assert ranked["no mining"] == pytest.approx(made["no mining"]["hit@3"]["mean"])
+    write_run(tmp_path / "right.run", "right", {"elsewhere": [("x", 1.0)]})
+    with pytest.raises(SystemExit, match="expected a run of these 124 questions"):
+        table.main(["4.3", "--store", str(store), *map(str, given)])
 
 
 @needs_tensorflow

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -50,17 +50,25 @@ def write_runs(report: Report, folder: str | Path) -> None:
 
     Row names that are not plain file names are percent-encoded. Raises InputError if nothing can be written.
     """
+    traced = report.traced
+    write_rankings({one.id: traced.gold[one.id] for one in traced.questions}, report.rankings, folder)
+    metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
+    write_file(Path(folder) / "metrics.json", f"{metrics}\n")
+
+
+def write_rankings(
+    gold: Mapping[str, Gold], rankings: Mapping[str, Sequence[Ranking]], folder: str | Path
+) -> None:
+    """Write the run of each system, and the judgements, as :func:`write_runs` does: ``rankings`` has one for each
+    question of ``gold`` (question id -> gold), in its order. Raises InputError when nothing can be written."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: expected a folder for the runs, got {error.strerror}") from error
-    ids = [question.id for question in report.traced.questions]
-    for row, rankings in report.rankings.items():
-        write_run(run_path(folder, row), row, dict(zip(ids, rankings, strict=True)))
-    write_qrels(folder / "qrels.txt", report.traced.gold)
-    metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    write_file(folder / "metrics.json", f"{metrics}\n")
+    for row, ranked in rankings.items():
+        write_run(run_path(folder, row), row, dict(zip(gold, ranked, strict=True)))
+    write_qrels(folder / "qrels.txt", gold)
 
 
 def run_path(folder: Path, row: str) -> Path:
