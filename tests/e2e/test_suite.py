@@ -245,6 +245,16 @@ def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path)
     )
     run_suite(*arguments, progress=lambda *it: asked.append(it[0]))
     assert "single" in asked
+    astray = {key: [*ranking, ("Atlantis#chunk-1", 0.5)] for key, ranking in backwards.items()}
+    write_run(tmp_path / "else where.run", "else where", astray)
+    with pytest.raises(
+        InputError, match=r"1 of 3 passages is not a chunk .*'Atlantis#chunk-1'.* to rerank them"
+    ):
+        run_suite(*arguments)
+    bare = Suite(suite.path, (suite.sets[0].model_copy(update={"rerank": []}),))
+    (judged,) = run_suite(bare, *arguments[1:])
+    (warning,) = judged.report["warnings"]
+    assert warning.startswith("else where: 1 of 3") and warning.endswith("they count as wrong")
     (tmp_path / "else where.run").unlink()
     with pytest.raises(InputError, match=r"else where\.run"):
         run_suite(*arguments)

@@ -517,6 +517,13 @@ def test_runs_of_other_systems_are_contexts(
     # Of three questions one is about Titan, whose passage is always first; BM25 finds the right one of the three.
     assert cells["theirs", None]["gold_offered"] == pytest.approx(1 / 3)
     assert cells["theirs", "bm25"]["gold_offered"] == 1
+    write_run(folder / "theirs.run", "theirs", {ids[0]: [("Titan#chunk-1", 2.0), ("Atlantis#chunk-1", 1.0)]})
+    done = trivium("sweep", file, "--out", tmp_path / "other")
+    assert (
+        done.code == 1
+        and "1 of 2 passages is not a chunk of the store, such as 'Atlantis#chunk-1'"
+        in " ".join(done.err.split())
+    )
     write_run(folder / "theirs.run", "theirs", {"another": [("Titan#chunk-1", 1.0)]})
     done = trivium("sweep", file, "--out", tmp_path / "other")
     assert done.code == 1 and "expected a run of these 3 questions" in " ".join(done.err.split())

@@ -15,7 +15,7 @@ from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.gate import decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
-from trivium.evaluation.run_files import read_runs
+from trivium.evaluation.run_files import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.names import DEFAULT, NETWORK
@@ -115,6 +115,9 @@ class Evaluator:
             raise InputError(
                 f"expected runs named unlike the systems measured, got {', '.join(sorted(taken))}"
             )
+        if after:
+            refuse_unknown_chunks(given, searcher.store.chunk_uris() if given else (), "to rerank them")
+        unknown = unknown_chunks(given, searcher.store.chunk_uris() if given else ())
         for name in (*single, *fused, *given):
             log_odds = name in fused and fused[name].log_odds and condition is None
             for stage in cuts:
@@ -149,11 +152,11 @@ class Evaluator:
             save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name))
         if not traced.questions:
             rankings = {name: [] for name in (*single, *fused, *given)}
-        report = replace(evaluate(asked, traced, rankings), problems=tuple(problems))
-        if not after and not cuts:
-            return report
-        told = tuple(f"{count} of {len(traced.questions)} questions: {why}" for why, count in failed.items())
-        return replace(report, warnings=told, shown=("passages",) if cuts else ())
+        report = evaluate(asked, traced, rankings)
+        told = [f"{count} of {len(traced.questions)} questions: {why}" for why, count in failed.items()]
+        warnings = (*(f"{words}: they count as wrong" for words in unknown.values()), *told)
+        shown = ("passages",) if cuts else ()
+        return replace(report, problems=tuple(problems), warnings=warnings, shown=shown)
 
     def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
         """Decide from an evaluation on the user's own questions what ``default`` means in this store: the trained

@@ -44,3 +44,30 @@ def read_runs(paths: Iterable[str | Path], questions: Collection[str]) -> Runs:
                 )
         runs[name] = dict(run)
     return runs
+
+
+def unknown_chunks(runs: Runs, chunks: Iterable[str]) -> dict[str, str]:
+    """System -> what of its run is not among the ``chunks`` of a store, in words; those that are all there are left out.
+
+    >>> unknown_chunks({"theirs": {"q": [("a", 2.0), ("b", 1.0)]}}, ["a"])
+    {'theirs': "theirs: 1 of 2 passages is not a chunk of the store, such as 'b'"}
+    """
+    if not runs:
+        return {}
+    known = set(chunks)
+    told = {}
+    for name, run in runs.items():
+        named = dict.fromkeys(chunk for ranking in run.values() for chunk, _ in ranking)
+        if away := [chunk for chunk in named if chunk not in known]:
+            many = "are not chunks" if len(away) > 1 else "is not a chunk"
+            told[name] = (
+                f"{name}: {len(away)} of {len(named)} passages {many} of the store, such as {away[0]!r}"
+            )
+    return told
+
+
+def refuse_unknown_chunks(runs: Runs, chunks: Iterable[str], purpose: str) -> None:
+    """Raise InputError where a run has passages that are not among the ``chunks`` of a store, whose texts the
+    ``purpose`` needs."""
+    for told in unknown_chunks(runs, chunks).values():
+        raise InputError(f"{told}; expected chunks of the store, whose texts are needed {purpose}")
