@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.factory import is_address
+from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
 from trivium.search.cut import Cut
 
@@ -73,9 +74,14 @@ class QuestionSet(Table):
     runs: Distinct[Name] = Field([])
 
     def paths(self, folder: Path) -> dict[str, str]:
-        """Resolve ``questions`` and ``store``, which are relative to the folder of the file."""
-        store = self.store if is_address(self.store) else str(folder / self.store)
-        return {"questions": str(folder / self.questions), "store": store}
+        """Resolve ``questions`` and ``store``, which are relative to the folder of the file; addresses and names of data
+        sets stay.
+        """
+        hub = self.questions.startswith(huggingface.PREFIX)
+        return {
+            "questions": self.questions if hub else str(folder / self.questions),
+            "store": self.store if is_address(self.store) else str(folder / self.store),
+        }
 
     def run_files(self, folder: Path) -> list[str]:
         """Resolve ``runs`` likewise."""

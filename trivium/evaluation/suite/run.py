@@ -21,6 +21,7 @@ from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
 from trivium.evaluation.digests import (
     changed_retrieval,
+    digest_of,
     digest_of_files,
     shipped_digest,
     store_digest,
@@ -43,6 +44,7 @@ from trivium.evaluation.suite.results import (
 from trivium.evaluation.systems import System, followed
 from trivium.evaluation.trec import write_runs
 from trivium.llm.base import ChatModel
+from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.names import RETRIEVERS
@@ -193,7 +195,7 @@ def _inputs(
         **after,
         **(given if suite_set.runs else {}),
         "version": trivium.__version__,
-        "questions": digest_of_files([Path(suite_set.questions)]),
+        "questions": _digest_of_questions(suite_set.questions),
         "sample": suite_set.sample,
         "seed": suite_set.seed,
         "exact": suite_set.exact,
@@ -205,6 +207,16 @@ def _inputs(
         "model": None if model is None else model.name,
         **changed_retrieval(engine.searcher.retrievers),
     }
+
+
+def _digest_of_questions(questions: str) -> str:
+    """Of a file, or of all files of a folder; of a data set of the hub its name. Raises InputError."""
+    if questions.startswith(huggingface.PREFIX):
+        return digest_of([questions])
+    path = Path(questions)
+    return digest_of_files(
+        sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    )
 
 
 def _latency(
