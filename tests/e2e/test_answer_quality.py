@@ -29,9 +29,12 @@ def test_answers_are_measured_kept_and_not_asked_for_again(
     """One JSON document with a row a context; the second run only reads, and shows people the same."""
     arguments = [
         "evaluate", QUESTIONS, "--store", sample_store, "--answers", "--sample", "8", "--gold",
-        "--out", tmp_path / "run",
+        "--out", tmp_path / "run", "--runs", tmp_path / "contexts",
     ]  # fmt: skip
     report = trivium(*arguments, "--json").json
+    board = trivium("leaderboard", tmp_path / "contexts", "--measure", "hit@1", "--json").json
+    assert (board["questions"], {place["name"] for place in board["places"]}) == (8, {"vector", "default"})
+    assert all(place["cmc"][5] == report["rows"][place["name"]]["gold_offered"] for place in board["places"])
     assert (report["questions"], report["asked"], report["reader"]) == (124, 8, None)
     assert list(report["rows"]) == ["vector", "default", "gold"]
     for row in report["rows"].values():

@@ -19,7 +19,7 @@ from tests.e2e.conftest import Run
 from tests.evaluation.small_store import fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, streamed
 from trivium.datasets.questions import read_questions
-from trivium.evaluation.trec import write_run
+from trivium.evaluation.trec import read_run, write_run
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -517,6 +517,18 @@ def test_runs_of_other_systems_are_contexts(
     # Of three questions one is about Titan, whose passage is always first; BM25 finds the right one of the three.
     assert cells["theirs", None]["gold_offered"] == pytest.approx(1 / 3)
     assert cells["theirs", "bm25"]["gold_offered"] == 1
+    kept = {path.name for path in (tmp_path / "out" / "runs").iterdir()}
+    assert kept == {"rrf.run", "theirs.run", "rrf %3E bm25.run", "theirs %3E bm25.run", "qrels.txt"}
+    board = trivium("leaderboard", tmp_path / "out" / "runs", "--measure", "hit@1", "--json").json
+    assert {place["name"]: place["means"]["hit@1"] for place in board["places"]} == {
+        context if rerank is None else f"{context} > {rerank}": pytest.approx(means["gold_offered"])
+        for (context, rerank), means in cells.items()
+    }
+    file.write_text(file.read_text().replace("k = [1]", "k = [1, 3]").replace('rerank = ["bm25"]', ""))
+    assert trivium("sweep", file, "--out", tmp_path / "out").code == 0
+    assert {path.name for path in (tmp_path / "out" / "runs").glob("*.run")} == {"rrf.run", "theirs.run"}
+    # As deep as the largest k.
+    assert {len(ranking) for ranking in read_run(tmp_path / "out" / "runs" / "theirs.run").values()} == {3}
     write_run(folder / "theirs.run", "theirs", {ids[0]: [("Titan#chunk-1", 2.0), ("Atlantis#chunk-1", 1.0)]})
     done = trivium("sweep", file, "--out", tmp_path / "other")
     assert (

@@ -74,6 +74,7 @@ def evaluate_answers(options: Evaluation) -> None:
             gold=options.gold,
             no_context=options.no_context,
             runs=options.runs_in or (),
+            runs_out=options.runs,
             rerank=[name for name in rerankers if name is not None],
             cut=cuts,
             model=writer.model,

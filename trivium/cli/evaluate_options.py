@@ -270,7 +270,6 @@ class Evaluation:
             why,
             {
                 "--where": self.where,
-                "--runs": self.runs,
                 "--hits": self.hits,
                 "--depth": self.depth,
                 "--activate": self.activate,
@@ -282,7 +281,7 @@ class Evaluation:
         values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
         self._refuse(why, {**values, "--answers": self.answers, "--run-in": self.runs_in or None})
         self._refuse(why, {"--rerank": self.rerank or None, "--cut": self.cut or None})
-        self._refuse(why, {"--annotators": self.annotators})
+        self._refuse(why, {"--annotators": self.annotators, "--runs": self.runs})
 
     def refuse_of_folder(self, why: str) -> None:
         """Reject the options for results kept in a folder."""

@@ -15,6 +15,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers
 from trivium.evaluation.answers.bertscore import BertScore
+from trivium.evaluation.answers.contexts import write_contexts
 from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import (
     DEFAULT_WAYS,
@@ -61,6 +62,7 @@ def evaluate_answers(
     gold: bool = False,
     no_context: bool = False,
     runs: Sequence[str | Path] = (),
+    runs_out: str | Path | None = None,
     rerank: Sequence[str | Reranker] = (),
     cut: Sequence[str | Cut] = (),
     model: ChatModel | None = None,
@@ -85,7 +87,8 @@ def evaluate_answers(
     adds the gold passages themselves, and ``no_context`` an empty context (what the model knows by itself). ``runs``
     are TREC files of further contexts (ids of questions as in the question file, uris of chunks). ``rerank`` adds a
     row for each of these contexts (except gold and empty) and each reranker, ``NAME > RERANKER``, and ``cut`` one for
-    all of them and each rule, ``NAME > RULE``, with at most ``k`` passages if the rule has no bounds.
+    all of them and each rule, ``NAME > RULE``, with at most ``k`` passages if the rule has no bounds. The folder
+    ``runs_out`` receives the runs of all contexts, with judgements.
 
     The questions are those whose gold can be traced and whose answers are known, from a file or given; if there are
     more, ``sample`` of them, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
@@ -143,6 +146,8 @@ def evaluate_answers(
         models,
     )
     answers = collect_answers(asking, tuple(rows), asked, folder, progress)
+    if runs_out is not None:
+        write_contexts(answers, {one.id: traced.gold[one.id] for one in asked}, runs_out)
     judgements = collect_judgements(
         engine.store, engine.embedder, judges, ways, answers, asked, folder, progress
     )

@@ -16,6 +16,7 @@ from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers
+from trivium.evaluation.answers.contexts import write_contexts
 from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import (
     WAYS,
@@ -46,6 +47,8 @@ from trivium.settings import load_settings
 from trivium.types import Question, Usage
 
 OpenModel = Callable[[str], ChatModel]
+RUNS = "runs"
+"""The folder of the runs of contexts, below that of a sweep."""
 
 
 @dataclass
@@ -150,6 +153,7 @@ def run_sweep(
         for group in groups:
             _count_earlier(state, group)
         stopped = _ask_all(state, groups)
+        _write_contexts(state, groups)
         cells = [found for group in groups for found in _kept(state, group)]
     return summarise_sweep(
         sweep, traced, [question.id for question in asked], cells, baseline, meter, stopped, state.failures
@@ -285,6 +289,23 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
         partial(_told, state, "judgements"),
         {model.name: JudgeTab(state.meter, priced)},
     )
+
+
+def _write_contexts(state: _State, groups: Sequence[Group]) -> None:
+    """What was found for the questions, whoever read it: each context once, with as many passages as the largest k."""
+    found: dict[str, list[Answered]] = {}
+    for group in sorted(groups, key=lambda group: -group.k):
+        log = JsonLines(state.folder / group.folder / ANSWERS, Answered)
+        by_place = {(one.row, one.question): one for one in log.records()}
+        for row in group.rows:
+            there = [by_place[row, q.id] for q in state.asked if (row, q.id) in by_place]
+            if row not in found and len(there) == len(state.asked):
+                found[row] = there
+    order = dict.fromkeys(row for group in groups for row in group.rows if row in found)
+    gold = {question.id: state.traced.gold[question.id] for question in state.asked}
+    for earlier in (state.folder / RUNS).glob("*.run"):
+        earlier.unlink()
+    write_contexts({row: found[row] for row in order}, gold, state.folder / RUNS)
 
 
 def _kept(state: _State, group: Group) -> list[CellAnswers]:
