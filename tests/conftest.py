@@ -9,12 +9,13 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+from tests.bundled_model import loaded_once
 from tests.neo4j_servers import neo4j_5, neo4j_2026
 
 __all__ = ["neo4j_5", "neo4j_2026"]
@@ -24,6 +25,23 @@ ASKS_SHARED_SERVERS = re.compile(
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""
+
+TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_training\.py)")
+"""Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""
+
+READS_SAMPLE = re.compile(
+    r"tests/(browser/test_neo4j_|e2e/test_explore_guide\.py|graph/neo4j/test_plans\.py)"
+    r"|tests/graph/neo4j/test_replica\.py::test_(a_search_asks|keyword_search)_"
+)
+"""Those of them that only read the sample in a server. They come one after another: the others empty the database, and
+to fill it takes ten seconds."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loaded_once() -> Iterator[None]:
+    """Of the embedder that is always there."""
+    with loaded_once():
+        yield
 
 
 @pytest.hookimpl(wrapper=True)
@@ -51,7 +69,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """See that no test that asks a shared server is missing from the pattern."""
+    """Put the tests that read the sample in a server one after another; see that no test that asks a shared server is
+    missing from the pattern."""
+    reading = [item for item in items if READS_SAMPLE.match(item.nodeid)]
+    if reading:
+        first = items.index(reading[0])
+        items[first:] = reading + [item for item in items[first:] if not READS_SAMPLE.match(item.nodeid)]
     for item in items:
         servers = {"neo4j_5", "neo4j_2026"}.intersection(getattr(item, "fixturenames", ()))
         if servers and not ASKS_SHARED_SERVERS.match(item.nodeid):
@@ -61,11 +84,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class FilesAndServers(LoadFileScheduling):
-    """Whole files, and as if they were one file, all tests of the shared servers."""
+    """Whole files, and as if they were one file, all tests of the shared servers, and all that train."""
 
     def _split_scope(self, nodeid: str) -> str:
         if ASKS_SHARED_SERVERS.match(nodeid):
             return "shared servers"
+        if TRAINS.match(nodeid):
+            return "training"
         scope: str = super()._split_scope(nodeid)
         return scope
 
