@@ -1,13 +1,20 @@
-"""The command, and the sample encyclopaedia in a store that it has built."""
+"""The command, and the sample encyclopaedia in a store that it has built.
+
+There are three ways to run it, from cheap to dear: ``trivium`` in the process of the tests, where the test is of what
+it does and says; ``trivium_process`` in a process of its own, where it matters how that starts and ends;
+``fresh_trivium`` in one that imports everything anew.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -58,6 +65,25 @@ def run_trivium(
     return Result(done.returncode, done.stdout, done.stderr)
 
 
+def run_here(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Result:
+    """Run the command in this process, as if in one of its own: with its own streams, folder and environment."""
+    from trivium.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in {"COLUMNS": "100", **variables}.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        try:
+            main([str(argument) for argument in arguments])
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    said = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))  # type: ignore[attr-defined]
+    return Result(code, *said)
+
+
 @pytest.fixture(scope="session")
 def python() -> Iterator[Path]:
     """An interpreter that has imported the package already."""
@@ -66,8 +92,14 @@ def python() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def trivium(python: Path) -> Run:
-    """The command, in an interpreter that has imported it already: a second less for each call."""
+def trivium() -> Run:
+    """The command, in this process."""
+    return run_here
+
+
+@pytest.fixture(scope="session")
+def trivium_process(python: Path) -> Run:
+    """The command, in a process that is forked from an interpreter that has imported it already."""
     return partial(run_trivium, python)
 
 

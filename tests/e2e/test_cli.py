@@ -1,4 +1,4 @@
-"""The command line does what its help says, on the sample encyclopaedia, process by process."""
+"""The command line does what its help says, on the sample encyclopaedia."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     """SIGINT while it embeds: exit code 130, and the next run embeds only what is left."""
     store, pages = tmp_path / "store", tmp_path / "pages"
     pages.mkdir()
-    for page in sorted(pages_folder().iterdir())[:16]:
+    for page in sorted(pages_folder().iterdir())[:8]:
         shutil.copy(page, pages)
     command = [sys.executable, "-m", "trivium", "build", str(pages), "--store", str(store)]
     slowly = {**os.environ, "TRIVIUM_WORKERS": "1"}
@@ -233,7 +233,8 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     assert running.returncode == 130 and "interrupted" in err and "Traceback" not in err
     left = trivium("stats", "--store", store, "--json").json
     assert left["to_embed"] > 0
-    assert trivium("embed", "--store", store, "--json").json["texts"] == left["to_embed"]
+    done = trivium("embed", "--store", store, "--no-sentences", "--json").json
+    assert done["texts"] == left["to_embed"]
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads processes from /proc")

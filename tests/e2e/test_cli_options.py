@@ -141,23 +141,23 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_parts_of_installed_packages_go_by_name(
-    fresh_trivium: Run, sample_store: Path, few_questions: Path
+    trivium: Run, fresh_trivium: Run, sample_store: Path, few_questions: Path
 ) -> None:
     """In lists too, and with settings of their own. An interpreter finds packages when it starts."""
-    trivium = fresh_trivium
     found = ["search", QUESTION, "--store", sample_store, "--json", "--retriever"]
-    own = trivium(*found, "mine", "--set", "mine.size=3").json["hits"]
+    own = fresh_trivium(*found, "mine", "--set", "mine.size=3").json["hits"]
     vector = trivium(*found, "vector").json["hits"]
     assert [hit["uri"] for hit in own] == [hit["uri"] for hit in vector]
     assert list(own[0]["provenance"]) == ["mine"]
-    both = trivium(*found, "vector", "mine", "--fusion", "steep", "--explain").json["hits"]
+    both = fresh_trivium(*found, "vector", "mine", "--fusion", "steep", "--explain").json["hits"]
     assert set(both[0]["contributions"]) == {"vector", "mine"} and both[0]["score"] == 1.0
-    assert trivium(*found, "path", "--selector", "all").json["hits"] != trivium(*found, "path").json["hits"]
-    rows = trivium(
+    everything = fresh_trivium(*found, "path", "--selector", "all").json["hits"]
+    assert everything != trivium(*found, "path").json["hits"]
+    rows = fresh_trivium(
         "evaluate", few_questions, "--store", sample_store, "-r", "lexical,mine", "-f", "steep", "--json"
     ).json["rows"]  # fmt: skip
     assert list(rows) == ["lexical", "mine", "steep"]
-    wrong = trivium(*found, "mine", "--set", "mine.colour=red")
+    wrong = fresh_trivium(*found, "mine", "--set", "mine.colour=red")
     assert wrong.code == 2 and "unknown setting colour" in told(wrong)
 
 
@@ -205,20 +205,20 @@ def told(result: Result) -> str:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_lacks_characters_gets_others(
-    trivium: Run, sample_store: Path, encoding: str
+    trivium_process: Run, sample_store: Path, encoding: str
 ) -> None:
     """Text is simplified; JSON keeps every character, as an escape; errors and help are shown too."""
     arguments = ["search", "When did Asaph Hall live? ☿", "--store", sample_store]
     arguments += ["--rank", *map(str, range(1, 11))]
-    shown = trivium(*arguments, PYTHONIOENCODING=encoding)
+    shown = trivium_process(*arguments, PYTHONIOENCODING=encoding)
     assert (shown.code, shown.err) == (0, "")
     assert "(1829-1907)" in shown.out and "Asaph Hall > Life" in shown.out
     assert shown.out.startswith("When did Asaph Hall live? ?\n") and "####" in shown.out
-    exact = trivium(*arguments, "--json").json
-    assert trivium(*arguments, "--json", PYTHONIOENCODING=encoding).json == exact
-    wrong = trivium("stats", "--store", "Šťuř", PYTHONIOENCODING=encoding)
+    exact = trivium_process(*arguments, "--json").json
+    assert trivium_process(*arguments, "--json", PYTHONIOENCODING=encoding).json == exact
+    wrong = trivium_process("stats", "--store", "Šťuř", PYTHONIOENCODING=encoding)
     assert wrong.code == 1 and "Stur" in wrong.err and "Traceback" not in wrong.err
-    assert trivium("search", "--help", PYTHONIOENCODING=encoding).code == 0
+    assert trivium_process("search", "--help", PYTHONIOENCODING=encoding).code == 0
 
 
 def at_a_terminal(*arguments: str | Path) -> list[str]:

@@ -128,16 +128,16 @@ def test_an_unknown_title_gets_the_nearest(trivium: Run, folder: Path, tmp_path:
     assert "no such page" in trivium("remove", file, "--store", store).err
 
 
-def test_the_shell_completes_commands_and_titles(trivium: Run, folder: Path, tmp_path: Path) -> None:
+def test_the_shell_completes_commands_and_titles(trivium_process: Run, folder: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    trivium("build", folder, "--store", store, "--no-embed")
+    trivium_process("build", folder, "--store", store, "--no-embed")
 
     def completed(typed: str) -> str:
-        return trivium(_TRIVIUM_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed).out
+        return trivium_process(_TRIVIUM_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed).out
 
     assert "build" in completed("trivium bu") and "remove" not in completed("trivium bu")
     assert "Bustard" in completed(f"trivium remove --store {store} Bu")
-    assert "_TRIVIUM_COMPLETE" in trivium("--show-completion", SHELL="/bin/bash").out
+    assert "_TRIVIUM_COMPLETE" in trivium_process("--show-completion", SHELL="/bin/bash").out
 
 
 def test_a_folder_is_watched_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:

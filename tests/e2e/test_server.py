@@ -112,16 +112,16 @@ def test_listening_for_everybody_without_a_key_is_warned_of(sample_store: Path, 
     ],
 )
 def test_what_cannot_be_served_is_said_at_once(
-    trivium: Run, sample_store: Path, tmp_path: Path, options: list[str], code: int, says: str
+    trivium_process: Run, sample_store: Path, tmp_path: Path, options: list[str], code: int, says: str
 ) -> None:
     store = [] if "--store" in options or not options else ["--store", str(sample_store)]
-    result = trivium("serve", *store, *options, cwd=tmp_path)
+    result = trivium_process("serve", *store, *options, cwd=tmp_path)
     assert result.code == code and says in result.err and "Traceback" not in result.err
 
 
-def test_a_port_in_use_is_said_with_what_to_do(trivium: Run, sample_store: Path) -> None:
+def test_a_port_in_use_is_said_with_what_to_do(trivium_process: Run, sample_store: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = trivium("serve", "--store", sample_store, "--port", str(taken.getsockname()[1]))
+        result = trivium_process("serve", "--store", sample_store, "--port", str(taken.getsockname()[1]))
     assert result.code == 1 and "cannot listen" in result.err and "--port" in result.err
 
 
