@@ -12,6 +12,7 @@ import requests
 from neo4j import Driver, GraphDatabase
 
 from tests.e2e.conftest import Run
+from tests.graph.neo4j.stores import OLDER_SLOW
 from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
 from tests.neo4j_servers import Server, log_in
 from tests.plans import operators, replan
@@ -27,7 +28,7 @@ LARGEST_PICTURE = 300_000
 """Bytes."""
 
 
-@pytest.fixture(scope="module", params=["neo4j_5", "neo4j_2026"])
+@pytest.fixture(scope="module", params=OLDER_SLOW)
 def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
     """A server that holds the sample."""
     server: Server = request.getfixturevalue(request.param)

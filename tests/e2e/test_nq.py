@@ -18,6 +18,7 @@ from neo4j import GraphDatabase
 
 from tests.built_stores import EMBEDDER
 from tests.e2e.conftest import Run
+from tests.graph.neo4j.stores import OLDER_SLOW
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from tests.nq_rows import ONA, TARN, write_rows
@@ -272,7 +273,7 @@ def test_a_split_is_by_document(trivium: Run, folder: Path, tmp_path: Path) -> N
     assert missing.code == 1 and "there is no file or folder" in missing.err
 
 
-@pytest.mark.parametrize("fixture", ["neo4j_5", "neo4j_2026"])
+@pytest.mark.parametrize("fixture", OLDER_SLOW)
 def test_questions_are_nodes_in_neo4j(
     request: pytest.FixtureRequest, trivium: Run, folder: Path, fixture: str
 ) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+import pytest
+
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from trivium.graph.neo4j import Neo4jStore
 
 SERVERS = ("neo4j_5", "neo4j_2026")
 """The fixtures of the servers."""
+OLDER_SLOW = (pytest.param("neo4j_5", marks=pytest.mark.slow), "neo4j_2026")
+"""The same, for tests of what both do in one way: the older one is asked once more with the slow tests."""
 
 
 @contextmanager

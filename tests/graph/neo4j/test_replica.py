@@ -15,7 +15,7 @@ from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.stores import SERVERS, credentials, new_store
+from tests.graph.neo4j.stores import OLDER_SLOW, credentials, new_store
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
 from trivium.engine import Engine
@@ -81,7 +81,7 @@ def filled(neo4j_5: Server) -> Iterator[Neo4jStore]:
         yield store
 
 
-@pytest.mark.parametrize("fixture", SERVERS)
+@pytest.mark.parametrize("fixture", OLDER_SLOW)
 @settings(
     max_examples=5,
     deadline=None,

@@ -59,7 +59,7 @@ def _carry_out(store: GraphStore, step: Step) -> object:
     return (store.pages(), list(store.page_graphs()), store.types())
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=_steps)
 def test_any_history_leaves_the_nodes_and_edges_of_the_obvious_store(
     neo4j_5: Server, steps: list[Step]
