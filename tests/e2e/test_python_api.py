@@ -88,7 +88,7 @@ def test_a_longer_list_begins_with_the_shorter_one(engine: trivium.Engine) -> No
     """With the same scores, probabilities and explanations, however many hits are asked for."""
     for question in QUESTIONS:
         longest = engine.search(question, k=1000, explain=True)
-        for k in (3, 12, 30, 60, 250):
+        for k in (3, 30, 250):
             assert engine.search(question, k=k, explain=True) == longest[:k]
         assert len(longest) == engine.info().nodes["Chunk"]
         falling = [hit.score for hit in longest]

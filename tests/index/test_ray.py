@@ -1,4 +1,4 @@
-"""A cluster of three nodes makes the store of a plain build, whatever becomes of one of them."""
+"""A cluster of several nodes makes the store of a plain build, whatever becomes of one of them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sources(tmp_path_factory.mktemp("sources"))
+    return write_sources(tmp_path_factory.mktemp("sources"), pages=12)
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
-    made = Nodes(3)
+    made = Nodes(2)
     yield made
     made.close()
 
@@ -43,6 +43,7 @@ def nodes() -> Iterator[Nodes]:
 @pytest.mark.slow
 def test_a_node_that_is_killed_costs_nothing_but_time(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
     build(tmp_path / "plain", sources)
+    nodes.replace()  # a third
     killed: list[int] = []
 
     def kill_once(stage: str, done: int, _: int) -> None:
@@ -100,6 +101,7 @@ def test_the_command_is_interrupted_and_goes_on(
         assert differences(one.store, other.store) == []
 
 
+@pytest.mark.slow
 def test_what_fails_on_a_node_is_told_with_its_reason(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
     """Here of a node on which the embedder is another."""
     with (

@@ -56,7 +56,17 @@ def test_the_index_folder_may_be_deleted(folder: Path) -> None:
     assert _state(folder) == before
 
 
-@pytest.mark.parametrize("damage", ["delete", "truncate", "empty", "flip", "replace"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "delete",
+        "truncate",
+        "flip",
+        # Two more of another length.
+        pytest.param("empty", marks=pytest.mark.slow),
+        pytest.param("replace", marks=pytest.mark.slow),
+    ],
+)
 def test_any_damaged_file_is_noticed_and_built_anew(folder: Path, damage: str) -> None:
     """Every file of the index in turn."""
     before = _state(folder)
