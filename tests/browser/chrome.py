@@ -46,7 +46,7 @@ def dark_mode(chrome: Chrome, dark: bool) -> None:
 
 def soon(look: Callable[[], T], what: str = "") -> T:
     """What ``look`` finds, once it finds something. Raises AssertionError where it never does."""
-    deadline = time.monotonic() + PATIENCE
+    deadline, pause = time.monotonic() + PATIENCE, 0.02
     while True:
         found: Any = None
         with suppress(StaleElementReferenceException):  # it was drawn anew while it was looked at
@@ -54,4 +54,5 @@ def soon(look: Callable[[], T], what: str = "") -> T:
         if found:
             return found
         assert time.monotonic() < deadline, f"waited in vain for {what or look}"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.1)  # each look costs the browser, which has something to do

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from trivium.evaluation.answers.agreement import agreements, kappa
 
@@ -18,6 +17,8 @@ PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, ma
 @given(pairs=PAIRS, weighted=st.booleans())
 def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[int, int]], weighted: bool) -> None:
     """Plain and with quadratic weights, over all five categories."""
+    from sklearn.metrics import cohen_kappa_score  # two seconds, which not every process of a run should pay
+
     first, second = np.array(pairs, dtype=np.int64).T
     ours = kappa(first, second, 5, weighted=weighted)
     if len({*first, *second}) == 1:

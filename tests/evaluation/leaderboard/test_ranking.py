@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
@@ -78,7 +78,7 @@ def test_p_values_are_those_of_scipy_on_the_sums_of_documents(by: str, baseline:
     theirs = {}
     for name, own in sums.items():
         if name != baseline:
-            theirs[name] = stats.permutation_test(
+            theirs[name] = scipy.stats.permutation_test(
                 (own, sums[baseline]),
                 lambda a, b: np.sum(a - b),
                 permutation_type="samples",
