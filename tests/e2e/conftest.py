@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import random
 import subprocess
@@ -70,6 +71,10 @@ def run_here(*arguments: str | Path, cwd: Path | None = None, **variables: str) 
     from trivium.cli import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2))
+    # What is logged goes to stderr where nobody has asked for it otherwise, as pytest has here.
+    warned, root = logging.StreamHandler(err), logging.getLogger()
+    warned.setLevel(logging.WARNING)
+    root.addHandler(warned)
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         for name, value in {"COLUMNS": "100", **variables}.items():
             patch.setenv(name, value)
@@ -80,6 +85,8 @@ def run_here(*arguments: str | Path, cwd: Path | None = None, **variables: str) 
             code = 0
         except SystemExit as ended:
             code = int(ended.code or 0)
+        finally:
+            root.removeHandler(warned)
     said = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))  # type: ignore[attr-defined]
     return Result(code, *said)
 

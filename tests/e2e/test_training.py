@@ -18,7 +18,6 @@ import pytest
 import trivium
 from tests.e2e.conftest import Run
 from tests.training.world import needs_tensorflow, save_world
-from trivium.cli.app import main
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save, write_sums
@@ -96,12 +95,12 @@ def test_saved_hit_lists_hold_all_views_signals_and_gold(hits: Path) -> None:
 
 @needs_tensorflow
 def test_from_questions_to_a_fusion_that_explains_itself(
-    trivium: Run, hits: Path, sample_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trivium: Run, trivium_process: Run, hits: Path, sample_store: Path, tmp_path: Path
 ) -> None:
     """One command trains, and the folder it makes is the name of a fusion."""
     net = tmp_path / "net"
     quick = ("--folds", "2", "--epochs", "3", "--seed", "1", "--seeds", "1")
-    result = trivium("train", hits, "--out", net, *quick, "--json")
+    result = trivium_process("train", hits, "--out", net, *quick, "--json")
     assert result.code == 0, result.err
     assert result.err.count("\n") < 5
     report = result.json
@@ -112,10 +111,7 @@ def test_from_questions_to_a_fusion_that_explains_itself(
     found = trivium("search", QUESTION, "--store", sample_store, "--fusion", net, "--explain", "--json")
     assert set(found.json["hits"][0]["contributions"]) == set(RETRIEVERS)
     assert ("its gate is closed" in found.err) is not report["gate"]["active"]
-    with pytest.raises(SystemExit) as ended:
-        main(["train", str(hits), "--out", str(net), *quick, "--no-report", "--importance", "2"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
+    shown = trivium("train", hits, "--out", net, *quick, "--no-report", "--importance", "2").out
     assert "gate" in shown and "network" in shown and str(net.name) in shown
     assert not (net / "report").exists()
 
