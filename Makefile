@@ -8,7 +8,7 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,anthropic,fastembed,d
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
+.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
 
 install: $(VENV)/installed
 
@@ -44,8 +44,12 @@ check: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The loops that a search compiles at its first use: in a new clone every process of the tests would.
+compiled: dev
+	@PYTHONPATH=. $(BIN)/python -c 'from tests.preloaded import load_compiled; load_compiled()'
+
 # Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
-test: check $(VENV)/models-tried
+test: check compiled $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.

@@ -123,7 +123,7 @@ def _wait_until_listening(server: subprocess.Popen[bytes], address: Path) -> Non
         time.sleep(0.02)
 
 
-def _load_compiled() -> None:
+def load_compiled() -> None:
     """What the first search of a process would load: the compiler, and the loops for the types that a search has."""
     from trivium.common.product import product
     from trivium.retrievers.matches import phrases, windows
@@ -218,6 +218,6 @@ def _run(request: Request) -> None:
 if __name__ == "__main__":
     for name in MODULES:
         importlib.import_module(name)
-    _load_compiled()
+    load_compiled()
     gc.freeze()  # else every process would copy all of it, to free it at its end
     _run(_serve(Path(sys.argv[1])))
