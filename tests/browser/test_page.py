@@ -190,7 +190,7 @@ def test_a_citation_that_the_answer_does_not_name_is_shown_at_its_sentence(
         assert not all_of(cheese, ".cite")
 
 
-@pytest.mark.parametrize("width", [390, 820, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(820, marks=pytest.mark.slow), 1280])
 def test_every_passage_opens_marked_and_in_view(page: Chrome, width: int) -> None:
     """FINDINGS, tried as a new user would, 4: it lay outside its box in four of five tries. On every width."""
     wide(page, width)

@@ -60,7 +60,7 @@ def page_shown(chrome: Chrome) -> str:
     return one(chrome, "#original-page").text
 
 
-@pytest.mark.parametrize("width", [390, 820, 1440])
+@pytest.mark.parametrize("width", [390, pytest.param(820, marks=pytest.mark.slow), 1440])
 def test_the_page_of_a_pdf_is_shown_beside_its_text_with_the_passage_marked(
     reports: str, chrome: Chrome, width: int
 ) -> None:

@@ -54,7 +54,7 @@ def test_it_is_small_and_in_files_of_a_readable_length(address: str, chrome: Chr
         assert len(file.read_text("utf-8").splitlines()) <= MOST_LINES, file.name
 
 
-@pytest.mark.parametrize("width", [390, 820, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(820, marks=pytest.mark.slow), 1280])
 def test_nothing_runs_out_of_the_window(address: str, chrome: Chrome, width: int) -> None:
     def fits() -> bool:
         return bool(chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth"))
