@@ -115,10 +115,10 @@ def test_one_hop_and_what_was_left_out(
     assert 15 < left["questions"] < 30 and set(left["rows"]) == {"hybrid", *only}
 
 
-def test_settings_make_other_lists_kept_apart(store: Path, tmp_path: Path) -> None:
+def test_settings_make_other_lists_kept_apart(store: Path, one_hop: Path, tmp_path: Path) -> None:
     """Fewer sections give fewer candidates, and are not mistaken for the lists that are there."""
     few = tmp_path / "few.jsonl"
-    few.write_text("\n".join(ONE_HOP.read_text("utf-8").splitlines()[:5]), "utf-8")
+    few.write_text("\n".join(one_hop.read_text("utf-8").splitlines()[:5]), "utf-8")
     sets = [
         hit_sets(Source(str(store), [few], cache=tmp_path, settings=settings))
         for settings in ((), ("section.sections=1", "entity.entities=1"), ())
@@ -130,17 +130,17 @@ def test_settings_make_other_lists_kept_apart(store: Path, tmp_path: Path) -> No
 
 @needs_tensorflow
 def test_runs_go_in_and_out(
-    store: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: Path, one_hop: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A run that has every right passage first is a row with all of them, also where none of the five retrievers found
     them; runs of the rows have the figures of the table. One about other questions is refused."""
     with Engine.open(store) as engine:
-        traced = Evaluator(engine.searcher).trace(read_questions(ONE_HOP))
+        traced = Evaluator(engine.searcher).trace(read_questions(one_hop))
     right = {key: [(gold.groups[0][0], 1.0)] for key, gold in traced.gold.items()}
     write_run(tmp_path / "right.run", "right", right)
     given = [
         "--questions",
-        ONE_HOP,
+        one_hop,
         "--cache",
         cache,
         "--run-in",
@@ -149,14 +149,14 @@ def test_runs_go_in_and_out(
         tmp_path / "runs",
     ]
     more = ["--epochs", 1, "--folds", 3, "--splits", 1, "--rows", "no mining"]
-    made = printed(capsys, "4.1", store, *given, *more)["sets"][ONE_HOP.stem]["rows"]
+    made = printed(capsys, "4.1", store, *given, *more)["sets"][one_hop.stem]["rows"]
     assert list(made) == ["vector", "naive hybrid", "no mining", "right"]
     assert made["right"]["hit@1"]["mean"] == 1
-    found = read_leaderboard(tmp_path / "runs" / ONE_HOP.stem, by="hit@3")
+    found = read_leaderboard(tmp_path / "runs" / one_hop.stem, by="hit@3")
     ranked = {place.name: place.means["hit@3"] for place in found.places}
     assert ranked["no mining"] == pytest.approx(made["no mining"]["hit@3"]["mean"])
     write_run(tmp_path / "right.run", "right", {"elsewhere": [("x", 1.0)]})
-    with pytest.raises(SystemExit, match="expected a run of these 124 questions"):
+    with pytest.raises(SystemExit, match=f"expected a run of these {QUESTIONS} questions"):
         table.main(["4.3", "--store", str(store), *map(str, given)])
 
 

@@ -84,6 +84,7 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         count("names", lambda: store.lookup_names(["p7", "p9 once", "nothing"]))
         count("relations", lambda: store.relations(["P7", "P8"]))
         count("a part of the list of pages", lambda: (store.pages(None, 20), store.pages("P8", 20)))
+        count("pages whose mentions are to be linked", store.unlinked_pages)
         count("all chunks", store.chunk_uris)
         count("state", lambda: store.state)
         count("write", lambda: store.write([page(pages)]))
@@ -106,6 +107,7 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         "names",
         "relations",
         "a part of the list of pages",
+        "pages whose mentions are to be linked",
         "state",
         "write",
         "indexes after it",

@@ -101,7 +101,8 @@ def pages_saying(connection: Connection, words: Sequence[str], source: str, mark
     :meth:`trivium.graph.protocols.PageReader.pages_saying`.
     """
     rows = connection.execute(
-        f"{_RECORD} FROM page AS p JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
+        # CROSS JOIN reads pages before names: for the order SQLite would read all names, sixty times as many.
+        f"{_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
         " WHERE substr(p.source, 1, length(?1)) = ?1 AND instr(p.content_hash, ?2)"
         " AND EXISTS (SELECT 1 FROM json_each(?3) AS j WHERE instr(lower(p.text), j.value)) ORDER BY n.uri",
         [source, mark, as_json(words)],
@@ -122,7 +123,8 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
 def unlinked_pages(connection: Connection) -> list[str]:
     """Return the uris of pages whose mentions are still to be linked."""
     rows = connection.execute(
-        "SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id WHERE substr(p.content_hash, -1) = '.'"
+        # CROSS JOIN makes SQLite use the index page_unlinked instead of reading all names in order.
+        "SELECT n.uri FROM page AS p CROSS JOIN name AS n ON n.id = p.id WHERE substr(p.content_hash, -1) = '.'"
         " ORDER BY n.uri"
     )
     return [uri for (uri,) in rows]
