@@ -29,7 +29,7 @@ from trivium.graph.factory import open_store
         (["--suite", "s.toml", "--rerank", "bm25"], "leave --rerank out"),
         (["q.jsonl", "--store", "x", "--answers", "--rerank", "bm26"], "did you mean bm25"),
         (["q.jsonl", "--store", "x", "--answers", "--cut", "elbow"], "unknown cut"),
-        (["q.jsonl", "--store", "x", "--answers", "--runs", "y"], "only without --answers"),
+        (["q.jsonl", "--store", "x", "--answers", "--hits", "y"], "only without --answers"),
         (["--suite", "s.toml", "--exact"], "leave --exact out"),
         (["--suite", "s.toml", "--where", "year > 2020"], "leave --where out"),
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),

@@ -492,7 +492,6 @@ def test_bertscore_is_that_of_its_package(
         (["--judge-by", "claims"], "--judge-by"),
         (["--answers", "--judge-by", "claims"], "--judge-by"),
         (["--answers", "--model", "none", "--no-context"], "--no-context"),
-        (["--answers", "--runs", "x"], "--runs"),
         (["--answers", "--hits", "x"], "--hits"),
         (["--answers", "--activate"], "--activate"),
         (["--answers", "--suite", "x.toml"], "QUESTIONS"),
