@@ -27,7 +27,7 @@ def store_digest(store: GraphStore) -> str:
 def trained_digests(fusions: Iterable[str]) -> dict[str, str]:
     """Return the digests of the fusions that are folders, by name."""
     folders = [name for name in fusions if Path(name).is_dir()]
-    return {name: digest_of_files(_files(Path(name))) for name in folders}
+    return {name: digest_of_folder(Path(name)) for name in folders}
 
 
 def shipped_digest() -> str:
@@ -42,6 +42,11 @@ def digest_of_files(paths: Iterable[Path]) -> str:
         return digest_of([path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths)
     except OSError as error:
         raise InputError(f"expected a readable file, got {error}") from error
+
+
+def digest_of_folder(folder: Path) -> str:
+    """Return the digest of all files in a folder and its subfolders, sorted by path. Raises InputError."""
+    return digest_of_files(_files(folder))
 
 
 def digest_of(values: Iterable[object]) -> str:

@@ -115,9 +115,9 @@ class Evaluator:
             raise InputError(
                 f"expected runs named unlike the systems measured, got {', '.join(sorted(taken))}"
             )
+        unknown = unknown_chunks(given, searcher.store.chunk_uris)
         if after:
-            refuse_unknown_chunks(given, searcher.store.chunk_uris() if given else (), "to rerank them")
-        unknown = unknown_chunks(given, searcher.store.chunk_uris() if given else ())
+            refuse_unknown_chunks(unknown, "to rerank them")
         for name in (*single, *fused, *given):
             log_odds = name in fused and fused[name].log_odds and condition is None
             for stage in cuts:

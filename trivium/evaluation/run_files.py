@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -46,15 +46,16 @@ def read_runs(paths: Iterable[str | Path], questions: Collection[str]) -> Runs:
     return runs
 
 
-def unknown_chunks(runs: Runs, chunks: Iterable[str]) -> dict[str, str]:
-    """System -> what of its run is not among the ``chunks`` of a store, in words; those that are all there are left out.
+def unknown_chunks(runs: Runs, chunks: Callable[[], Iterable[str]]) -> dict[str, str]:
+    """Map systems to a description of the passages in their runs that are not among the ``chunks`` of a store, which
+    are only read if there are runs. Systems without such passages are left out.
 
-    >>> unknown_chunks({"theirs": {"q": [("a", 2.0), ("b", 1.0)]}}, ["a"])
+    >>> unknown_chunks({"theirs": {"q": [("a", 2.0), ("b", 1.0)]}}, lambda: ["a"])
     {'theirs': "theirs: 1 of 2 passages is not a chunk of the store, such as 'b'"}
     """
     if not runs:
         return {}
-    known = set(chunks)
+    known = set(chunks())
     told = {}
     for name, run in runs.items():
         named = dict.fromkeys(chunk for ranking in run.values() for chunk, _ in ranking)
@@ -66,8 +67,7 @@ def unknown_chunks(runs: Runs, chunks: Iterable[str]) -> dict[str, str]:
     return told
 
 
-def refuse_unknown_chunks(runs: Runs, chunks: Iterable[str], purpose: str) -> None:
-    """Raise InputError where a run has passages that are not among the ``chunks`` of a store, whose texts the
-    ``purpose`` needs."""
-    for told in unknown_chunks(runs, chunks).values():
+def refuse_unknown_chunks(unknown: Mapping[str, str], purpose: str) -> None:
+    """Raise InputError if there are :func:`unknown_chunks`, because the ``purpose`` needs their texts."""
+    for told in unknown.values():
         raise InputError(f"{told}; expected chunks of the store, whose texts are needed {purpose}")

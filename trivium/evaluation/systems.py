@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from trivium.errors import InputError
-from trivium.evaluation.digests import digest_of_files
+from trivium.evaluation.digests import digest_of_folder
 from trivium.rerank.base import Reranker
 from trivium.search.cut import Cut
 from trivium.search.options import SearchOptions
@@ -57,7 +57,7 @@ class System:
             told += [self.reranker.name, getattr(getattr(self.reranker, "model", None), "name", None)]
             folder = Path(self.reranker.name.partition(":")[2]).expanduser()
             if self.reranker.name.startswith("cross-encoder:") and folder.is_dir():
-                told.append(digest_of_files(sorted(path for path in folder.rglob("*") if path.is_file())))
+                told.append(digest_of_folder(folder))
         return told
 
 

@@ -35,7 +35,7 @@ from trivium.evaluation.digests import (
     trained_digests,
 )
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks
+from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.systems import System, followed
@@ -111,7 +111,7 @@ def evaluate_answers(
     if not retrievers and not fusions and not runs:
         retrievers, fusions = ("vector",), ("default",)
     given = read_runs(runs, [question.id for question in known])
-    refuse_unknown_chunks(given, engine.store.chunk_uris() if given else (), "to answer from them")
+    refuse_unknown_chunks(unknown_chunks(given, engine.store.chunk_uris), "to answer from them")
     models = SearchModels() if searching is None else searching
     rerankers = [models.of_reranker(engine.searcher.retrievers.rerankers.get(one)) for one in rerank]
     cuts = [Cut.read(one) if isinstance(one, str) else one for one in cut]

@@ -23,6 +23,7 @@ from trivium.evaluation.digests import (
     changed_retrieval,
     digest_of,
     digest_of_files,
+    digest_of_folder,
     shipped_digest,
     store_digest,
     trained_digests,
@@ -210,13 +211,11 @@ def _inputs(
 
 
 def _digest_of_questions(questions: str) -> str:
-    """Of a file, or of all files of a folder; of a data set of the hub its name. Raises InputError."""
+    """Return the digest of a file, the files of a folder, or the name of a data set of the hub. Raises InputError."""
     if questions.startswith(huggingface.PREFIX):
         return digest_of([questions])
     path = Path(questions)
-    return digest_of_files(
-        sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    )
+    return digest_of_folder(path) if path.is_dir() else digest_of_files([path])
 
 
 def _latency(
@@ -237,17 +236,17 @@ def _latency(
     step = max(1, len(questions) // TIMED)
     timed = questions[::step][:TIMED]
     found = {}
-    rows = [row for row in report.rows if systems.get(row, System(row)).first not in given]
-    for done, row in enumerate(rows if timed else ()):
+    every = [systems.get(row, System(row)) for row in report.rows]
+    searched = [system for system in every if system.first not in given]
+    for done, system in enumerate(searched if timed else ()):
         laps = []
-        system = systems.get(row, System(row))
         for count, question in enumerate(timed, start=1):
             watch.start()
             system.search(engine, question.text, _K, retrievers, exact=suite_set.exact)
             laps.append(watch.stop())
             if progress is not None:
-                progress(f"{suite_set.name}: times", done * len(timed) + count, len(rows) * len(timed))
-        found[row] = timings(laps)
+                progress(f"{suite_set.name}: times", done * len(timed) + count, len(searched) * len(timed))
+        found[system.name] = timings(laps)
     return found
 
 

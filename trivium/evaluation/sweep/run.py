@@ -31,7 +31,7 @@ from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import NO_CONTEXT
 from trivium.evaluation.answers.run import RUN_FILES, check_stages, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks
+from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, JudgeTab, Meter, ReaderTab
@@ -118,7 +118,7 @@ def run_sweep(
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
     selector = Priced(name=load_settings().path_selector) if sweep.selector is None else sweep.selector
     with Engine.open(sweep.store, selector=searching.of_selector(make_selector(selector.name))) as engine:
-        refuse_unknown_chunks(given, engine.store.chunk_uris() if given else (), "to answer from them")
+        refuse_unknown_chunks(unknown_chunks(given, engine.store.chunk_uris), "to answer from them")
         rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, given, systems)
         for k in sweep.k:
             check_stages(engine, systems, sweep.fusions, k)
