@@ -107,6 +107,20 @@ def test_a_card_that_is_not_there_is_an_error_and_not_the_processor(monkeypatch:
         check_taken(library, parse_device("cuda"), ["CPUExecutionProvider"])
 
 
+def test_a_refusal_of_cuda_is_not_blamed_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With CUDA's libraries and no card, onnxruntime 1.31 raises this; an unreadable model is another error."""
+    said = ["CUDA failure 100: no CUDA-capable device is detected ; GPU=-1", "the protobuf is damaged"]
+
+    def session(*_: Any, **__: Any) -> Any:
+        raise RuntimeError(said.pop(0))
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", session)
+    monkeypatch.setattr(onnxruntime, "set_default_logger_severity", lambda _: None)
+    for message in ("cannot use cuda:0: it needs an NVIDIA card", "cannot load .* damaged"):
+        with pytest.raises(EmbeddingError, match=message):
+            OnnxEmbedder("minilm", device=CARD).embed_query("x")
+
+
 def test_without_onnx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """It rewrites models for cards."""
     monkeypatch.setitem(sys.modules, "onnx", None)
@@ -128,6 +142,7 @@ def test_vectors_of_a_card_are_those_of_the_processor(name: str) -> None:
     some = TEXTS[:6]  # in other company
     assert there.embed(some[::-1]) == pytest.approx(vectors[: len(some)][::-1], abs=1e-5)
     assert there.embed([]).shape == (0, 384)
+    assert (here.texts_at_once, there.texts_at_once) == (128, 4096)
     assert there.embed_query("moons") == pytest.approx(here.embed_query("moons"), abs=1e-5)
     whole = [WholeText("Mars", "It has two moons. They are small.", ((0, 17), (18, 33)))]
     assert there.embed_spans(whole)[0] == pytest.approx(here.embed_spans(whole)[0], abs=1e-5)

@@ -50,6 +50,30 @@ class Store(dict[str, float]):
         self.update(zip(texts, vectors[:, 0].tolist(), strict=True))
 
 
+def test_an_embedder_may_ask_for_larger_slices() -> None:
+    """By ``texts_at_once``, and a quarter as many wholes; a given size wins."""
+    texts = [str(number) for number in range(300)]
+    for asked, given, sizes in (
+        (None, None, [128, 128, 44]),
+        (200, None, [200, 100]),
+        (200, 150, [150, 150]),
+    ):
+        store, embedder = Store(), Lengths()
+        if asked is not None:
+            embedder.texts_at_once = asked  # type: ignore[attr-defined]
+        fill(texts, embedder, store.put, slice_size=given)
+        assert [len(part) for part in store.slices] == sizes
+        wholes: list[int] = []
+        fill_parts(
+            texts,
+            list,
+            embedder,
+            lambda some, _, put=wholes: put.append(len(some)),
+            slice_size=given,  # type: ignore[misc]
+        )
+        assert wholes[0] == (given or (asked or 128) // 4) and sum(wholes) == 300
+
+
 def test_each_distinct_text_is_embedded_once_and_saved_in_slices() -> None:
     """Seven texts, five distinct, slices of two; progress counts to five."""
     store, embedder, steps = Store(), Lengths(), list[tuple[int, int]]()

@@ -12,6 +12,9 @@ from trivium.embedding.base import Vectors
 BATCH_TOKENS = 16_384
 """Tokens per call, including padding: about 1 GB of activations in a model with 384 dimensions."""
 
+BATCHED_SLICE = 4096
+"""Texts that are sorted by length together: some hundred thousand tokens, which is many batches."""
+
 Ids = NDArray[np.int64]
 
 

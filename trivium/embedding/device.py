@@ -87,13 +87,23 @@ def load_libraries(onnxruntime: Any, device: Device) -> None:
 
 
 def check_taken(onnxruntime: Any, device: Device, providers: Sequence[str]) -> None:
-    """Raise EmbeddingError if a session with these providers does not run on the device: onnxruntime falls back to
+    """Raise EmbeddingError if a session with these providers does not run on the device: onnxruntime may fall back to
     the CPU with only a log message.
     """
     if device.provider not in providers:
-        cuda = getattr(onnxruntime, "cuda_version", "") or "its version"
-        raise EmbeddingError(
-            f"onnxruntime {onnxruntime.__version__} cannot use {device.name}: it needs an NVIDIA card of that number with"
-            f" its driver (nvidia-smi lists them), CUDA {cuda} and cuDNN 9"
-            " (pip install 'onnxruntime-gpu[cuda,cudnn]'); or leave out the device to embed on the processor"
-        )
+        raise unusable(onnxruntime, device)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether onnxruntime's error is about CUDA, for example that there is no card, rather than about the model."""
+    return "CUDA failure" in str(error)
+
+
+def unusable(onnxruntime: Any, device: Device) -> EmbeddingError:
+    """Return the error for a device that onnxruntime cannot use."""
+    cuda = getattr(onnxruntime, "cuda_version", "") or "its version"
+    return EmbeddingError(
+        f"onnxruntime {onnxruntime.__version__} cannot use {device.name}: it needs an NVIDIA card of that number with"
+        f" its driver (nvidia-smi lists them), CUDA {cuda} and cuDNN 9"
+        " (pip install 'onnxruntime-gpu[cuda,cudnn]'); or leave out the device to embed on the processor"
+    )

@@ -13,27 +13,31 @@ from trivium.errors import EmbeddingError, InputError
 
 Whole = TypeVar("Whole")
 
+SLICE = 128
+"""Default texts per slice; an embedder may ask for another number by an attribute ``texts_at_once``."""
+_PARTS = 4
+"""Assumed number of parts of a whole."""
+
 
 def fill(
     texts: Iterable[str],
     embedder: Embedder,
     put: Callable[[Sequence[str], Vectors], None],
     progress: Callable[[int, int], None] | None = None,
-    slice_size: int = 128,
+    slice_size: int | None = None,
     *,
     total: int | None = None,
 ) -> int:
     """Embed the distinct texts in order and pass each slice with its vectors (n, d) to ``put``.
 
-    ``total`` is the number of texts. If given, the texts must be distinct and are consumed one slice at a time, so
-    they need not fit in memory.
+    ``slice_size`` is the number of texts per slice, by default what the embedder asks for. ``total`` is the number of
+    texts. If given, the texts must be distinct and are consumed one slice at a time, so they need not fit in memory.
 
     An interrupt or error loses at most the current slice; call again with the texts that still have no vector to
     resume. ``progress`` is called with (texts embedded, total). Returns the number of texts saved. Raises
     EmbeddingError.
     """
-    if slice_size < 1:
-        raise InputError(f"slice_size must be at least 1, got {slice_size}")
+    slice_size = _texts_at_once(embedder) if slice_size is None else _checked(slice_size)
     if total is None:
         texts = list(dict.fromkeys(texts))
         total = len(texts)
@@ -57,7 +61,7 @@ def fill_parts(
     embedder: Embedder,
     put: Callable[[Sequence[Whole], Sequence[Int8Vectors]], None],
     progress: Callable[[int, int], None] | None = None,
-    slice_size: int = 32,
+    slice_size: int | None = None,
     *,
     total: int | None = None,
 ) -> int:
@@ -65,8 +69,7 @@ def fill_parts(
     (m, d), where m may be 0, to ``put``. Interrupts and ``total`` are handled as in :func:`fill`. ``progress`` is
     called with (wholes done, total). Returns the number of parts embedded. Raises EmbeddingError.
     """
-    if slice_size < 1:
-        raise InputError(f"slice_size must be at least 1, got {slice_size}")
+    slice_size = max(1, _texts_at_once(embedder) // _PARTS) if slice_size is None else _checked(slice_size)
     if total is None:
         wholes = list(wholes)
         total = len(wholes)
@@ -82,6 +85,16 @@ def fill_parts(
         if progress is not None:
             progress(done, total)
     return embedded
+
+
+def _texts_at_once(embedder: Embedder) -> int:
+    return int(getattr(embedder, "texts_at_once", SLICE))
+
+
+def _checked(slice_size: int) -> int:
+    if slice_size < 1:
+        raise InputError(f"slice_size must be at least 1, got {slice_size}")
+    return slice_size
 
 
 def _embedded(

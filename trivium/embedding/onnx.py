@@ -13,8 +13,17 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.batches import Ids, embed_batches
-from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
+from trivium.embedding.batches import BATCHED_SLICE, Ids, embed_batches
+from trivium.embedding.device import (
+    CPU,
+    Device,
+    check_device,
+    check_taken,
+    is_refusal,
+    load_libraries,
+    unusable,
+)
+from trivium.embedding.fill import SLICE
 from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
@@ -23,6 +32,9 @@ from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
+
+_ERRORS, _FATAL = 3, 4
+"""onnxruntime's log levels."""
 
 
 class OnnxEmbedder:
@@ -59,6 +71,13 @@ class OnnxEmbedder:
     def gpus(self) -> float:
         """Number of GPUs that an embedding task on a cluster needs."""
         return 1.0 if self._device.batched else 0.0
+
+    @property
+    def texts_at_once(self) -> int:
+        """Number of texts per slice when a store is filled: a GPU needs many to be busy, since equal lengths form a
+        batch.
+        """
+        return BATCHED_SLICE if self._device.batched else SLICE
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question as a unit vector (d,), with the model's query prefix."""
@@ -127,7 +146,8 @@ class OnnxEmbedder:
             pooled = self._outputs(session, POOLED, ids, mask)
             return l2_normalize(pooled, len(ids), self._spec.dimension)
 
-        rows = [tokenizer.encode(to_valid_text(text)).ids for text in texts]
+        found = tokenizer.encode_batch([to_valid_text(text) for text in texts])  # on all cores
+        rows = [text.ids for text in found]
         return embed_batches(embed, rows, self._spec.dimension, progress)
 
     def _run(self, session: Any, ids: Sequence[int]) -> Any:
@@ -165,15 +185,21 @@ class OnnxEmbedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = _ERRORS
         device, file = self._device, self._files.model
         model = float_graph(file, self._spec.pooling) if device.batched else str(file)
+        if device != CPU:
+            onnxruntime.set_default_logger_severity(
+                _ERRORS
+            )  # it warns about plugins that this provider does not need
         load_libraries(onnxruntime, device)
         try:
             session = onnxruntime.InferenceSession(
                 model, options, providers=device.providers, enable_fallback=0
             )
         except Exception as error:  # as above
+            if device != CPU and is_refusal(error):
+                raise unusable(onnxruntime, device) from error
             raise EmbeddingError(
                 f"onnxruntime {onnxruntime.__version__} cannot load {self._files.model}, though it is intact: {error}"
             ) from error
