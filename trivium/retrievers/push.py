@@ -71,7 +71,7 @@ def settled(
         )
     if seeds_idx.size and (seeds_idx.min() < 0 or seeds_idx.max() >= size):
         raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds_idx.min()}..{seeds_idx.max()}")
-    if np.unique(seeds_idx).size != seeds_idx.size:
+    if len(set(seeds_idx.tolist())) != seeds_idx.size:
         raise InputError("seeds must be distinct nodes")
     if own_chunks is None:
         own_chunks = np.zeros((size, 2), dtype=np.int64)

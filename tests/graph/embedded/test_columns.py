@@ -34,7 +34,7 @@ def test_none_of_the_nearest_is_missed(seed: int, count: int, width: int, k: int
     some = np.sort(random.permutation(count)[: count // 3])
     patched = CoarseVectors.of(stacked, some).patched(some, stacked, rows)
     assert np.array_equal(patched.codes, coarse.codes) and np.array_equal(patched.scales, coarse.scales)
-    assert patched.error == coarse.error
+    assert np.array_equal(patched.errors, coarse.errors)
     cosines = units[rows].astype(np.float64) @ units[-1].astype(np.float64)
     assert set(np.argsort(-cosines, kind="stable")[:k]) <= set(coarse.nearest(units[-1], k))
     among = random.random(count) < 0.5
@@ -42,6 +42,15 @@ def test_none_of_the_nearest_is_missed(seed: int, count: int, width: int, k: int
     best = some[np.argsort(-cosines[some], kind="stable")[:k]]
     found = set(coarse.nearest(units[-1], k, among))
     assert set(best) <= found <= set(some)
+
+
+def test_few_more_than_the_nearest_are_proposed() -> None:
+    """Each of them is compared exactly, so a loose bound costs time: 5,000 vectors of 384 numbers, the 10 nearest."""
+    random = np.random.default_rng(1)
+    vectors = random.standard_normal((5_001, 384)).astype(np.float32)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    coarse = CoarseVectors.of(Stacked.of(units), np.arange(5_000))
+    assert 10 <= len(coarse.nearest(units[-1], 10)) <= 40
 
 
 def _codes(number: int) -> list[Codes]:

@@ -18,7 +18,9 @@ from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_k
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
-"""Minimum number of neighbours requested, which are then ordered by their exact cosines."""
+"""Minimum number of neighbours requested from an index, which are then ordered by their exact cosines."""
+SCANNED_NEIGHBOURS = 10
+"""The same where all vectors are scanned, which misses none."""
 COMPARED_AT_MOST = 8_192
 """In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
 _MARGIN = 1.5
@@ -82,7 +84,8 @@ def _candidates(
     """
     if k <= 0:
         return np.empty(0, dtype=np.int64)
-    asked = max(k, INDEX_NEIGHBOURS)
+    scanned = len(indexes.embedded_rows(label)) < EXACT_BELOW
+    asked = max(k, SCANNED_NEIGHBOURS if scanned else INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
     # queries.
     key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
@@ -99,12 +102,12 @@ def _candidates(
 def _find_candidates(
     indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
 ) -> Rows:
+    rows = indexes.embedded_rows(label)
+    if len(rows) < EXACT_BELOW:  # also if an earlier version made an index
+        return rows[indexes.coarse(label).nearest(vector, k)]
     index = indexes.ann.get(label)
     if index is not None and not exact:
         return _with_fresh(indexes, label, index.search(nodes, vector, k), vector, k)
-    rows = indexes.embedded_rows(label)
-    if len(rows) < EXACT_BELOW:
-        return rows[indexes.coarse(label).nearest(vector, k)]
     return rows[indexes.matrix.nearest(nodes.vector[rows], vector, k)]
 
 
@@ -132,13 +135,13 @@ def _find_among(
     """
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
-    if index is None:
-        every = indexes.embedded_rows(label)
-        if len(every) < EXACT_BELOW and len(rows) * _SCAN_SHARE > len(every):
+    every = indexes.embedded_rows(label)
+    if len(every) < EXACT_BELOW:
+        if len(rows) * _SCAN_SHARE > len(every):
             wanted = np.zeros(len(nodes.ids), dtype=bool)
             wanted[rows] = True
             return every[indexes.coarse(label).nearest(vector, k, wanted[every])]
-    elif not exact and len(rows) > COMPARED_AT_MOST:
+    elif index is not None and not exact and len(rows) > COMPARED_AT_MOST:
         wanted = np.zeros(len(nodes.ids), dtype=bool)
         wanted[rows] = True
         count = int(_MARGIN * k * len(nodes.ids) / len(rows))

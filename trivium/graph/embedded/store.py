@@ -82,7 +82,7 @@ class EmbeddedStore:
     call :meth:`refresh` after a load to do this once in advance.
 
     Returned mappings have every node asked for as a key, with an empty list for unknown ones, except that
-    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Approximate search is used for labels with 32,768
+    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Approximate search is used for labels with 65,536
     embedded nodes or more; below that every search is exact.
     """
 
