@@ -24,31 +24,27 @@ _BUCKETS = 8192
 
 @dataclass(frozen=True, slots=True)
 class CoarseVectors:
-    """Unit vectors as ``codes`` (n x d) times ``scales`` (n,), and the lengths of the ``errors`` (n,) that makes."""
+    """Unit vectors as ``codes`` (n x d) times ``scales`` (n,), and the lengths of the ``errors`` (n,) that makes.
+    Read-only, like arrays mapped from files: compiled loops differ by that."""
 
     codes: Codes
     scales: Floats32
     errors: Floats32
 
+    def __post_init__(self) -> None:
+        for array in (self.codes, self.scales, self.errors):
+            array.flags.writeable = False
+
     @classmethod
     def of(cls, vectors: Stacked, rows: Rows) -> Self:
         """Those of some rows, in this order."""
         dimension = vectors.upper.shape[1]
-        made = cls._empty(len(rows), dimension)
+        codes, scales, errors = _empty(len(rows), dimension)
         for chosen, values, places in vectors.split(rows):
-            part = cls._empty(len(places), dimension)
-            _quantise(values, places, part.codes, part.scales, part.errors)
-            made.codes[chosen], made.scales[chosen], made.errors[chosen] = (
-                part.codes,
-                part.scales,
-                part.errors,
-            )
-        return made
-
-    @classmethod
-    def _empty(cls, count: int, dimension: int) -> Self:
-        scales, errors = (np.empty(count, dtype=np.float32) for _ in range(2))
-        return cls(np.empty((count, dimension), dtype=np.int8), scales, errors)
+            parts = _empty(len(places), dimension)
+            _quantise(values, places, *parts)
+            codes[chosen], scales[chosen], errors[chosen] = parts
+        return cls(codes, scales, errors)
 
     def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:
         """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
@@ -57,14 +53,12 @@ class CoarseVectors:
         new = np.flatnonzero(known < 0)
         more = type(self).of(vectors, rows[new])
         kept = known >= 0
-        made = self._empty(len(rows), self.codes.shape[1])
-        for own, before, added in (
-            (made.codes, self.codes, more.codes),
-            (made.scales, self.scales, more.scales),
-            (made.errors, self.errors, more.errors),
-        ):
-            own[kept], own[new] = before[known[kept]], added
-        return made
+        codes, scales, errors = _empty(len(rows), self.codes.shape[1])
+        before = known[kept]
+        codes[kept], codes[new] = self.codes[before], more.codes
+        scales[kept], scales[new] = self.scales[before], more.scales
+        errors[kept], errors[new] = self.errors[before], more.errors
+        return type(self)(codes, scales, errors)
 
     def nearest(self, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None) -> Rows:
         """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where
@@ -87,6 +81,12 @@ class CoarseVectors:
         most = np.empty(len(self.codes), dtype=np.float32)
         least = _bound(scores, self.errors, float(length), float(missing), among, k, most)
         return np.flatnonzero(most >= least)
+
+
+def _empty(count: int, dimension: int) -> tuple[Codes, Floats32, Floats32]:
+    """Room for codes, scales and errors."""
+    scales, errors = (np.empty(count, dtype=np.float32) for _ in range(2))
+    return np.empty((count, dimension), dtype=np.int8), scales, errors
 
 
 @compiled_sums

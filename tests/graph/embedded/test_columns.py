@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
-from trivium.graph.arrays import Stacked
+from trivium.engine import Engine
+from trivium.graph.arrays import Rows, Stacked
 from trivium.graph.coarse import CoarseVectors
-from trivium.graph.embedded import EmbeddedStore, sentence_column
+from trivium.graph.embedded import EmbeddedStore, sentence_column, snapshot
 from trivium.graph.embedded.files import MANIFEST
 from trivium.graph.records import Codes, Passage
+from trivium.testing.toys import HashEmbedder
 from trivium.types import EmbedderIdentity
 
 IDENTITY = EmbedderIdentity("test", "1", 3)
@@ -116,3 +118,40 @@ def test_indexes_of_a_version_without_the_column_are_built_upon(store: EmbeddedS
     with EmbeddedStore.open(tmp_path / "store") as opened:
         assert _kept(opened) == before
     assert (folder / "matrix.npy").stat().st_ino == inode
+
+
+def test_vectors_as_bytes_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an opened store none is rounded again, after a change those of new nodes, and without the files all; what is
+    found is the same.
+    """
+    rounded: list[int] = []
+    of = CoarseVectors.of
+
+    def note(vectors: Stacked, rows: Rows) -> CoarseVectors:
+        rounded.append(len(rows))
+        return of(vectors, rows)
+
+    def found(engine: Engine) -> list[tuple[str, float]]:
+        return [(hit.uri, hit.score) for hit in engine.search("a moon", k=40, retrievers=["vector"])]
+
+    for name in ("Mars", "Jupiter", "Saturn"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{name} has a moon.\n\nIt is a planet.\n")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "Mars.md", tmp_path / "Jupiter.md"])
+        engine.store.refresh()
+        expected = found(engine)
+    monkeypatch.setattr(CoarseVectors, "of", note)
+    monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
+    monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
+    with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
+        assert found(engine) == expected and rounded == []
+        engine.build([tmp_path / "Saturn.md"])
+        assert {uri.split("#")[0] for uri, _ in found(engine)} == {"Mars", "Jupiter", "Saturn"}
+        assert sum(rounded) <= 3
+        with_saturn = found(engine)
+    (folder, *_) = sorted((tmp_path / "store" / "index").glob("generation-*"))
+    for file in folder.glob("*.coarse*"):
+        file.unlink()
+    rounded.clear()
+    with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
+        assert found(engine) == with_saturn and sum(rounded) >= 6

@@ -26,6 +26,7 @@ from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
+from trivium.graph.embedded.coarse_files import StoredCoarse, build_coarse, embedded_rows, load_coarse
 from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
@@ -105,6 +106,8 @@ class IndexSnapshot:
     parameters: IndexParameters = field(default_factory=IndexParameters)
     """The parameters with which the vector indexes were built and are searched."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
+    stored: Mapping[Label, StoredCoarse] = field(default_factory=dict, repr=False)
+    """The vectors of scanned labels in the files of ``base``."""
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
@@ -131,9 +134,7 @@ class IndexSnapshot:
     def embedded_rows(self, label: Label) -> Rows:
         """Return the rows of a label's nodes with a vector, in the order of their vectors in the matrix."""
         if label not in self._embedded:
-            vectors = self.topology.nodes[label].vector
-            by_vector = np.argsort(vectors, kind="stable")
-            self._embedded[label] = by_vector[np.searchsorted(vectors, 0, sorter=by_vector) :]
+            self._embedded[label] = embedded_rows(self.topology.nodes[label])
         return self._embedded[label]
 
     def coarse(self, label: Label) -> CoarseVectors:
@@ -142,7 +143,12 @@ class IndexSnapshot:
             from trivium.graph.coarse import CoarseVectors  # loads numba
 
             rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
-            self._coarse[label] = CoarseVectors.of(self.matrix.vectors, rows)
+            stored = self.stored.get(label)
+            self._coarse[label] = (
+                CoarseVectors.of(self.matrix.vectors, rows)
+                if stored is None
+                else stored.of(self.matrix, rows)
+            )
         return self._coarse[label]
 
     def added_chunks(self) -> Rows:
@@ -258,6 +264,7 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
             old.base.changes + count,
         ),
         parameters=old.parameters,
+        stored=old.stored,
     )
     for label, coarse in old._coarse.items():
         before = old.topology.nodes[label].vector[old.embedded_rows(label)]
@@ -307,6 +314,8 @@ def _build_from(
         (nodes, plan_index(label, nodes, matrix_ids, kept, parameters))
         for label, nodes in topology.nodes.items()
     ]
+    for label, nodes in topology.nodes.items():
+        build_coarse(folder, label, nodes, matrix)
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
     counter.begin(
@@ -379,6 +388,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         dimension = matrix.dimension
         parameters = _parameters(facts)
         ann = {label: open_index(folder, label, dimension, parameters) for label in Label}
+        coarse = {label: load_coarse(folder, label, dimension) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
             key=key,
@@ -391,6 +401,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             terms=load_forward_index(folder, topology.terms),
             base=Base(key, int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
             parameters=parameters,
+            stored={label: found for label, found in coarse.items() if found is not None},
         )
     except FileNotFoundError:
         return None  # removed while it was being opened
