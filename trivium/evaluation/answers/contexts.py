@@ -1,4 +1,4 @@
-"""What was found for the questions whose answers are measured, as TREC runs: contexts can be judged as retrieval is."""
+"""Writes the passages that answers were generated from as TREC runs, so that they can be evaluated like retrieval."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from trivium.evaluation.trec import write_rankings
 def write_contexts(
     answers: Mapping[str, Sequence[Answered]], gold: Mapping[str, Gold], folder: str | Path
 ) -> None:
-    """Write the run of each row (gold and no context aside) and the judgements of its questions: ``answers`` has one for
-    each question of ``gold``, in its order. Scores are 1 / rank: a reader is given an order, no scores. Raises
-    InputError when nothing can be written."""
+    """Write one run per row of answers, except those from gold passages and without context, and the relevance
+    judgements.
+
+    ``answers`` has one entry per question of ``gold``, in the same order. Scores are 1 / rank, since a reader gets an
+    order and no scores. Raises InputError if there is nothing to write.
+    """
     rankings = {
         row: [[(uri, 1.0 / rank) for rank, uri in enumerate(one.hits, start=1)] for one in found]
         for row, found in answers.items()

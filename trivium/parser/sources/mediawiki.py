@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -20,6 +18,7 @@ from urllib.parse import quote
 import requests
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
+from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError, retry_after
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
@@ -192,16 +191,6 @@ def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMI
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 1 << 63:
         revision = page.revision
     return replace(page, aliases=tuple(others), revision=revision)
-
-
-def user_agent(contact: str | None = None) -> str:
-    """Return the user agent of the requests."""
-    try:
-        version = metadata.version("trivium")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        version = "dev"
-    library = f"python-requests/{requests.__version__} python/{platform.python_version()}"
-    return f"trivium/{version} ({contact or 'no contact given'}) {library}"
 
 
 def default_cache() -> Path:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 import tempfile
 import time
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
+from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
@@ -55,9 +54,7 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
     )
     with tempfile.TemporaryDirectory(prefix="trivium-") as folder, requests.Session() as session:
         session.max_redirects = _MAX_REDIRECTS
-        session.headers["User-Agent"] = (
-            f"trivium/{metadata.version('trivium')} requests/{requests.__version__} Python/{platform.python_version()}"
-        )
+        session.headers["User-Agent"] = user_agent()
         try:
             file, place = retrying(_download, session, address, Path(folder), limits)
         except PassingError as error:
