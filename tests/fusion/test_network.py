@@ -184,7 +184,25 @@ def test_shapley_values_are_means_over_all_orders() -> None:
         for order in permutations(range(3)):
             for step, player in enumerate(order):
                 expected[place, player] += score(row, [*order[: step + 1]]) - score(row, [*order[:step]])
-    np.testing.assert_allclose(shapley(own.logits, rows, average, players), expected / 6, atol=1e-5)
+    worth = own.logits_of_coalitions(rows, average, players)
+    np.testing.assert_allclose(shapley(worth), expected / 6, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 1000), n=st.sampled_from([1, 3, 60]), count=st.integers(0, 4))
+def test_scores_of_coalitions_are_those_of_mixed_rows(seed: int, n: int, count: int) -> None:
+    """Whatever the players own, and if they own nothing; features of nobody stay average."""
+    random = np.random.default_rng(seed)
+    rows, average = 20 * random.normal(size=(n, 6)), random.normal(size=6)
+    owner = random.integers(0, count + 1, 6)
+    players = [np.flatnonzero(owner == player).tolist() for player in range(count)]
+    own = network(6, seed=seed)
+    worth = own.logits_of_coalitions(rows, average, players)
+    assert worth.shape == (2**count, n)
+    for coalition, scores in enumerate(worth):
+        present = [owner == player for player in range(count) if coalition >> player & 1]
+        mixed = np.where(np.any(present, axis=0) if present else np.zeros(6, bool), rows, average)
+        np.testing.assert_allclose(scores, own.logits(mixed), rtol=1e-9, atol=1e-9)
 
 
 def test_a_retriever_that_was_not_asked_says_nothing() -> None:

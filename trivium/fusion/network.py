@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -66,29 +66,77 @@ class Network:
         """Return scores (n,) of features (n, f); higher is better. Computed in double precision, so that the score of
         a row is bitwise independent of the other rows.
         """
-        half = len(rows) // 2
-        if half < _WORTH_SHARING:
-            return self._logits(rows)
-        parts = Memo()
-        with Beside() as beside:
-            beside.begin(lambda: parts.of("second", lambda: self._logits(rows[half:])))
-            first = self._logits(rows[:half])
-            return np.concatenate([first, parts.of("second", lambda: self._logits(rows[half:]))])
+        return _in_halves(self._logits, rows)
+
+    def logits_of_coalitions(self, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:
+        """Return the scores (2**p, r) of rows (r, f) in which only some players' features are the row's own and all
+        others are the ``average`` (f,). ``players`` are the features of each of p players; player i is present in
+        coalition c if bit i of c is set. Equal to :meth:`logits` of such rows within rounding.
+        """
+
+        def transposed(some: Floats) -> Floats:
+            return self._logits_of_coalitions(some, average, players).T
+
+        return _in_halves(transposed, rows, 1 << len(players)).T
 
     def _logits(self, rows: Floats) -> Floats:
-        from trivium.common.product import product  # loads numba, see trivium.common.compiled
-
-        scaled = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
+        scaled = self._scaled(rows)
         scores = np.zeros(len(rows))
         for member in self._members:
-            values = scaled
-            for layer, (weights, bias) in enumerate(member):
-                if layer:
-                    values = np.maximum(values, 0, out=values)
-                values = product(values, weights)
-                values += bias
-            scores += values[:, 0]
+            weights, bias = member[0]
+            scores += _after_first(member, _product(scaled, weights) + bias)
         return scores / len(self._members)
+
+    def _logits_of_coalitions(
+        self, rows: Floats, average: Floats, players: Sequence[Sequence[int]]
+    ) -> Floats:
+        base = self._scaled(average[np.newaxis])
+        own = self._scaled(rows) - base
+        shape = (1 << len(players), len(rows))
+        scores = np.zeros(shape[0] * shape[1])
+        for member in self._members:
+            weights, bias = member[0]
+            # The first layer is linear: what each player adds to it is computed once instead of for every coalition.
+            values = np.empty((*shape, weights.shape[1]))
+            values[0] = _product(base, weights) + bias
+            for player, columns in enumerate(players):
+                known = 1 << player
+                added = _product(own[:, list(columns)], weights[list(columns)])
+                np.add(values[:known], added, out=values[known : 2 * known])
+            scores += _after_first(member, values.reshape(len(scores), -1))
+        return scores.reshape(shape) / len(self._members)
+
+    def _scaled(self, rows: Floats) -> Floats:
+        scaled: Floats = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
+        return scaled
+
+
+def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:
+    """Return the outputs (n,) of a network from those of its first layer (n, h), which are overwritten."""
+    for weights, bias in member[1:]:
+        values = _product(np.maximum(values, 0, out=values), weights)
+        values += bias
+    return values[:, 0]
+
+
+def _product(rows: Floats, matrix: Floats) -> Floats:
+    from trivium.common.product import product  # loads numba, see trivium.common.compiled
+
+    return product(rows, matrix)
+
+
+def _in_halves(work: Callable[[Floats], Floats], rows: Floats, variants: int = 1) -> Floats:
+    """Return ``work`` of rows (n, ...), which treats each alone and computes this many variants of it; many are shared
+    with another thread.
+    """
+    half = len(rows) // 2
+    if half * variants < _WORTH_SHARING:
+        return work(rows)
+    parts = Memo()
+    with Beside() as beside:
+        beside.begin(lambda: parts.of("second", lambda: work(rows[half:])))
+        first = work(rows[:half])
+        return np.concatenate([first, parts.of("second", lambda: work(rows[half:]))])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +186,8 @@ class NetworkFusion:
             groups = list(players.values())
             whole = np.zeros((len(wanted), len(table.columns)))
             columns = [table.column(name) for name in players]
-            whole[:, columns] = shapley(self.network.logits, rows[list(wanted)], average, groups)
+            worth = self.network.logits_of_coalitions(rows[list(wanted)], average, groups)
+            whole[:, columns] = shapley(worth)
             return whole
 
         return Fused(scores[:-1], explain, float(scores[-1]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
 from math import factorial
 
 import numpy as np
@@ -11,29 +9,23 @@ import numpy as np
 from trivium.common.arrays import Floats
 
 
-def shapley(
-    score: Callable[[Floats], Floats], rows: Floats, average: Floats, players: Sequence[Sequence[int]]
-) -> Floats:
-    """Return exact Shapley values (r, p): what each player's features add to the score of each row (r, f), averaged
-    over all orders of the players.
+def shapley(worth: Floats) -> Floats:
+    """Return exact Shapley values (r, p) from the score of each of r rows for every coalition of p players.
 
-    The features of an absent player take their ``average`` (f,). The values of a row sum to its score minus the score
-    of the average, provided that all differing features belong to a player.
+    ``worth`` (2**p, r) holds the scores; player i belongs to coalition c if bit i of c is set. A value is what the player
+    adds to the score, averaged over all orders in which the players may come in. The values of a row sum to its score
+    with all players minus its score with none.
+
+    >>> shapley(np.array([[0.0], [1.0], [2.0], [5.0]])).tolist()
+    [[2.0, 3.0]]
     """
-    count = len(players)
-    coalitions = [frozenset(some) for size in range(count + 1) for some in combinations(range(count), size)]
-    stacked = []
-    for some in coalitions:
-        mixed = np.tile(average, (len(rows), 1))
-        present = [column for player in some for column in players[player]]
-        mixed[:, present] = rows[:, present]
-        stacked.append(mixed)
-    scores = score(np.concatenate(stacked)).reshape(len(coalitions), len(rows))
-    worth = dict(zip(coalitions, scores, strict=True))
-    values = np.zeros((len(rows), count))
+    coalitions = np.arange(len(worth))
+    count = (len(worth) - 1).bit_length()
+    sizes = np.array([int(some).bit_count() for some in coalitions])
+    weights = np.array([factorial(n) * factorial(count - n - 1) / factorial(count) for n in range(count)])
+    values = np.zeros((worth.shape[1], count))
     for player in range(count):
-        for some, own in worth.items():
-            if player not in some:
-                weight = factorial(len(some)) * factorial(count - len(some) - 1) / factorial(count)
-                values[:, player] += weight * (worth[some | {player}] - own)
+        without = coalitions[coalitions >> player & 1 == 0]
+        added = worth[without | 1 << player] - worth[without]
+        values[:, player] = (weights[sizes[without]][:, np.newaxis] * added).sum(axis=0)
     return values
