@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -110,6 +111,14 @@ def test_questions_have_the_prefix_of_the_family(server: TeiServer) -> None:
     embedder = ServerEmbedder(server.address)
     embedder.embed_query("Which?")
     assert server.asked[-1] == ["Which?"]
+
+
+def test_the_nodes_of_a_cluster_ask_the_same_server(server: TeiServer) -> None:
+    """Ray sends them the embedder of `trivium build --ray ADDRESS --embed-with URL` pickled."""
+    embedder = ServerEmbedder(server.address)
+    other = pickle.loads(pickle.dumps(embedder))
+    assert other.identity == embedder.identity
+    np.testing.assert_array_equal(other.embed(["Mars", "Io"]), embedder.embed(["Mars", "Io"]))
 
 
 def test_an_overloaded_server_is_asked_again(server: TeiServer) -> None:

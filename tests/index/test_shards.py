@@ -170,6 +170,18 @@ def test_what_hangs_on_more_than_a_shard_is_refused(
         build(tmp_path / "store", sources, ShardPlan(tmp_path / "shards"), options)  # type: ignore[arg-type]
 
 
+def test_where_nodes_have_cards_this_machine_embeds_nothing(tmp_path: Path) -> None:
+    """It may have none: the last few texts, which it embeds otherwise, are a shard, too."""
+    plain = HashEmbedder()
+
+    class OnCard(HashEmbedder):
+        gpus = 1.0
+
+    on_cluster, here = ShardPlan(tmp_path, "auto"), ShardPlan(tmp_path)
+    given = [(on_cluster, OnCard()), (on_cluster, plain), (here, OnCard()), (on_cluster, None)]
+    assert [sharding.few_texts(plan, embedder) for plan, embedder in given] == [0, 200, 200, 200]
+
+
 def test_nothing_is_embedded_where_that_is_not_wanted(sources: Path, plain: Path, tmp_path: Path) -> None:
     """And later the same pages are embedded without being parsed again."""
     plan = ShardPlan(tmp_path / "shards", documents=5)

@@ -29,7 +29,7 @@ _TEXTS = 1_000
 """Texts per shard and per transaction."""
 _PASSAGES = 200
 _FEW = 200
-"""Fewer texts than this are not worth a shard."""
+"""So few texts are not worth a shard: this process embeds them."""
 _MARK = """Shards of `trivium build`: documents that are parsed and embedded already. This folder may be deleted when no
 build goes on; what is in it is then done again if it is needed.
 """
@@ -56,10 +56,12 @@ class ShardPlan:
 class ShardedBuild:
     """Yields the parsed documents, and later passes their vectors to the store."""
 
-    def __init__(self, work: Work, runner: Runner, documents: int) -> None:
+    def __init__(self, work: Work, runner: Runner, documents: int, few: int) -> None:
+        """Up to ``few`` texts at the end are left to the calling process."""
         self._work = work
         self._runner = runner
         self._documents = documents
+        self._few = few
         self._parsed: list[str] = []  # keys of the completed shards
 
     def outcomes(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
@@ -82,11 +84,11 @@ class ShardedBuild:
             self._put(key, store)
             tell(done, len(self._parsed))
         texts = store.pending_texts()
-        if len(texts) > _FEW:
+        if len(texts) > self._few:
             shards = (text_shard(self._work.embedded_by, some) for some in batched(texts, _TEXTS))
             self._embed(shards, store, progress("embed"), len(texts))
         passages = store.pending_sentences() if sentences else None
-        if passages is not None and len(passages) > _FEW:
+        if passages is not None and len(passages) > self._few:
             of_passages = (
                 text_shard(self._work.embedded_by, (), some) for some in batched(passages, _PASSAGES)
             )
@@ -121,6 +123,18 @@ class ShardedBuild:
             )
 
 
+def few_texts(plan: ShardPlan, embedder: Embedder | None) -> int:
+    """Return how many texts the calling process embeds itself rather than making a shard of them. On a cluster with
+    GPUs none, since the machine of that process may have no GPU.
+    """
+    return 0 if plan.ray is not None and gpus_of(embedder) else _FEW
+
+
+def gpus_of(embedder: Embedder | None) -> float:
+    """Return the share of a GPU that an embedding task needs."""
+    return float(getattr(embedder, "gpus", 0.0))
+
+
 @contextmanager
 def sharded(
     plan: ShardPlan,
@@ -150,10 +164,9 @@ def sharded(
             seen = work.folder / f"{secrets.token_hex(8)}.seen"
             write_file(seen, f"{os.getpid()}\n")
             stack.callback(seen.unlink, missing_ok=True)
-            gpus = float(getattr(embedder, "gpus", 0.0))
-            cluster = ClusterRunner(ray, work, seen, gpus, tell)
+            cluster = ClusterRunner(ray, work, seen, gpus_of(embedder), tell)
             if outlives:
                 stack.callback(cluster.close)
             runner = cluster
-        yield ShardedBuild(work, runner, plan.documents)
+        yield ShardedBuild(work, runner, plan.documents, few_texts(plan, embedder))
         work.shards.tidy()
