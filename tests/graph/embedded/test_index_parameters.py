@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,21 @@ def test_a_question_after_the_change_finds_the_index_made_anew(store: EmbeddedSt
         store.set_index_parameters(IndexParameters(connectivity=4))
         assert other.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
         assert _index(other)[0] == 4
+
+
+def test_the_same_vectors_make_the_same_index(store: EmbeddedStore) -> None:
+    """To the byte, for every label, though the labels are made at once by threads."""
+    index = Path(store.location) / "index"
+
+    def made() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in index.glob("*/*.usearch")}
+
+    first = made()
+    assert {"Chunk.usearch", "Entity.usearch"} <= first.keys()
+    with EmbeddedStore.open(store.location) as other:
+        shutil.rmtree(index)
+        other.refresh()
+        assert made() == first
 
 
 def test_more_in_sight_finds_more(store: EmbeddedStore) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.ray_cluster import differences
+from tests.index.sharded_builds import build
 from trivium.engine import Engine
 from trivium.errors import InputError, MissingExtraError
+from trivium.index.sharding.build import ShardPlan
 from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, file_items, read
@@ -155,6 +158,20 @@ def test_a_store_is_the_same_from_each_of_them(dumps: Path, tmp_path: Path) -> N
                 ]
             )
     assert graphs[0] == graphs[1] == graphs[2]
+
+
+@pytest.mark.parametrize("name", ["wiki.tar.gz", "wiki.zim"])
+def test_a_build_by_shards_makes_the_same_store(dumps: Path, tmp_path: Path, name: str) -> None:
+    """A shard for each page here; a second build reads none anew."""
+    plan = ShardPlan(tmp_path / "shards", documents=1)
+    build(tmp_path / "plain", dumps / name)
+    assert build(tmp_path / "store", dumps / name, plan).added == 2
+    shards = {path: path.stat().st_mtime_ns for path in (tmp_path / "shards").glob("*/*.pages")}
+    assert len(shards) == 2
+    assert build(tmp_path / "store", dumps / name, plan).unchanged == 2
+    assert shards == {path: path.stat().st_mtime_ns for path in (tmp_path / "shards").glob("*/*.pages")}
+    with Engine.open(tmp_path / "plain") as plain, Engine.open(tmp_path / "store") as store:
+        assert differences(plain.store, store.store) == []
 
 
 def test_a_zim_file_of_another_site_is_read_as_a_site(tmp_path: Path) -> None:
