@@ -6,9 +6,9 @@
 Searches are measured relative to embedding a question on the same processor in the same run, changes relative to a
 search, and commands relative to the processor time of a process that imports NumPy. Such ratios carry over to other
 machines and to busy ones far better than milliseconds. Prints each next to the committed ratio (``ratios.json``, by
-number of chunks) and exits with status 1 if one exceeds it by more than half; less is noise. ``--save`` commits the
-ratios of this run. What is counted rather than timed is in the tests (``tests/graph/embedded/test_counted_work.py``,
-``tests/test_startup.py``).
+number of chunks) and exits with status 1 if one exceeds it by more than half; less is noise. It says so if no ratios
+are committed for a store of this size. ``--save`` commits the ratios of this run. What is counted rather than timed is
+in the tests (``tests/graph/embedded/test_counted_work.py``, ``tests/test_startup.py``).
 """
 
 from __future__ import annotations
@@ -61,6 +61,10 @@ def main() -> None:
     if given.save:
         committed[str(chunks)] = {name: round(ratio, 2) for name, ratio in ratios.items()}
         COMMITTED.write_text(json.dumps(committed, indent=1) + "\n")
+    elif str(chunks) not in committed:
+        print(
+            f"nothing is compared: {COMMITTED.name} has no ratios of {chunks:,} chunks, save some with --save"
+        )
     elif worse:
         sys.exit(
             f"error: more than {TOLERANCE:g} times what was committed: {', '.join(worse)}. Run it again on a quiet"
