@@ -23,6 +23,7 @@ from trivium.graph.filters import parse
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.replica import keeper
 from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.replica.words import Vocabulary, Words
@@ -222,14 +223,16 @@ def test_a_store_is_read_after_some_questions_of_a_state_that_lasts(
 def test_a_store_that_is_too_large_is_left_to_the_server(
     neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, trips: list[str]
 ) -> None:
-    """It is tried once a state, and not at all where no memory is granted."""
+    """Nothing of it is read: its nodes are counted once a state, and not at all where no memory is granted."""
     monkeypatch.setattr(keeper, "SETTLED_SECONDS", 0.0)
     for limit in (0, 100):
         with new_store(neo4j_5) as store:
             store._replica._limit = limit
             store.write([graph("A", [("red", [])])])
             embed_pending(store)
+            trips.clear()
             assert not store.replicate()
+            assert not {cypher.NUMBERED_ENTITIES, cypher.CITATIONS, cypher.REPLICA_ENTITIES} & set(trips)
             trips.clear()
             assert not _ask(store, 2 * keeper.QUESTIONS)
             assert [query for query in trips if "Trivium" not in query] == []

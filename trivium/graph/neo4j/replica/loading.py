@@ -13,6 +13,7 @@ from trivium.graph.arrays import Csr, Rows, group
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection, Row
+from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.replica.node_vectors import NodeVectors
@@ -57,6 +58,7 @@ def load(connection: Connection, cache: StoreCache, limit: int, going: Callable[
     state = cache.state(connection, now=True)
     if not state.dimension:
         return None
+    _check_size(connection, state.dimension, limit)
     reader = _Reader(connection, Budget(limit), state.dimension, going)
     adjacency = project(connection, cache)
     entities = reader.entities()
@@ -87,6 +89,14 @@ def load(connection: Connection, cache: StoreCache, limit: int, going: Callable[
         facts=chunks.facts,
         page_facts=entities.pages,
     )
+
+
+def _check_size(connection: Connection, dimension: int, limit: int) -> None:
+    """Raise TooLargeError if the vectors and objects of all nodes alone exceed the limit. The server knows the numbers
+    of nodes, so nothing of a store that is too large is read, whenever it changes.
+    """
+    ((entities, _, sections, chunks, _),) = connection.read(reading.NODE_COUNTS)
+    Budget(limit).take((entities + sections + chunks) * (_A_VECTOR * dimension + _OF_OBJECTS))
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
