@@ -48,8 +48,8 @@ def test_a_patched_table_is_that_of_the_new_strings(before: set[str], new: set[s
     """Also where a string goes and comes back, and it says where each is."""
     ordered = sorted(before)
     gone = sorted(row for row, text in enumerate(ordered) if text in new or random.random() < 0.3)
-    made, moved, places = table(ordered).patched(np.array(gone, dtype=np.int64), sorted(new))
+    made, moves = table(ordered).patched(np.array(gone, dtype=np.int64), sorted(new))
     assert list(made) == sorted(new | {text for row, text in enumerate(ordered) if row not in gone})
-    assert [made[place] for place in places.tolist()] == sorted(new)
-    for row, now in enumerate(moved.tolist()):
+    assert [made[place] for place in moves.added.tolist()] == sorted(new)
+    for row, now in enumerate(moves.follow(np.arange(len(ordered))).tolist()):
         assert now == -1 if row in gone else made[now] == ordered[row]

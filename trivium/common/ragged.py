@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.common.arrays import Integers
 
 
-def ranges_by_owner(owners: Integers, count: int) -> Integers:
+def ranges_by_owner(owners: NDArray[np.integer[Any]], count: int) -> Integers:
     """Return the range of entries of each owner (count x 2: first, and one after the last). Entries must be grouped by
     owner; owners without entries get 0 and 0, and entries of owner -1 are ignored.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
+from trivium.graph.moves import Moves
 
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
@@ -121,30 +122,37 @@ class Csr:
         _, places = expand_ranges(self.indptr[rows], counts)
         return self.indices[places], counts
 
-    def patched(
-        self, owners: Rows, count: int, entries: Rows, replaced: Mapping[int, NDArray[np.integer[Any]]]
-    ) -> Csr:
-        """The lists of ``count`` rows: row i is now row ``owners[i]``, in the same order, and lists ``entries[j]`` where
-        it listed j; -1 is gone. Rows ``replaced`` (by their new number) have other lists."""
-        before = np.diff(self.indptr)
-        renewed = np.zeros(count, dtype=bool)
-        renewed[list(replaced)] = True
-        stays = owners >= 0
-        stays[stays] = ~renewed[owners[stays]]
-        kept = entries[self.indices]
-        chosen = np.repeat(stays, before) & (kept >= 0)
-        so_far = np.concatenate([[0], np.cumsum(chosen)])
-        sizes = np.zeros(count, dtype=np.int64)
-        sizes[owners[stays]] = (so_far[self.indptr[1:]] - so_far[self.indptr[:-1]])[stays]
-        for row, own in replaced.items():
-            sizes[row] = len(own)
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        indices = np.empty(int(indptr[-1]), dtype=np.int32)
-        old = np.ones(len(indices), dtype=bool)
-        for row, own in replaced.items():
-            place = slice(indptr[row], indptr[row + 1])
-            indices[place], old[place] = own, False
-        indices[old] = kept[chosen]
+    def patched(self, owners: Moves, entries: Moves, replaced: Mapping[int, NDArray[np.integer[Any]]]) -> Csr:
+        """Return the lists after changes: those of the rows that ``owners`` says, in the same order, without the
+        entries that ``entries`` removes. Rows ``replaced`` (by their new number) have other lists, and added rows that
+        are not among them empty ones. Lists between two changes are copied together.
+        """
+        lists = {**dict.fromkeys(owners.added.tolist(), self.indices[:0]), **replaced}
+        short = np.unique(np.searchsorted(self.indptr, entries.removed_in(self.indices), side="right") - 1)
+        for old, new in zip(short.tolist(), owners.follow(short).tolist(), strict=True):
+            if new >= 0 and new not in lists:
+                left = entries.follow(self.row(old))
+                lists[new] = left[left >= 0]
+        if not lists and owners.unchanged and entries.stays:
+            return self
+
+        kept = owners.replacing(np.array(sorted(lists), dtype=np.int64))
+        first, last = self.indptr[kept.begins], self.indptr[kept.ends]
+        indices = np.empty(int((last - first).sum()) + sum(map(len, lists.values())), dtype=np.int32)
+        indptr = np.zeros(owners.after + 1, dtype=np.int64)
+        filled = 0
+        for row, begin, end in kept.pieces():
+            if begin < 0:
+                indices[filled : filled + len(lists[row])] = lists[row]
+                filled += len(lists[row])
+                indptr[row + 1] = filled
+                continue
+            start, stop = int(self.indptr[begin]), int(self.indptr[end])
+            np.add(
+                self.indptr[begin + 1 : end + 1], filled - start, out=indptr[row + 1 : row + 1 + end - begin]
+            )
+            entries.follow(self.indices[start:stop], indices[filled : filled + stop - start])
+            filled += stop - start
         return Csr(indptr, indices)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays import Arrays, Rows
+from trivium.graph.moves import Moves
 
 T = TypeVar("T")
 
@@ -78,46 +79,34 @@ class StringTable(Sequence[str]):
             dtype=np.int64,
         )
 
-    def patched(self, gone: Rows, strings: Sequence[str]) -> tuple[StringTable, Rows, Rows]:
-        """The table without the rows ``gone`` and with more sorted strings, none of which is in a row that stays; also
-        where each row is now (n,), -1 where it is not, and where the strings are."""
+    def patched(self, gone: Rows, strings: Sequence[str]) -> tuple[StringTable, Moves]:
+        """Return the table without the rows ``gone`` (ascending) and with more sorted strings, none of which is in a
+        row that stays, and where its rows are now.
+        """
+        if not len(gone) and not strings:
+            return self, Moves.of(len(self), gone, gone)
         count = len(self)
         keys = [text.encode() for text in strings]
-        before = np.array(
-            [bisect_left(range(count), key, key=self._bytes) for key in keys], dtype=np.int64
-        )  # the rows that each comes before
-        stays = np.ones(count, dtype=bool)
-        stays[gone] = False
-        shift = np.cumsum(np.bincount(before, minlength=count + 1))[:count] - np.cumsum(~stays)
-        moved = np.where(stays, np.arange(count) + shift, -1)
-        places = np.arange(len(keys)) + before - np.searchsorted(np.flatnonzero(~stays), before)
-
-        offsets = np.asarray(self._offsets)
-        sizes = np.empty(int(np.count_nonzero(stays)) + len(keys), dtype=np.int64)
-        sizes[moved[stays]] = np.diff(offsets)[stays]
-        sizes[places] = [len(key) for key in keys]
+        before = [bisect_left(range(count), key, key=self._bytes) for key in keys]
+        moves = Moves.of(count, gone, np.array(before, dtype=np.int64))
+        offsets, new = np.asarray(self._offsets), np.zeros(moves.after + 1, dtype=np.int64)
         pieces: list[bytes | memoryview] = []
-        row = 0
-        for cut, key in sorted(
-            [*zip(before.tolist(), keys, strict=True), *((old, None) for old in gone.tolist())], key=_cut
-        ):
-            pieces.append(self._blob[self._offsets[row] : self._offsets[cut]])
-            row = cut
-            if key is None:
-                row += 1
-            else:
-                pieces.append(key)
-        pieces.append(self._blob[self._offsets[row] :])
-        return StringTable(b"".join(pieces), np.concatenate([[0], np.cumsum(sizes)])), moved, places
+        size = 0
+        more = iter(keys)
+        for row, begin, end in moves.pieces():
+            if begin < 0:
+                pieces.append(next(more))
+                size += len(pieces[-1])
+                new[row + 1] = size
+                continue
+            first, last = self._offsets[begin], self._offsets[end]
+            pieces.append(self._blob[first:last])
+            np.add(offsets[begin + 1 : end + 1], size - first, out=new[row + 1 : row + 1 + end - begin])
+            size += last - first
+        return StringTable(b"".join(pieces), new), moves
 
     def _bytes(self, row: int) -> bytes:
         return bytes(self._blob[self._offsets[row] : self._offsets[row + 1]])
-
-
-def _cut(change: tuple[int, bytes | None]) -> tuple[int, bool, bytes]:
-    """Changes of a table in order: what is inserted before a row comes before that row goes."""
-    row, key = change
-    return row, key is None, key or b""
 
 
 class StringRows(Mapping[str, int]):

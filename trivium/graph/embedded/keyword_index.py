@@ -25,6 +25,7 @@ from trivium.graph.arrays import Rows, Stacked, load_array, load_arrays, new_arr
 from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
 from trivium.graph.embedded.topology import Nodes
+from trivium.graph.moves import Moves
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
 from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
@@ -201,20 +202,18 @@ class ForwardIndex:
                 f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
             ) from error
 
-    def patched(self, moved: Rows, lengths: Rows, added: Rows, terms: Sequence[str]) -> ForwardIndex:
-        """Return the index after changes. Old chunks are now in rows ``moved`` (-1: removed); those in rows ``added``
-        have the given ``terms``, joined by spaces, headings first. ``lengths`` are those of all chunks.
+    def patched(self, moves: Moves, lengths: Rows, terms: Sequence[str]) -> ForwardIndex:
+        """Return the index after changes. ``moves`` says where old chunks are; new ones have the given ``terms``, joined
+        by spaces, headings first. ``lengths`` are those of all chunks.
         """
         words = [text.split() for text in terms]
         unknown = sorted({word for own in words for word in own if self.table.find(word) < 0})
-        table, terms_moved, places = self.table.patched(np.empty(0, dtype=np.int64), unknown)
-        numbers = np.empty(len(table), dtype=np.int32)
-        numbers[terms_moved] = self.numbers
-        numbers[places] = np.arange(len(self.numbers), len(table))
-        starts = np.zeros(len(lengths), dtype=np.int64)
-        starts[moved[moved >= 0]] = self.starts[moved >= 0]
+        table, of_terms = self.table.patched(np.empty(0, dtype=np.int64), unknown)
+        numbers = of_terms.carry(self.numbers, np.arange(len(self.numbers), len(table)))
         sizes = np.array([len(own) for own in words], dtype=np.int64)
-        starts[added] = len(self.values) + np.cumsum(sizes) - sizes
+        starts = moves.carry(self.starts, len(self.values) + np.cumsum(sizes) - sizes)
+        if not words:
+            return ForwardIndex(self.values, starts, lengths, table, numbers)
         more = numbers[table.find_all(list(chain.from_iterable(words)))] if len(table) else numbers
         return ForwardIndex(self.values.grown(more), starts, lengths, table, numbers)
 

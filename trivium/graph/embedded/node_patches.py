@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from trivium.graph.embedded.changes import Changes
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import Matrix
+from trivium.graph.moves import Moves
 from trivium.graph.schema import Label
 
 _NAME = """
@@ -23,20 +24,12 @@ _NAME = """
 
 @dataclass(frozen=True, slots=True)
 class NodePatch:
-    """The nodes of a label after changes. ``moved`` (old rows,) is the new row of each old one, -1 if removed;
-    ``added`` are the rows of new nodes, sorted by uri.
+    """The nodes of a label after changes, and where the rows of the earlier ones are now. New nodes are sorted by uri.
+    Only the column of vectors may still be written to: it is not shared with the earlier state.
     """
 
     nodes: Nodes
-    moved: Rows
-    added: Rows
-
-    def before(self) -> Rows:
-        """Return the old row of each node (new rows,), -1 for new nodes."""
-        rows = np.full(len(self.nodes.ids), -1, dtype=np.int64)
-        stays = self.moved >= 0
-        rows[self.moved[stays]] = np.flatnonzero(stays)
-        return rows
+    moves: Moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +81,20 @@ def patch_nodes(
     by uri.
     """
     rows = old.rows_of(np.array(gone, dtype=np.int64))
-    uris, moved, added = old.uris.patched(np.sort(rows[rows >= 0]), [uri for uri, _, _ in new])
-    stays = moved >= 0
-    ids, vector = (np.empty(len(uris), dtype=np.int64) for _ in range(2))
-    ids[moved[stays]], ids[added] = old.ids[stays], column(new, 1)
-    vector[moved[stays]], vector[added] = old.vector[stays], matrix.rows_of(column(new, 2))
-    kept = moved[old.by_id]
-    kept = kept[kept >= 0]
-    later = added[np.argsort(ids[added])]
-    by_id = np.insert(kept, np.searchsorted(ids[kept], ids[later]), later)
-    return NodePatch(Nodes(uris, ids, by_id, vector), moved, added)
+    rows = np.sort(rows[rows >= 0])
+    uris, moves = old.uris.patched(rows, [uri for uri, _, _ in new])
+    if moves.unchanged:
+        return NodePatch(replace(old, vector=old.vector.copy()), moves)
+    ids = moves.carry(old.ids, column(new, 1))
+    vector = moves.carry(old.vector, matrix.rows_of(column(new, 2)))
+    later = moves.added[np.argsort(ids[moves.added])]
+    ranks = Moves.of(
+        len(old.ids),
+        np.searchsorted(old.rising, np.sort(old.ids[rows])),
+        np.searchsorted(old.rising, ids[later]),
+    )
+    by_id, rising = ranks.carry(old.by_id, later, moves), ranks.carry(old.rising, ids[later])
+    return NodePatch(Nodes(uris, ids, by_id, vector, rising), moves)
 
 
 _OF_TEXTS = {
@@ -125,15 +122,10 @@ def give_vectors(
         numbers, vectors = found[_TABLES[label]].T
         rows = patch.nodes.rows_of(numbers)
         patch.nodes.vector[rows[rows >= 0]] = matrix.rows_of(vectors[rows >= 0])
-        fresh[label] = np.union1d(patch.nodes.ids[patch.added], numbers[rows >= 0])
+        fresh[label] = np.union1d(patch.nodes.ids[patch.moves.added], numbers[rows >= 0])
     return fresh
 
 
 def column(rows: Sequence[Sequence[Any]], place: int) -> Rows:
     """Return one column of rows from the database."""
     return np.array([row[place] for row in rows], dtype=np.int64)
-
-
-def highest(ids: Rows) -> int:
-    """Return the highest number, 0 if there is none."""
-    return int(ids.max(initial=0))

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.arrays import Csr, Rows
 from trivium.graph.embedded.changes import Changes
 from trivium.graph.embedded.connection import Connection, as_json
@@ -25,13 +24,13 @@ from trivium.graph.embedded.node_patches import (
     NodePatch,
     column,
     give_vectors,
-    highest,
     patch_nodes,
     read_names,
     settle,
 )
-from trivium.graph.embedded.topology import Nodes, Topology, page_of_entity, read_last_name
+from trivium.graph.embedded.topology import Nodes, Topology, own_ranges, page_of_entity, read_last_name
 from trivium.graph.embedded.vectors import Matrix, new_vectors
+from trivium.graph.moves import Moves
 from trivium.graph.schema import Label
 
 _CHUNKS = """
@@ -54,8 +53,7 @@ class TopologyPatch:
 
     topology: Topology
     matrix: Matrix
-    moved: Rows
-    added: Rows
+    moves: Moves
     terms: list[str]
     texts: list[tuple[int, int]]
     fresh: dict[Label, Rows]
@@ -66,7 +64,7 @@ def patch_topology(
 ) -> TopologyPatch:
     """Compute the arrays of the state that the connection sees from those of the state before the changes."""
     nodes = old.nodes
-    after = highest(matrix.ids)
+    after = matrix.highest
     new = connection.execute("SELECT id, text_id FROM vector WHERE id > ? ORDER BY id", [after]).fetchall()
     blocks = list(new_vectors(connection, after, dimension))
     if new:
@@ -74,8 +72,8 @@ def patch_topology(
             matrix.vectors.grown(np.concatenate(blocks)), np.concatenate([matrix.ids, column(new, 0)])
         )
 
-    chunk_rows = connection.execute(_CHUNKS, [highest(nodes[Label.CHUNK].ids)]).fetchall()
-    section_rows = connection.execute(_SECTIONS, [highest(nodes[Label.SUBCHAPTER].ids)]).fetchall()
+    chunk_rows = connection.execute(_CHUNKS, [nodes[Label.CHUNK].highest]).fetchall()
+    section_rows = connection.execute(_SECTIONS, [nodes[Label.SUBCHAPTER].highest]).fetchall()
     names = read_names(connection, changes, old.last_name)
     chunks = patch_nodes(
         nodes[Label.CHUNK], changes.chunk, [(row[1], row[0], row[8]) for row in chunk_rows], matrix
@@ -98,7 +96,9 @@ def patch_topology(
     facts = np.array([row[2:7] for row in chunk_rows], dtype=np.int64).reshape(-1, 5)
     graph = _Graph(old, chunks, sections, pages, entities, facts, column(section_rows, 2))
     topology = graph.topology(
-        _cited(connection, chunks.nodes.ids[chunks.added], _other_ends(nodes[Label.ENTITY], names, changes)),
+        _cited(
+            connection, chunks.nodes.ids[chunks.moves.added], _other_ends(nodes[Label.ENTITY], names, changes)
+        ),
         _outlines(connection, {row[2] for row in section_rows}),
         {label: patch.nodes for label, patch in patches.items()},
         read_last_name(connection),
@@ -108,9 +108,7 @@ def patch_topology(
         "SELECT c.id, c.text_id FROM json_each(?) AS j JOIN chunk AS c ON c.text_id = j.value",
         [as_json(changes.sentences)],
     ).fetchall()
-    return TopologyPatch(
-        topology, matrix, chunks.moved, chunks.added, [row[9] for row in chunk_rows], texts, fresh
-    )
+    return TopologyPatch(topology, matrix, chunks.moves, [row[9] for row in chunk_rows], texts, fresh)
 
 
 _COUNTS = {
@@ -121,9 +119,9 @@ _COUNTS = {
 
 def count_new(connection: Connection, old: Topology, matrix: Matrix) -> int:
     """Return the number of chunks, sections, names and vectors added since."""
-    counts = [(query, highest(old.nodes[label].ids)) for label, query in _COUNTS.items()]
+    counts = [(query, old.nodes[label].highest) for label, query in _COUNTS.items()]
     counts.append(("SELECT count(*) FROM name WHERE id > ?", old.last_name))
-    counts.append(("SELECT count(*) FROM vector WHERE id > ?", highest(matrix.ids)))
+    counts.append(("SELECT count(*) FROM vector WHERE id > ?", matrix.highest))
     return sum(int(connection.execute(query, [after]).fetchone()[0]) for query, after in counts)
 
 
@@ -189,14 +187,16 @@ class _Graph:
         self._old = old
         self._chunks, self._sections, self._pages, self._entities = chunks, sections, pages, entities
         page, section = pages.nodes.rows_of(facts[:, 0]), sections.nodes.rows_of(facts[:, 1])
-        self._page = _carry(chunks, _follow(pages.moved, old.page), page)
-        self._section = _carry(chunks, _follow(sections.moved, old.section), section)
-        self._position = _carry(chunks, old.position, facts[:, 2])
-        self._terms = _carry(chunks, old.terms, facts[:, 3:])
+        moves = chunks.moves
+        self._page = moves.carry(old.page, page, pages.moves)
+        self._section = moves.carry(old.section, section, sections.moves)
+        self._position = moves.carry(old.position, facts[:, 2])
+        self._terms = moves.carry(old.terms, facts[:, 3:])
+        self._all_terms = old.all_terms - int(old.terms[moves.gone].sum()) + int(facts[:, 3:].sum())
         page = pages.nodes.rows_of(pages_of_sections)
-        self._section_page = _carry(sections, _follow(pages.moved, old.section_page), page)
-        entity = entities.nodes.rows_of(pages.nodes.ids[pages.added])
-        self._page_entity = _carry(pages, _follow(entities.moved, old.page_entity), entity)
+        self._section_page = sections.moves.carry(old.section_page, page, pages.moves)
+        entity = entities.nodes.rows_of(pages.nodes.ids[pages.moves.added])
+        self._page_entity = pages.moves.carry(old.page_entity, entity, entities.moves)
 
     def topology(
         self, cited: _Citations, outlines: Rows, nodes: dict[Label, Nodes], last_name: int
@@ -205,88 +205,102 @@ class _Graph:
         sections.
         """
         old, chunks, entities = self._old, self._chunks, self._entities
-        count, entity_count = len(chunks.nodes.ids), len(entities.nodes.ids)
-        page_chunks = old.page_chunks.patched(
-            self._pages.moved, len(self._pages.nodes.ids), chunks.moved, self._chunks_of_pages()
-        )
+        count = len(chunks.nodes.ids)
+        page_chunks = old.page_chunks.patched(self._pages.moves, chunks.moves, self._chunks_of_pages())
         page = self._pages.nodes.rows_of(outlines[:, 0])
         section = self._sections.nodes.rows_of(outlines[:, 1])
         page_sections = old.page_sections.patched(
-            self._pages.moved, len(self._pages.nodes.ids), self._sections.moved, _by_owner(page, section)
+            self._pages.moves, self._sections.moves, _by_owner(page, section)
         )
 
         citing = chunks.nodes.rows_of(cited.chunks)
         chunk, entity = chunks.nodes.rows_of(cited.pairs[:, 0]), entities.nodes.rows_of(cited.pairs[:, 1])
         lists = {row: np.empty(0, dtype=np.int64) for row in citing.tolist()} | _by_owner(chunk, entity)
-        cites = old.cites.patched(chunks.moved, count, entities.moved, lists)
+        cites = old.cites.patched(chunks.moves, entities.moves, lists)
         renewed = self._renewed_entities(citing, entity)
         cited_in = old.cited_in.patched(
-            entities.moved, entity_count, chunks.moved, self._citing(renewed, citing, chunk, entity)
+            entities.moves, chunks.moves, self._citing(renewed, citing, chunk, entity)
         )
 
-        own_page = self._page_entity[self._page]
-        both = np.union1d(citing, chunks.added)
-        nodes_moved = np.concatenate([chunks.moved, np.where(entities.moved < 0, -1, entities.moved + count)])
+        both = np.union1d(citing, chunks.moves.added)
+        owning = self._page_entity[self._page[chunks.moves.added]]
+        nodes_moves = chunks.moves.beside(entities.moves)
         links = old.links.patched(
-            nodes_moved,
-            count + entity_count,
-            nodes_moved,
-            {row: count + np.union1d(cites.row(row), own_page[row : row + 1]) for row in both.tolist()}
+            nodes_moves,
+            nodes_moves,
+            {
+                row: count + np.union1d(cites.row(row), self._page_entity[self._page[row : row + 1]])
+                for row in both.tolist()
+            }
             | {
                 count + row: np.union1d(cited_in.row(row), self._own_chunks(row, page_chunks))
-                for row in np.union1d(renewed, own_page[chunks.added]).tolist()
+                for row in np.union1d(renewed, owning).tolist()
             },
         )
         return Topology(
             nodes=nodes,
-            page=self._page.astype(np.int32),
-            section=self._section.astype(np.int32),
+            page=self._page,
+            section=self._section,
             position=self._position,
             terms=self._terms,
-            mean_terms=float(self._terms.sum()) / max(1, len(self._terms)),
+            all_terms=self._all_terms,
             last_name=last_name,
-            page_entity=self._page_entity.astype(np.int32),
-            section_page=self._section_page.astype(np.int32),
+            page_entity=self._page_entity,
+            section_page=self._section_page,
             page_chunks=page_chunks,
             page_sections=page_sections,
             cites=cites,
             cited_in=cited_in,
             links=links,
-            own_chunks=own_chunk_ranges(own_page, entity_count),
+            own_chunks=self._own_ranges(),
         )
+
+    def _own_ranges(self) -> Rows:
+        if (
+            self._page is self._old.page
+            and self._page_entity is self._old.page_entity
+            and self._entities.moves.unchanged
+        ):
+            return self._old.own_chunks
+        return own_ranges(self._page, self._page_entity, len(self._entities.nodes.ids))
 
     def _chunks_of_pages(self) -> dict[int, Rows]:
         """Return the chunks, by position, of the pages with new chunks."""
-        before = self._pages.before()
+        added = self._chunks.moves.added
+        new = _by_owner(self._page[added], added)
         lists: dict[int, Rows] = {}
-        for page, new in _by_owner(self._page[self._chunks.added], self._chunks.added).items():
-            rows = np.concatenate([self._listed(self._old.page_chunks, before[page]), new])
+        for page, old in self._before(self._pages, new).items():
+            rows = np.concatenate([self._listed(self._old.page_chunks, old), new[page]])
             lists[page] = rows[np.lexsort((rows, self._position[rows]))]
         return lists
+
+    def _before(self, patch: NodePatch, rows: Iterable[int]) -> dict[int, int]:
+        """Map new rows of nodes to their old ones, -1 for new nodes."""
+        now = np.fromiter(rows, dtype=np.int64)
+        return dict(zip(now.tolist(), patch.moves.back(now).tolist(), strict=True))
 
     def _listed(self, lists: Csr, row: int) -> Rows:
         """Return the new rows of the chunks listed in an old row, without removed ones; empty for row -1."""
         if row < 0:
             return np.empty(0, dtype=np.int64)
-        rows = _follow(self._chunks.moved, lists.row(row))
-        return rows[rows >= 0]
+        rows = self._chunks.moves.follow(lists.row(row))
+        return rows[rows >= 0].astype(np.int64)
 
     def _renewed_entities(self, citing: Rows, entity: Rows) -> Rows:
         """Return the entities that re-examined chunks cite now or cited before."""
-        before = np.flatnonzero(np.isin(self._chunks.moved, citing) & (self._chunks.moved >= 0))
-        cited = _follow(self._entities.moved, self._old.cites.rows(before)[0])
-        return np.union1d(cited[cited >= 0], entity)
+        before = self._chunks.moves.back(citing)
+        cited = self._entities.moves.follow(self._old.cites.rows(before[before >= 0])[0])
+        return np.union1d(cited[cited >= 0], entity).astype(np.int64)
 
     def _citing(self, entities: Rows, anew: Rows, chunk: Rows, entity: Rows) -> dict[int, Rows]:
         """Return, by entity, the chunks that cite it, by page and position: the earlier ones except those re-examined
         (``anew``), plus the current citations of these.
         """
-        before = self._entities.before()
         order = np.argsort(entity, kind="stable")
         new = _by_owner(entity[order], chunk[order])
         lists: dict[int, Rows] = {}
-        for row in entities.tolist():
-            kept = self._listed(self._old.cited_in, before[row])
+        for row, old in self._before(self._entities, entities.tolist()).items():
+            kept = self._listed(self._old.cited_in, old)
             rows = np.concatenate([kept[~np.isin(kept, anew)], new.get(row, kept[:0])])
             lists[row] = rows[np.lexsort((rows, self._position[rows], self._page[rows]))]
         return lists
@@ -297,25 +311,9 @@ class _Graph:
         return page_chunks.row(row) if row >= 0 else np.empty(0, dtype=np.int32)
 
 
-def _by_owner(owners: Rows, entries: Rows) -> dict[int, Rows]:
+def _by_owner(owners: NDArray[np.integer[Any]], entries: Rows) -> dict[int, Rows]:
     """Group entries by owner, preserving their order."""
     found: dict[int, list[int]] = {}
     for owner, entry in zip(owners.tolist(), entries.tolist(), strict=True):
         found.setdefault(owner, []).append(entry)
     return {owner: np.array(own, dtype=np.int64) for owner, own in found.items()}
-
-
-def _follow(moved: Rows, rows: NDArray[Any]) -> Rows:
-    """Map rows to their new places; -1 stays -1."""
-    if not len(moved):
-        return np.full(len(rows), -1, dtype=np.int64)
-    followed: Rows = np.where(rows < 0, -1, moved[rows])
-    return followed
-
-
-def _carry(patch: NodePatch, old: NDArray[Any], new: Rows) -> Rows:
-    """Return a column (n,) or (n, c) of nodes after changes, from the old column and the values of new nodes."""
-    stays = patch.moved >= 0
-    carried = np.empty((len(patch.nodes.ids), *old.shape[1:]), dtype=np.int64)
-    carried[patch.moved[stays]], carried[patch.added] = old[stays], new
-    return carried

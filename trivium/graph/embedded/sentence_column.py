@@ -24,6 +24,7 @@ from trivium.graph.embedded.connection import Connection, as_json, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import intact
+from trivium.graph.moves import Moves
 from trivium.graph.records import SentenceVectors
 
 _CODES = "sentences"
@@ -53,16 +54,19 @@ class SentenceColumn:
     def patched(
         self,
         connection: Connection,
-        moved: Rows,
+        moves: Moves,
         nodes: Nodes,
         texts: Sequence[tuple[int, int]],
         dimension: int,
     ) -> SentenceColumn:
-        """Return the column after changes. Old chunks are now in rows ``moved`` (-1: removed) of ``nodes``; ``texts``
-        are (chunk number, text number) of chunks that are new or may have other sentences.
+        """Return the column after changes. ``moves`` says where old chunks are among ``nodes``; ``texts`` are (chunk
+        number, text number) of chunks that are new or may have other sentences.
         """
-        text = np.full(len(nodes.ids), -1, dtype=np.int64)
-        text[moved[moved >= 0]] = self.text[moved >= 0]
+        text = moves.carry(self.text)
+        if not texts:
+            return SentenceColumn(self.codes, self.starts, text)
+        if text is self.text:
+            text = text.copy()
         distinct = list(dict.fromkeys(number for _, number in texts))
         found = {
             number: np.frombuffer(data, dtype=np.int8).reshape(-1, dimension)

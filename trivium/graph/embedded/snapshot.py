@@ -154,9 +154,7 @@ class IndexSnapshot:
     def added_chunks(self) -> Rows:
         """Return the rows of chunks that the keyword index does not contain, ordered by number."""
         nodes = self.topology.nodes[Label.CHUNK]
-        return nodes.by_id[
-            np.searchsorted(nodes.ids, self.base.last_chunk, side="right", sorter=nodes.by_id) :
-        ]
+        return nodes.by_id[np.searchsorted(nodes.rising, self.base.last_chunk, side="right") :]
 
     def fresh_rows(self, label: Label) -> Rows:
         """Return the rows of nodes that the vector index of a label lacks or holds with another vector, ordered by
@@ -253,10 +251,10 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
         dimension=dimension,
         topology=new.topology,
         matrix=new.matrix,
-        sentences=old.sentences.patched(connection, new.moved, chunks, new.texts, dimension),
+        sentences=old.sentences.patched(connection, new.moves, chunks, new.texts, dimension),
         ann=old.ann,
         keywords=old.keywords,
-        terms=old.terms.patched(new.moved, new.topology.terms, new.added, new.terms),
+        terms=old.terms.patched(new.moves, new.topology.terms, new.terms),
         base=Base(
             old.base.key,
             old.base.last_chunk,
@@ -399,7 +397,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
-            base=Base(key, int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
+            base=Base(key, topology.nodes[Label.CHUNK].highest),
             parameters=parameters,
             stored={label: found for label, found in coarse.items() if found is not None},
         )

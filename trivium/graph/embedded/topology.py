@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.ragged import own_chunk_ranges
+from trivium.common.ragged import ranges_by_owner
 from trivium.graph.adjacency import link
 from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr, save_arrays, unpack_csr
 from trivium.graph.embedded.connection import Connection, read_integers
@@ -53,18 +53,20 @@ class Nodes:
     ids: Rows
     by_id: Rows
     vector: Rows
-    _rising: Rows = field(init=False, repr=False)
+    rising: Rows
     """``ids`` in ascending order. A binary search in contiguous memory takes a quarter of the time."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_rising", self.ids[self.by_id])
+    @property
+    def highest(self) -> int:
+        """The highest number, 0 if there is none."""
+        return int(self.rising[-1]) if len(self.rising) else 0
 
     def rows_of(self, ids: Rows) -> Rows:
         """Return the rows of database numbers, -1 for unknown ones."""
         if len(self.ids) == 0:
             return np.full(len(ids), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self._rising, ids), len(self.ids) - 1)
-        found: Rows = np.where(self._rising[places] == ids, self.by_id[places], -1)
+        places = np.minimum(np.searchsorted(self.rising, ids), len(self.ids) - 1)
+        found: Rows = np.where(self.rising[places] == ids, self.by_id[places], -1)
         return found
 
 
@@ -73,8 +75,8 @@ class Topology:
     """The graph except for its texts and relations.
 
     For chunks: ``page`` and ``section`` are rows of these labels (section -1 for the lead), ``position`` the position
-    on the page, ``cites`` the cited entities, ``terms`` (n, 2) the lengths of text and headings, ``mean_terms`` the
-    mean of their sum. ``page_chunks`` are ordered by position, ``cited_in`` by page and position, ``page_sections``
+    on the page, ``cites`` the cited entities, ``terms`` (n, 2) the lengths of text and headings, ``all_terms`` the
+    sum of all. ``page_chunks`` are ordered by position, ``cited_in`` by page and position, ``page_sections``
     by position. ``page_entity`` is the entity row of a page. ``last_name`` is the highest number of a name, including
     aliases. ``links`` and ``own_chunks`` are the adjacency of the walk.
     """
@@ -84,7 +86,7 @@ class Topology:
     section: NDArray[np.int32]
     position: NDArray[np.int64]
     terms: Rows
-    mean_terms: float
+    all_terms: int
     last_name: int
     page_entity: NDArray[np.int32]
     section_page: NDArray[np.int32]
@@ -94,6 +96,11 @@ class Topology:
     cited_in: Csr
     links: Csr
     own_chunks: Rows
+
+    @property
+    def mean_terms(self) -> float:
+        """The mean number of terms of a chunk, with those of its headings."""
+        return self.all_terms / max(1, len(self.terms))
 
 
 def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
@@ -159,9 +166,9 @@ def load_topology(folder: Path) -> Topology:
         section=arrays["section"],
         position=arrays["position"],
         terms=arrays["terms"],
-        mean_terms=float(arrays["terms"].sum()) / max(1, len(arrays["terms"])),
+        all_terms=int(arrays["terms"].sum()),
         # Missing in files of an earlier version. Aliases above the last entity are then examined again.
-        last_name=int(arrays.get("last_name", nodes[Label.ENTITY].ids.max(initial=0))),
+        last_name=int(arrays.get("last_name", nodes[Label.ENTITY].highest)),
         page_entity=arrays["page_entity"],
         section_page=arrays["section_page"],
         page_chunks=unpack_csr("page_chunks", arrays),
@@ -169,10 +176,21 @@ def load_topology(folder: Path) -> Topology:
         cites=unpack_csr("cites", arrays),
         cited_in=unpack_csr("cited_in", arrays),
         links=unpack_csr("links", arrays),
-        own_chunks=own_chunk_ranges(
-            arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)
-        ),
+        own_chunks=own_ranges(arrays["page"], arrays["page_entity"], len(nodes[Label.ENTITY].ids)),
     )
+
+
+def own_ranges(page: NDArray[np.int32], page_entity: NDArray[np.int32], entities: int) -> Rows:
+    """Return ``own_chunks`` (chunks + entities, 2), which are :func:`~trivium.common.ragged.own_chunk_ranges`, from the
+    pages of chunks, the entities of pages, and the number of entities. Chunks of a page are in consecutive rows.
+    """
+    ranges = np.zeros(
+        (len(page) + entities, 2), dtype=np.int64
+    )  # memory that is not written to costs nothing
+    of_pages = ranges_by_owner(page, len(page_entity))
+    stand = page_entity >= 0
+    ranges[len(page) + page_entity[stand].astype(np.int64)] = of_pages[stand]
+    return ranges
 
 
 def read_last_name(connection: Connection) -> int:
@@ -205,12 +223,8 @@ def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Ro
 
 
 def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
-    return Nodes(
-        unpack_strings(label, arrays),
-        arrays[f"{label}.ids"],
-        arrays[f"{label}.by_id"],
-        arrays[f"{label}.vector"],
-    )
+    ids, by_id = arrays[f"{label}.ids"], arrays[f"{label}.by_id"]
+    return Nodes(unpack_strings(label, arrays), ids, by_id, arrays[f"{label}.vector"], ids[by_id])
 
 
 def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:

@@ -241,6 +241,11 @@ class Matrix:
         """Dimension of the vectors."""
         return int(self.vectors.upper.shape[1])
 
+    @property
+    def highest(self) -> int:
+        """The highest number of a vector, 0 if there is none."""
+        return int(self.ids[-1]) if len(self.ids) else 0
+
     def rows_of(self, ids: Rows) -> Rows:
         """Return the rows of vectors by number, -1 for unknown ones."""
         return find_sorted(self.ids, ids)
