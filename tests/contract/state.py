@@ -42,6 +42,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
         "cited": store.cited(chunks),
         "relations": store.relations(entities),
         "names": list(store.names()),
+        "aliases of pages": store.aliases(),
         "resolved": store.resolve(titles),
         "lookup": store.lookup_names(["a", "b", "c", "a x", "b x", "é", "23", ""]),
         "links": (

@@ -253,6 +253,30 @@ def test_the_adjacency_joins_chunks_with_what_they_cite_and_their_page(store: Gr
     assert "Nix" not in adjacency.entity_rows
 
 
+def test_names_of_pages_are_found_by_what_a_text_can_say(store: GraphStore) -> None:
+    """Titles and aliases, with and without their parentheses; nothing that stands for no page."""
+    store.write(
+        [graph("Io (moon)", [("1", ["Io (cow)"])], aliases=["Jupiter I", "docs/io.md"]), graph("Mars")]
+    )
+    names = {
+        ("Io (moon)", "Io (moon)"),
+        ("Jupiter I", "Io (moon)"),
+        ("docs/io.md", "Io (moon)"),
+        ("Mars", "Mars"),
+    }
+    assert set(store.names()) == names
+    for forms, wanted in (
+        (["io", "venus"], {"Io (moon)"}),
+        (["io moon", "docs io md"], {"Io (moon)", "docs/io.md"}),
+        (["jupiter i", "mars", "mars"], {"Jupiter I", "Mars"}),
+        (["io cow", ""], set()),
+        ([], set()),
+    ):
+        found = set(store.names_like(forms))
+        assert {name for name, _ in found} >= wanted and found <= names
+    assert store.aliases() == ["Jupiter I", "docs/io.md"]
+
+
 def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphStore) -> None:
     """Whatever the case, and inside of longer words; those that wait for links are told apart."""
     first = replace(graph("One", [("Phobos and DEIMOS", [])]), path="docs/one.md", content_hash="a.")
@@ -271,4 +295,6 @@ def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphS
     assert store.pages_saying([]) == store.pages_saying(["vesta"]) == []
     assert store.pages_at(["docs/two.md", "docs/one.md", "docs/two.md"]) == [pages["One"], pages["Two"]]
     assert store.pages_at(["", "two.md"]) == store.pages_at([]) == []
+    assert store.pages_from(["", "no such source"]) == store.pages_from([]) == []
+    assert store.pages_from(["st", "est", pages["One"].source]) == store.pages()
     assert store.unlinked_pages() == ["One"]

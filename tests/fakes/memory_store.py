@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -207,6 +207,9 @@ class MemoryStore:
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return [page for page in self.pages() if page.path and page.path in paths]
+
+    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
+        return [page for page in self.pages() if page.source.endswith(tuple(filter(None, endings)))]
 
     def unlinked_pages(self) -> list[str]:
         return [page.uri for page in self.pages() if page.content_hash.endswith(".")]
@@ -550,6 +553,17 @@ class MemoryStore:
             for name, kind in ((full, 0 if entity == uri else 1), (short, 2)):
                 best[name] = min(best.get(name, (3, *rest)), (kind, *rest))
         return {name: best[name][-1] for name in names if name in best and name}
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
+        return [
+            (title, uri)
+            for title, uri in self.names()
+            if {normalise_name(title), normalise_name(without_parenthesis(title))} & set(forms)
+        ]
+
+    def aliases(self) -> list[str]:
+        found = self._graph.aliases()
+        return [unescape(alias) for alias in sorted(found) if found[alias] in self._graph.pages]
 
     def names(self) -> Iterator[tuple[str, str]]:
         aliases = self._graph.aliases()

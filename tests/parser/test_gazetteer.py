@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.parser.gazetteer import MAX_WORDS, Gazetteer, Mention, find_names, is_name
-from trivium.text import normalise_name
+from trivium.parser.gazetteer import MAX_WORDS, Gazetteer, Mention, find_names, is_name, possible_names
+from trivium.text import normalise_name, without_parenthesis
 
 
 def titles(*names: str) -> Gazetteer:
@@ -174,6 +174,24 @@ def test_both_ways_of_looking_agree_with_an_exhaustive_search(names: list[str], 
             text, lambda asked: {name: by_name[name] for name in asked if name in by_name}
         )
     ] == expected
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Red moon", "Red (film)", "MOON", "moon_rise", "Red moon rise (1901)", "Of a"]),
+        max_size=6,
+    ),
+    st.lists(st.sampled_from(["red", "Moon", "rise", "of", "a", "1901", "film"]), max_size=12),
+)
+def test_names_that_a_text_can_say_are_enough(names: list[str], text: list[str]) -> None:
+    """A gazetteer of the names in question finds what one of all names finds."""
+    said, forms = " ".join(text), set(possible_names(" ".join(text)))
+    some = [
+        name for name in names if forms & {normalise_name(name), normalise_name(without_parenthesis(name))}
+    ]
+    assert Gazetteer(zip(some, some, strict=True)).find(said) == Gazetteer(
+        zip(names, names, strict=True)
+    ).find(said)
 
 
 @given(st.text(max_size=60), st.text(min_size=1, max_size=12))

@@ -22,7 +22,7 @@ never decide a ranking. Each read is one round trip for a remote store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol, Self
@@ -106,6 +106,16 @@ class GraphReader(Protocol):
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Iterate over (title or alias, entity uri) of every entity that is a page, including its aliases."""
+        ...
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
+        """Return :meth:`names` of which the normalised name (:func:`trivium.text.normalise_name`), with or without a
+        trailing parenthesis, is one of ``forms``, in any order. A store may return others as well.
+        """
+        ...
+
+    def aliases(self) -> list[str]:
+        """Return the aliases of pages, sorted by uri, without reading the titles of pages."""
         ...
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
@@ -255,6 +265,10 @@ class PageReader(Protocol):
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         """Return pages, sorted by uri, that are displayed under one of the paths. Empty paths are skipped."""
+        ...
+
+    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
+        """Return pages, sorted by uri, whose source ends with one of the strings. Empty strings are skipped."""
         ...
 
     def unlinked_pages(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from trivium.graph.allowed import Allowed
@@ -114,6 +114,12 @@ class StoreView(ABC):
 
     def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
         return self._store.lookup_names(names)
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
+        return self._store.names_like(forms)
+
+    def aliases(self) -> list[str]:
+        return self._store.aliases()
 
     def names(self) -> Iterator[tuple[str, str]]:
         return self._store.names()

@@ -25,7 +25,7 @@ class FileStore(PlaceStore, Protocol):
 
     def page_graphs(self, uris: Sequence[str]) -> Iterator[PageGraph]: ...
 
-    def names(self) -> Iterator[tuple[str, str]]: ...
+    def aliases(self) -> Sequence[str]: ...
 
     def page_text(self, page: str) -> str: ...
 
@@ -183,8 +183,8 @@ class FilePages:
     def _learn_stored(self, files: FilePaths) -> None:
         """Add the paths of files loaded earlier. Not called if all links are to files of this load."""
         self._knows_stored = True
-        for name, uri in self._store.names():
-            if name != unescape(uri) and ("/" in name or "." in name):
+        for name in self._store.aliases():
+            if "/" in name or "." in name:
                 files.add(name)
 
 

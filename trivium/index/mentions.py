@@ -20,7 +20,7 @@ from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
 from trivium.index.listing import each_page
 from trivium.index.record_pages import RECORDS
-from trivium.parser.gazetteer import Gazetteer, Mention
+from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
 from trivium.parser.terms import Passage, is_glossary, used_terms
 from trivium.text import normalise_name, normalise_title, without_parenthesis
 from trivium.types import ChunkKind
@@ -28,6 +28,10 @@ from trivium.types import ChunkKind
 _DOT = "."
 _PAGES_A_TIME = 50
 _FEW_WORDS = 100
+_FEW_PAGES = 20
+_FEW_FORMS = 20_000
+"""Names are looked up in the store for up to this many sequences of words in so many pages. Reading all names takes
+longer for fewer, and their number grows with the store."""
 _WITHOUT = frozenset({"", "records", "nq", "wiki"})
 """Formats of pages that have links of their own, or get them elsewhere."""
 _GENERIC_TITLES = """
@@ -91,7 +95,7 @@ def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool 
         wanted = sorted({*store.unlinked_pages(), *mentioning})
     if not wanted:
         return []
-    gazetteer = Gazetteer(store.names())
+    gazetteer = _names_for(store, wanted)
     changed: list[str] = []
     for uris in batched(wanted, _PAGES_A_TIME):
         graphs = list(store.page_graphs(uris))
@@ -109,6 +113,21 @@ def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool 
             if [chunk.cites for chunk in before.chunks] != [chunk.cites for chunk in after.chunks]
         )
     return changed
+
+
+def _names_for(store: MentionStore, uris: Sequence[str]) -> Gazetteer:
+    """Return a gazetteer of all names that the pages can mention. For a few pages only those are read; for many, all
+    names of the store.
+    """
+    forms: dict[str, None] = {}
+    for graph in store.page_graphs(uris) if len(uris) <= _FEW_PAGES else ():
+        for chunk in graph.chunks:
+            forms.update(dict.fromkeys(possible_names(chunk.text)))
+        if len(forms) > _FEW_FORMS:
+            break
+    if len(uris) > _FEW_PAGES or len(forms) > _FEW_FORMS:
+        return Gazetteer(store.names())
+    return Gazetteer(store.names_like(list(forms)))
 
 
 def pages_mentioning(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
@@ -11,6 +11,7 @@ from typing import Protocol
 
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader, PageReader
+from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.listing import each_page
 from trivium.index.places import absolute
@@ -20,6 +21,8 @@ from trivium.text import has_lone_surrogate, normalise_name, normalise_title, wi
 _MAX_COMPARED = 50_000
 """Maximum number of titles compared with an unknown one: enough for about a second."""
 _SUGGESTED = 3
+_FEW_FILES = 20
+"""For up to this many files pages are looked for by their file names."""
 
 
 class NamedPages(GraphReader, PageReader, Protocol):
@@ -74,12 +77,25 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
         for form in (file, absolute(file)):
             wanted.setdefault(form, []).append(file)
     found: dict[str, dict[str, None]] = {file: {} for file in files}
-    for page in each_page(store):
+    few = len(files) <= _FEW_FILES
+    for page in _that_may_come_from(store, wanted, by_path) if few else each_page(store):
         source = page.source.removeprefix(RECORDS)
         for form in (source, absolute(source), *([page.path] if by_path and page.path else [])):
             for file in wanted.get(form, ()):
                 found[file][page.uri] = None
     return {file: list(uris) for file, uris in found.items()}
+
+
+def _that_may_come_from(store: PageReader, files: Collection[str], by_path: bool) -> Iterator[PageRecord]:
+    """Iterate over the pages of files with the same names, which are few, and those displayed under these paths."""
+    endings = dict.fromkeys(ending for file in files for ending in (file, PurePath(file).name))
+    pages = {
+        page.uri: page for page in store.pages_from([form for own in endings for form in (own, f"{own}/")])
+    }
+    if by_path:
+        pages.update((page.uri, page) for page in store.pages_at(list(files)))
+    for uri in sorted(pages):
+        yield pages[uri]
 
 
 def _suggest(store: NamedPages, name: str) -> str:

@@ -123,13 +123,27 @@ def find_names(text: str, lookup: Callable[[Sequence[str]], Mapping[str, str]]) 
     order of appearance. It returns the targets of the known names.
     """
     split = _split(text)
-    size = len(split.words)
-    lengths = range(min(MAX_WORDS, size), 0, -1)
-    sequences = (split.name(start, count) for start in range(size) for count in range(1, lengths.start + 1))
-    candidates = [name for name in dict.fromkeys(sequences) if is_name(name)]
+    lengths = range(min(MAX_WORDS, len(split.words)), 0, -1)
+    candidates = _candidates(split)
     if not candidates:
         return []
     return _longest(split, lookup(candidates), lambda _: lengths)
+
+
+def possible_names(text: str) -> list[str]:
+    """Return every distinct normalised sequence of up to 12 words of a text that can be a name.
+
+    >>> possible_names("To Mercury!")
+    ['to mercury', 'mercury']
+    """
+    return _candidates(_split(text))
+
+
+def _candidates(split: _Words) -> list[str]:
+    size = len(split.words)
+    longest = min(MAX_WORDS, size)
+    sequences = (split.name(start, count) for start in range(size) for count in range(1, longest + 1))
+    return [name for name in dict.fromkeys(sequences) if is_name(name)]
 
 
 def is_name(name: str) -> bool:

@@ -120,6 +120,17 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
     return [_page_record(*row) for row in rows]
 
 
+def pages_from(connection: Connection, endings: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, whose source ends with one of the strings."""
+    rows = connection.execute(
+        "WITH ending AS MATERIALIZED (SELECT value, length(value) AS size FROM json_each(?))"  # noqa: S608
+        f" {_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
+        " WHERE EXISTS (SELECT 1 FROM ending WHERE substr(p.source, -size) = value) ORDER BY n.uri",
+        [as_json(dict.fromkeys(filter(None, endings)))],
+    )
+    return [_page_record(*row) for row in rows]
+
+
 def unlinked_pages(connection: Connection) -> list[str]:
     """Return the uris of pages whose mentions are still to be linked."""
     rows = connection.execute(
@@ -294,12 +305,37 @@ def _citing_chunks(connection: Connection, entity: int) -> int:
 def names(connection: Connection) -> list[tuple[str, str]]:
     """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
     rows = connection.execute(
+        # CROSS JOIN begins with pages and aliases. SQLite would read all names, of which most stand for no page.
         """
-        SELECT n.uri, p.uri FROM name AS n JOIN name AS p ON p.id = coalesce(n.leads_to, n.id)
-        JOIN page ON page.id = p.id ORDER BY p.uri, n.leads_to IS NOT NULL, n.uri
+        SELECT n.uri AS name, n.uri AS page, 0 AS alias FROM page AS p CROSS JOIN name AS n ON n.id = p.id
+        UNION ALL
+        SELECT a.uri, n.uri, 1 FROM name AS a CROSS JOIN page AS p ON p.id = a.leads_to
+        CROSS JOIN name AS n ON n.id = p.id WHERE a.leads_to IS NOT NULL
+        ORDER BY page, alias, name
         """
     )
+    return [(unescape(uri), page) for uri, page, _ in rows]
+
+
+def names_like(connection: Connection, forms: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (title or alias, page uri) of the names with one of the normalised forms that stand for pages."""
+    rows = connection.execute(
+        "SELECT DISTINCT n.uri, e.uri FROM json_each(?) AS j CROSS JOIN lookup AS l ON l.form = j.value"
+        " CROSS JOIN name AS n ON n.id = l.name_id CROSS JOIN page AS p ON p.id = coalesce(n.leads_to, n.id)"
+        " CROSS JOIN name AS e ON e.id = p.id",
+        [as_json(dict.fromkeys(forms))],
+    )
     return [(unescape(uri), page) for uri, page in rows]
+
+
+def aliases(connection: Connection) -> list[str]:
+    """Return the aliases of pages, sorted by uri."""
+    rows = connection.execute(
+        # The plus makes SQLite read the index of aliases instead of all names in order.
+        "SELECT a.uri FROM name AS a CROSS JOIN page AS p ON p.id = a.leads_to WHERE a.leads_to IS NOT NULL"
+        " ORDER BY +a.uri"
+    )
+    return [unescape(uri) for (uri,) in rows]
 
 
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:

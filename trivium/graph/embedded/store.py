@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
@@ -180,12 +180,19 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.pages_at(connection, paths)
 
+    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages_from(connection, endings)
+
     def unlinked_pages(self) -> list[str]:
         with self._database.reading() as connection:
             return reader.unlinked_pages(connection)
 
     def count_pages(self) -> int:
         with self._database.reading() as connection:
+            indexes = self._indexes
+            if indexes is not None and indexes.key == current_state(connection):
+                return len(indexes.topology.nodes[Label.PAGE].ids)  # SQLite would read every page
             return reader.count_pages(connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
@@ -464,6 +471,14 @@ class EmbeddedStore:
     def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
         with self._database.reading() as connection:
             return reader.lookup_names(connection, names)
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
+        with self._database.reading() as connection:
+            return reader.names_like(connection, forms)
+
+    def aliases(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.aliases(connection)
 
     def names(self) -> Iterator[tuple[str, str]]:
         with self._database.reading() as connection:

@@ -194,6 +194,12 @@ def names(connection: Connection) -> list[tuple[str, str]]:
     return [(unescape(uri), page) for page, aliases in sorted(found) for uri in (page, *sorted(aliases))]
 
 
+def aliases(connection: Connection) -> list[str]:
+    """Return the aliases of pages, sorted by uri."""
+    parts = connection.batches(scanning.NAMES, _ROWS_A_READ)
+    return [unescape(uri) for uri in sorted(uri for part in parts for own, _ in part for uri in own)]
+
+
 # -- whole pages -------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +241,11 @@ def pages_saying(connection: Connection, words: Sequence[str], source: str, mark
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
     """Return pages, sorted by uri, that are displayed under one of the paths."""
     return _found_pages(connection, cypher.PAGES_AT, {"paths": list(filter(None, paths))})
+
+
+def pages_from(connection: Connection, endings: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, whose source ends with one of the strings."""
+    return _found_pages(connection, cypher.PAGES_FROM, {"endings": list(filter(None, endings))})
 
 
 def unlinked_pages(connection: Connection) -> list[str]:

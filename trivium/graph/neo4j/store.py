@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import Self
@@ -170,6 +170,9 @@ class Neo4jStore:
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return reader.pages_at(self._connection, paths)
+
+    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
+        return reader.pages_from(self._connection, endings)
 
     def unlinked_pages(self) -> list[str]:
         return reader.unlinked_pages(self._connection)
@@ -360,6 +363,12 @@ class Neo4jStore:
 
     def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
         return reader.lookup_names(self._connection, names)
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:  # noqa: ARG002 - returns all
+        return self.names()
+
+    def aliases(self) -> list[str]:
+        return reader.aliases(self._connection)
 
     def names(self) -> Iterator[tuple[str, str]]:
         return iter(reader.names(self._connection))

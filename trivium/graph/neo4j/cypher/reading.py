@@ -101,6 +101,14 @@ RETURN collect([
 ])
 """
 
+PAGES_FROM: LiteralString = """
+MATCH (p:Page) WHERE any(ending IN $endings WHERE p.source ENDS WITH ending)
+RETURN collect([
+  p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
+  p.uri
+])
+"""
+
 UNLINKED_PAGES: LiteralString = "MATCH (p:Page) WHERE p.content_hash ENDS WITH '.' RETURN collect(p.uri)"
 
 COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
