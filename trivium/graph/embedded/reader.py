@@ -309,8 +309,7 @@ def names(connection: Connection) -> list[tuple[str, str]]:
         """
         SELECT n.uri AS name, n.uri AS page, 0 AS alias FROM page AS p CROSS JOIN name AS n ON n.id = p.id
         UNION ALL
-        SELECT a.uri, n.uri, 1 FROM name AS a CROSS JOIN page AS p ON p.id = a.leads_to
-        CROSS JOIN name AS n ON n.id = p.id WHERE a.leads_to IS NOT NULL
+        SELECT a.uri, n.uri, 1 FROM name AS a CROSS JOIN name AS n ON n.id = a.leads_to WHERE a.leads_to IS NOT NULL
         ORDER BY page, alias, name
         """
     )
@@ -332,8 +331,7 @@ def aliases(connection: Connection) -> list[str]:
     """Return the aliases of pages, sorted by uri."""
     rows = connection.execute(
         # The plus makes SQLite read the index of aliases instead of all names in order.
-        "SELECT a.uri FROM name AS a CROSS JOIN page AS p ON p.id = a.leads_to WHERE a.leads_to IS NOT NULL"
-        " ORDER BY +a.uri"
+        "SELECT uri FROM name WHERE leads_to IS NOT NULL ORDER BY +uri"
     )
     return [unescape(uri) for (uri,) in rows]
 
