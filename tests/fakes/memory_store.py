@@ -33,7 +33,7 @@ from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
 from trivium.graph.allowed import Allowed
 from trivium.graph.chunker import BLOCKS, check_chunker
-from trivium.graph.filter_values import ChunkFacts
+from trivium.graph.filter_values import ChunkFacts, Coded
 from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
@@ -601,7 +601,7 @@ class MemoryStore:
         chunks = {chunk.uri: chunk for _, chunk in self._graph.chunks()}
         uris = sorted(chunks)
         numbers = np.array([chunks[uri].pages or (0, 0) for uri in uris], dtype=np.int64).reshape(-1, 2)
-        return ChunkFacts(uris, self.pages, lambda: ([chunks[uri].kind for uri in uris], numbers))
+        return ChunkFacts(uris, self.pages, lambda: (Coded.of([chunks[uri].kind for uri in uris]), numbers))
 
     @contextmanager
     def pinned(self) -> Iterator[Self]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import InputError
 from trivium.graph.allowed import Allowed
-from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -137,7 +137,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def _matches(text: str, value: MetadataValue | None) -> bool:
     page = PageRecord("P", "", None, "", metadata={} if value is None else {"x": value})
-    facts = ChunkFacts(["P#chunk-1"], lambda: [page], lambda: (["paragraph"], np.zeros((1, 2), np.int64)))
+    facts = ChunkFacts(
+        ["P#chunk-1"], lambda: [page], lambda: (Coded.of(["paragraph"]), np.zeros((1, 2), np.int64))
+    )
     return bool(matching(parse(text), facts)[0])
 
 
@@ -218,7 +220,9 @@ def test_a_condition_that_nothing_fulfils_is_told_of_names_that_nobody_knows(
     text: str, hints: list[str]
 ) -> None:
     page = PageRecord("P", "", None, "", metadata={"year": 2020})
-    facts = ChunkFacts(["P#chunk-1"], lambda: [page], lambda: (["paragraph"], np.zeros((1, 2), np.int64)))
+    facts = ChunkFacts(
+        ["P#chunk-1"], lambda: [page], lambda: (Coded.of(["paragraph"]), np.zeros((1, 2), np.int64))
+    )
     first, *more = Allowed.of(parse(text), facts).hints
     assert first == "no passage fulfils the condition"
     assert len(more) == len(hints) and all(map(str.startswith, more, hints))
@@ -267,5 +271,7 @@ def test_places_may_be_named_from_any_folder_on(text: str, fits: bool) -> None:
         path="reports/2024/x.pdf",
         modified="2024-05-01T10:00:00Z",
     )
-    facts = ChunkFacts(["a/x.pdf#chunk-1"], lambda: [page], lambda: (["paragraph"], np.array([[2, 3]])))
+    facts = ChunkFacts(
+        ["a/x.pdf#chunk-1"], lambda: [page], lambda: (Coded.of(["paragraph"]), np.array([[2, 3]]))
+    )
     assert bool(matching(parse(text), facts)[0]) is fits

@@ -6,6 +6,7 @@ A comparison is false where the field has no value, ``!=`` too; ``not`` turns th
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -35,15 +36,37 @@ Mask = NDArray[np.bool_]
 _SHOWN = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Many strings of which few are distinct: string i is ``names[codes[i]]``, codes (n,)."""
+
+    names: Sequence[str]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Coded:
+        """Return the strings coded.
+
+        >>> coded = Coded.of(["list", "table", "list"])
+        >>> coded.names, coded.codes.tolist()
+        (['list', 'table'], [0, 1, 0])
+        """
+        numbers: dict[str, int] = {}
+        codes = [numbers.setdefault(value, len(numbers)) for value in values]
+        return cls(list(numbers), np.array(codes, dtype=np.int32))
+
+
 @dataclass(frozen=True)
 class ChunkFacts:
     """What conditions are about, of every chunk of one state of a store. ``chunks`` are in uri order. ``read_pages``
     gives all pages, ``read_details`` the kind of each chunk (n,) and the first and last page it stands on (n x 2), 0 for
-    none. Both are called once, when a condition first needs them."""
+    none. Both are called once, when a condition first needs them. ``known_rows`` (n,) are ``page_rows``, from a store
+    that has them."""
 
     chunks: Sequence[str]
     read_pages: Callable[[], Sequence[PageRecord]]
-    read_details: Callable[[], tuple[Sequence[str], NDArray[np.int64]]]
+    read_details: Callable[[], tuple[Coded, NDArray[np.integer[typing.Any]]]]
+    known_rows: NDArray[np.integer[typing.Any]] | None = None
 
     @cached_property
     def pages(self) -> Sequence[PageRecord]:
@@ -51,13 +74,15 @@ class ChunkFacts:
         return self.read_pages()
 
     @cached_property
-    def page_rows(self) -> NDArray[np.int64]:
+    def page_rows(self) -> NDArray[np.integer[typing.Any]]:
         """Which of the pages each chunk is of, -1 where it was loaded meanwhile."""
+        if self.known_rows is not None:
+            return self.known_rows
         rows = {page.uri: row for row, page in enumerate(self.pages)}
         return np.array([rows.get(page_of(uri), -1) for uri in self.chunks], dtype=np.int64)
 
     @cached_property
-    def details(self) -> tuple[Sequence[str], NDArray[np.int64]]:
+    def details(self) -> tuple[Coded, NDArray[np.integer[typing.Any]]]:
         """Kinds, and numbers of pages."""
         return self.read_details()
 
@@ -96,9 +121,10 @@ def _fits(value: MetadataValue | None, test: Test) -> bool:
     return value is not None and value != "" and test(value)
 
 
-def _of(values: Sequence[str], test: Test) -> Mask:
-    fits = {value: _fits(value, test) for value in set(values)}
-    return np.array([fits[value] for value in values], dtype=bool)
+def _of(values: Coded, test: Test) -> Mask:
+    fits = np.array([_fits(name, test) for name in values.names], dtype=bool)
+    found: Mask = fits[values.codes] if len(fits) else np.zeros(len(values.codes), dtype=bool)
+    return found
 
 
 def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int64]) -> Mask:
@@ -113,7 +139,7 @@ def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int6
     return found
 
 
-def _on_pages(condition: Comparison, numbers: NDArray[np.int64]) -> Mask:
+def _on_pages(condition: Comparison, numbers: NDArray[np.integer[typing.Any]]) -> Mask:
     first, last = numbers[:, 0], numbers[:, 1]
     there: Mask = first > 0
     values = [int(value) for value in condition.values if isinstance(value, int)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.graph.allowed import Allowed
-from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import Condition
 from trivium.graph.occurrences import count_terms
 from trivium.graph.protocols import SearchStore
@@ -86,7 +86,10 @@ class LiveView(StoreView):
         facts = ChunkFacts(
             order,
             lambda: pages,
-            lambda: ([chunk.record.kind for chunk in chunks], np.zeros((len(chunks), 2), dtype=np.int64)),
+            lambda: (
+                Coded.of([chunk.record.kind for chunk in chunks]),
+                np.zeros((len(chunks), 2), dtype=np.int64),
+            ),
         )
         kept = rows[matching(condition, facts)]
         limited = self._store.within(condition)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
+from tests.contract.graphs import graph
+from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.test_search import IDENTITY, _page, _vectors
-from trivium.graph.embedded import EmbeddedStore, ann_index, search, within
+from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot, within
 from trivium.graph.filters import parse
+from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label
 
 CHUNKS = 60 * 20
@@ -59,3 +64,36 @@ def test_words_are_counted_or_asked_for_alike(store: EmbeddedStore, monkeypatch:
     assert sorted(asked) == sorted(counted)
     assert len(asked) == 30 * 20
     assert len(view.keyword_search(terms, 9)) == 9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_known_of_chunks_follows_changes_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Kinds and pages of a document, of chunks that come, go, and are replaced while their neighbours stay."""
+    for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
+        monkeypatch.setattr(snapshot, most, 1e6)
+    random = Random(seed)
+
+    def page(title: str) -> PageGraph:
+        made = graph(title, [(f"text {random.random()}", []) for _ in range(random.randrange(4))])
+        kinds = [(kind, pages) for kind in ("table", "list") for pages in (None, (1, 2), (4, 4))]
+        chosen = [random.choice(kinds) for _ in made.chunks]
+        chunks = (
+            replace(chunk, kind=kind, pages=pages)
+            for chunk, (kind, pages) in zip(made.chunks, chosen, strict=True)
+        )
+        return replace(made, chunks=tuple(chunks), content_hash=str(random.random()))
+
+    with EmbeddedStore.create(tmp_path / "store") as store:
+        oracle, first = MemoryStore(), [page(title) for title in "BDFH"]
+        store.write(first), oracle.write(first)
+        for _ in range(6):
+            for text in ("kind = table", "kind != table", "page = 2", "page > 2 and kind = list"):
+                condition = parse(text)
+                assert store.within(condition).chunk_uris() == oracle.within(condition).chunk_uris(), text
+            some = [page(title) for title in random.sample("ABCDEFGHI", 3)]
+            gone = random.sample("ABCDEFGHI", 2)
+            store.write(some), oracle.write(some)
+            store.delete(gone), oracle.delete(gone)
+        assert len(store._current().details) == 1

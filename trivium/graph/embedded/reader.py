@@ -78,8 +78,14 @@ _RECORD = (
 
 def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
     """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``."""
+    # A few are read in the order of names. For all it is faster to begin with pages: most names stand for none.
+    tables = (
+        "page AS p CROSS JOIN name AS n ON n.id = p.id"
+        if limit is None
+        else "name AS n CROSS JOIN page AS p ON p.id = n.id"
+    )
     rows = connection.execute(
-        f"{_RECORD} FROM name AS n JOIN page AS p ON p.id = n.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
+        f"{_RECORD} FROM {tables} LEFT JOIN page_facts AS f ON f.page_id = p.id"
         " WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
         [after or "", -1 if limit is None else max(limit, 0)],
     )

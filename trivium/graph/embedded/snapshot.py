@@ -26,6 +26,7 @@ from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
+from trivium.graph.embedded.chunk_details import ChunkDetails
 from trivium.graph.embedded.coarse_files import StoredCoarse, build_coarse, embedded_rows, load_coarse
 from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
@@ -121,6 +122,8 @@ class IndexSnapshot:
     """Cache, per label, of the nodes that lead to matching chunks."""
     facts: list[ChunkFacts] = field(default_factory=list, repr=False)
     """The values that conditions test, once loaded."""
+    details: list[ChunkDetails] = field(default_factory=list, repr=False)
+    """Those of them that belong to chunks, once loaded. Unlike pages, chunks never change under their number."""
     pictures: list[PictureVectors] = field(default_factory=list, repr=False)
     """The vectors of pictures, once loaded."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
@@ -263,6 +266,10 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
         ),
         parameters=old.parameters,
         stored=old.stored,
+        details=[
+            known.patched(connection, new.moves, chunks, old.topology.nodes[Label.CHUNK].highest)
+            for known in old.details
+        ],
     )
     for label, coarse in old._coarse.items():
         before = old.topology.nodes[label].vector[old.embedded_rows(label)]

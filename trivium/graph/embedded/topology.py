@@ -278,8 +278,12 @@ def page_of_entity(entities: NDArray[np.integer[Any]], entity: int) -> int:
     return row if row < len(entities) and entities[row] == entity else -1
 
 
-def expand(topology: Topology, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-    """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
+def expand(
+    topology: Topology, uris: Sequence[str], hop: Hop, allowed: NDArray[np.bool_] | None = None
+) -> dict[str, list[str]]:
+    """Return the chunks along a hop from each node, by page and position; empty for unknown nodes. With ``allowed``
+    (chunks,) only those it is true of.
+    """
     nodes = topology.nodes
     found: dict[str, list[str]] = {}
     for uri in uris:
@@ -288,13 +292,17 @@ def expand(topology: Topology, uris: Sequence[str], hop: Hop) -> dict[str, list[
             row = nodes[label].uris.find(uri)
             if row >= 0:
                 chunks = chunks_along(topology, label, row, hop)
-        found[uri] = _uris(topology, Label.CHUNK, chunks)
+        found[uri] = _uris(topology, Label.CHUNK, chunks if allowed is None else chunks[allowed[chunks]])
     return found
 
 
-def outline(topology: Topology, pages: Sequence[str]) -> dict[str, list[str]]:
-    """Return the sections of each page in document order; empty for unknown pages."""
-    return _along(topology, Label.PAGE, pages, topology.page_sections, Label.SUBCHAPTER)
+def outline(
+    topology: Topology, pages: Sequence[str], allowed: NDArray[np.bool_] | None = None
+) -> dict[str, list[str]]:
+    """Return the sections of each page in document order; empty for unknown pages. With ``allowed`` (sections,) only
+    those it is true of.
+    """
+    return _along(topology, Label.PAGE, pages, topology.page_sections, Label.SUBCHAPTER, allowed)
 
 
 def cited(topology: Topology, chunks: Sequence[str]) -> dict[str, list[str]]:
@@ -303,13 +311,21 @@ def cited(topology: Topology, chunks: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _along(
-    topology: Topology, label: Label, uris: Sequence[str], lists: Csr, target: Label
+    topology: Topology,
+    label: Label,
+    uris: Sequence[str],
+    lists: Csr,
+    target: Label,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> dict[str, list[str]]:
     """Return the nodes listed in the row of each node of a label, in that order; empty for unknown nodes."""
     rows = topology.nodes[label].uris.find_all(uris).tolist()
+    found = {
+        uri: lists.indices[:0] if row < 0 else lists.row(row) for uri, row in zip(uris, rows, strict=True)
+    }
     return {
-        uri: [] if row < 0 else _uris(topology, target, lists.row(row))
-        for uri, row in zip(uris, rows, strict=True)
+        uri: _uris(topology, target, own if allowed is None else own[allowed[own]])
+        for uri, own in found.items()
     }
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.errors import StoreBusyError
 from trivium.graph.allowed import Allowed
-from trivium.graph.arrays import Rows
-from trivium.graph.embedded import reader, search
-from trivium.graph.embedded.connection import Database, read_integers
+from trivium.graph.arrays import Rows, distinct
+from trivium.graph.embedded import reader, search, topology
+from trivium.graph.embedded.chunk_details import ChunkDetails
+from trivium.graph.embedded.connection import Database
 from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.search import Limit, Limits
 from trivium.graph.embedded.snapshot import IndexSnapshot
@@ -95,6 +95,16 @@ class EmbeddedWithin(Within):
         ranked = sorted(found, key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked[:k]]
 
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        indexes, allowed = self._state()
+        return topology.expand(indexes.topology, uris, hop, allowed.mask)
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        indexes, allowed = self._state()
+        wanted = np.zeros(len(indexes.topology.nodes[Label.SUBCHAPTER].ids), dtype=bool)
+        wanted[_limit(indexes, allowed, Label.SUBCHAPTER, None).rows] = True
+        return topology.outline(indexes.topology, pages, wanted)
+
     # -- what matches ----------------------------------------------------------------------------------------------
 
     def _asked(self, vector: Vectors) -> tuple[IndexSnapshot, Allowed]:
@@ -128,42 +138,41 @@ class EmbeddedWithin(Within):
                 if current_state(connection) != indexes.key:
                     return None
                 pages = reader.pages(connection, None, None)
-                kinds = dict(connection.execute("SELECT id, kind FROM chunk"))
-                numbers = read_integers(
-                    connection, "SELECT chunk_id, first_page, last_page FROM chunk_pages", 3
-                )
-            nodes = indexes.topology.nodes[Label.CHUNK]
-            on_pages: NDArray[np.int64] = np.zeros((len(nodes.ids), 2), dtype=np.int64)
-            on_pages[nodes.rows_of(numbers[:, 0])] = numbers[:, 1:]
-            in_order = [kinds[number] for number in nodes.ids.tolist()]
-            facts = ChunkFacts(nodes.uris, lambda: pages, lambda: (in_order, on_pages))
+                chunks = indexes.topology.nodes[Label.CHUNK]
+                if not indexes.details:
+                    indexes.details.append(ChunkDetails.read(connection, chunks))
+            details = indexes.details[0]
+            # Rows of pages are in uri order, as the records are.
+            facts = ChunkFacts(
+                chunks.uris, lambda: pages, lambda: (details.kinds, details.pages), indexes.topology.page
+            )
             indexes.facts.append(facts)
         return indexes.facts[0]
 
 
 def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | None) -> Limit:
     """Return the nodes of a label that lead to matching chunks: along a hop, or by containing them."""
-    topology, rows = indexes.topology, allowed.rows
+    graph, rows = indexes.topology, allowed.rows
     key = (allowed.condition, label, hop)
     known: Limit | None = indexes.limits.find(None, [key]).get(key)
     if known is not None:
         return known
+    count = len(graph.nodes[label].ids)
     if label is Label.CHUNK:
         found = rows if hop is None else rows[:0]
     elif label is Label.SUBCHAPTER:
-        sections = topology.section[rows]
-        found = np.unique(sections[sections >= 0]) if hop in (None, Hop.CHILD) else rows[:0]
+        found = distinct(graph.section[rows], count) if hop in (None, Hop.CHILD) else rows[:0]
     elif hop is Hop.CITED_IN:
-        found = np.unique(topology.cites.rows(rows)[0]) if len(rows) else rows
+        found = distinct(graph.cites.rows(rows)[0], len(graph.nodes[Label.ENTITY].ids)) if len(rows) else rows
         if label is Label.PAGE:
-            found = np.flatnonzero(np.isin(topology.page_entity, found))
+            found = np.flatnonzero(np.isin(graph.page_entity, found))
     else:
         if hop is Hop.CHILD:
-            rows = rows[topology.section[rows] < 0]
-        found = np.unique(topology.page[rows])
+            rows = rows[graph.section[rows] < 0]
+        found = distinct(graph.page[rows], len(graph.nodes[Label.PAGE].ids))
         if label is Label.ENTITY:
-            found = np.unique(topology.page_entity[found])
-    limit = Limit(key, found.astype(np.int64))
+            found = distinct(graph.page_entity[found], count)
+    limit = Limit(key, found)
     indexes.limits.put(None, {key: limit})
     return limit
 

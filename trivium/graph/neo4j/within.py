@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
 from trivium.graph.allowed import Allowed
-from trivium.graph.filter_values import ChunkFacts
+from trivium.graph.filter_values import ChunkFacts, Coded
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j import reader
 from trivium.graph.neo4j.cache import StoreCache
@@ -212,7 +212,7 @@ def _read_facts(connection: Connection) -> ChunkFacts:
         key=lambda row: row[-1],
     )
     pages = reader.pages(connection)
-    kinds = [row[0] for row in rows]
+    kinds = Coded.of([row[0] for row in rows])
     numbers: NDArray[np.int64] = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(-1, 2)
     return ChunkFacts([row[-1] for row in rows], lambda: pages, lambda: (kinds, numbers))
 
