@@ -82,6 +82,7 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         count("keyword search", lambda: store.keyword_search(["river", "7"], 10))
         count("term statistics", lambda: store.term_statistics(["river", "7"]))
         count("names", lambda: store.lookup_names(["p7", "p9 once", "nothing"]))
+        count("names that a text can say", lambda: store.names_like(["p7", "p9 once", "nothing"]))
         count("relations", lambda: store.relations(["P7", "P8"]))
         count("a part of the list of pages", lambda: (store.pages(None, 20), store.pages("P8", 20)))
         count("pages whose mentions are to be linked", store.unlinked_pages)
@@ -105,6 +106,7 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         "keyword search",
         "term statistics",
         "names",
+        "names that a text can say",
         "relations",
         "a part of the list of pages",
         "pages whose mentions are to be linked",
