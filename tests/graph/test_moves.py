@@ -34,7 +34,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(module, "_BLOCK", 3)
     monkeypatch.setattr(module, "FEW", 10**6 if request.param == "looked up one by one" else 0)
     monkeypatch.setattr(module, "MOST_COMPARED", 0 if request.param == "in a table" else 10**6)
-    monkeypatch.setattr(module, "MOST_BLOCKS", 0 if request.param == "in a table" else 10**6)
+    for shortest in ("SHORTEST_COPIED", "SHORTEST_FOLLOWED"):
+        monkeypatch.setattr(module, shortest, 10**6 if request.param == "in a table" else 0)
     return str(request.param)
 
 

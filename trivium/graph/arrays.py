@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.moves import Moves
+from trivium.graph.moves import Moves, are_short
 
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
@@ -138,8 +138,8 @@ class Csr:
         are not among them empty ones. Lists between two changes are copied together.
         """
         lists = {**dict.fromkeys(owners.added.tolist(), self.indices[:0]), **replaced}
-        short = np.unique(np.searchsorted(self.indptr, entries.removed_in(self.indices), side="right") - 1)
-        for old, new in zip(short.tolist(), owners.follow(short).tolist(), strict=True):
+        losing = np.unique(np.searchsorted(self.indptr, entries.removed_in(self.indices), side="right") - 1)
+        for old, new in zip(losing.tolist(), owners.follow(losing).tolist(), strict=True):
             if new >= 0 and new not in lists:
                 left = entries.follow(self.row(old))
                 lists[new] = left[left >= 0]
@@ -148,6 +148,8 @@ class Csr:
 
         kept = owners.replacing(np.array(sorted(lists), dtype=np.int64))
         first, last = self.indptr[kept.begins], self.indptr[kept.ends]
+        together = are_short(len(first), len(self.indices), followed=True)
+        followed = entries.follow(self.indices) if together else None
         indices = np.empty(int((last - first).sum()) + sum(map(len, lists.values())), dtype=np.int32)
         indptr = np.zeros(owners.after + 1, dtype=np.int64)
         filled = 0
@@ -161,7 +163,11 @@ class Csr:
             np.add(
                 self.indptr[begin + 1 : end + 1], filled - start, out=indptr[row + 1 : row + 1 + end - begin]
             )
-            entries.follow(self.indices[start:stop], indices[filled : filled + stop - start])
+            own = indices[filled : filled + stop - start]
+            if followed is None:
+                entries.follow(self.indices[start:stop], own)
+            else:
+                own[:] = followed[start:stop]
             filled += stop - start
         return Csr(indptr, indices)
 

@@ -17,12 +17,13 @@ from trivium.common.ragged import expand_ranges
 
 _RowNumber = TypeVar("_RowNumber", bound=np.integer[Any])
 
-MOST_COMPARED = 64
+MOST_COMPARED = 32
 """With more places of change than this, row numbers are looked up in a table."""
 FEW = 1024
 """Up to this many row numbers are looked up one by one: comparing has a cost for each place of change."""
-MOST_BLOCKS = 256
-"""With more runs than this, a column is copied by row numbers instead of in blocks."""
+SHORTEST_COPIED, SHORTEST_FOLLOWED = 128, 2048
+"""A column is copied in blocks while runs have so many rows on average, else by row numbers; the second where what it
+holds is mapped, too, which costs more for each block."""
 _BLOCK = 1 << 18
 """Row numbers mapped at once, with temporary arrays that fit into the cache of a processor."""
 
@@ -139,7 +140,7 @@ class Moves:
         if same and self.unchanged:
             return column
         carried = np.empty((self.after, *column.shape[1:]), dtype=column.dtype)
-        if len(self.begins) > MOST_BLOCKS:
+        if are_short(len(self.begins), self.after, followed=not same):
             values = column if moved is None or same else moved.follow(column)
             sizes = self.ends - self.begins
             old = expand_ranges(self.begins, sizes)[1]
@@ -204,6 +205,11 @@ class Moves:
             table[old] = old + np.repeat(self.shifts, sizes)
             self._table = table
         return self._table
+
+
+def are_short(blocks: int, rows: int, *, followed: bool) -> bool:
+    """Whether so many blocks of so many rows take longer than all rows at once, copied or ``followed``."""
+    return blocks * (SHORTEST_FOLLOWED if followed else SHORTEST_COPIED) > rows
 
 
 def _find(begins: Integers, ends: Integers, shifts: Integers, rows: NDArray[np.integer[Any]]) -> Integers:

@@ -70,8 +70,9 @@ def test_patched_arrays_are_those_that_are_built(
         for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
             patches.setattr(snapshot, most, 1e6)
         patches.setattr(moves, "FEW", 10**6 if way == "few" else 0)
-        for most in ("MOST_COMPARED", "MOST_BLOCKS"):
-            patches.setattr(moves, most, 0 if way == "table" else 10**6)
+        patches.setattr(moves, "MOST_COMPARED", 0 if way == "table" else 10**6)
+        for shortest in ("SHORTEST_COPIED", "SHORTEST_FOLLOWED"):
+            patches.setattr(moves, shortest, 10**6 if way == "table" else 0)
         store.set_embedder(IDENTITY)
         store.write(first)
         store.refresh()
