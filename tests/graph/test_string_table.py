@@ -53,3 +53,6 @@ def test_a_patched_table_is_that_of_the_new_strings(before: set[str], new: set[s
     assert [made[place] for place in moves.added.tolist()] == sorted(new)
     for row, now in enumerate(moves.follow(np.arange(len(ordered))).tolist()):
         assert now == -1 if row in gone else made[now] == ordered[row]
+    again, _ = made.patched(moves.added, [ordered[row] for row in gone])
+    assert list(again) == ordered
+    assert again.find_all(ordered).tolist() == list(range(len(ordered)))

@@ -21,18 +21,22 @@ REMEMBERED = 100_000
 class StringTable(Sequence[str]):
     """Sorted, distinct strings. UTF-8 sorts like code points, so a row number is a place in their order.
 
-    The rows found last are remembered: what was shown is likely to be asked for next.
-
-    ``blob`` holds the strings one after the other, ``offsets`` (n + 1,) where each begins.
+    The rows found last are remembered: what was shown is likely to be asked for next. Strings that come later are kept
+    beside the others, so that what is there is not copied.
     """
 
-    def __init__(self, blob: bytes | memoryview, offsets: NDArray[np.int64]) -> None:
-        self._blob = memoryview(blob)
-        self._offsets = offsets.data
+    def __init__(self, blob: bytes | memoryview, offsets: Rows) -> None:
+        """``blob`` holds the strings one after the other, ``offsets`` (n + 1,) where each begins."""
+        self._set(memoryview(blob), b"", offsets[:-1], offsets[1:])
+
+    def _set(self, blob: memoryview, later: bytes, starts: Rows, ends: Rows) -> None:
+        """String i is at ``starts[i]:ends[i]`` (n,) of ``blob`` with ``later`` behind it."""
+        self._blob, self._later, self._size = blob, later, len(blob)
+        self._starts, self._ends = starts.data, ends.data
         self._rows: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._starts)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -50,8 +54,14 @@ class StringTable(Sequence[str]):
 
     def take(self, rows: Sequence[int]) -> list[str]:
         """The strings of rows that there are."""
-        blob, offsets = self._blob, self._offsets
-        texts = [str(blob[offsets[row] : offsets[row + 1]], "utf-8") for row in rows]
+        blob, later, size = self._blob, self._later, self._size
+        starts, ends = self._starts, self._ends
+        texts = [
+            str(blob[start : ends[row]], "utf-8")
+            if (start := starts[row]) < size
+            else str(later[start - size : ends[row] - size], "utf-8")
+            for row in rows
+        ]
         # Not an LRU cache: its lock costs more than the search that a lost row costs once.
         if len(self._rows) + len(texts) > REMEMBERED:
             self._rows = {}
@@ -89,24 +99,20 @@ class StringTable(Sequence[str]):
         keys = [text.encode() for text in strings]
         before = [bisect_left(range(count), key, key=self._bytes) for key in keys]
         moves = Moves.of(count, gone, np.array(before, dtype=np.int64))
-        offsets, new = np.asarray(self._offsets), np.zeros(moves.after + 1, dtype=np.int64)
-        pieces: list[bytes | memoryview] = []
-        size = 0
-        more = iter(keys)
-        for row, begin, end in moves.pieces():
-            if begin < 0:
-                pieces.append(next(more))
-                size += len(pieces[-1])
-                new[row + 1] = size
-                continue
-            first, last = self._offsets[begin], self._offsets[end]
-            pieces.append(self._blob[first:last])
-            np.add(offsets[begin + 1 : end + 1], size - first, out=new[row + 1 : row + 1 + end - begin])
-            size += last - first
-        return StringTable(b"".join(pieces), new), moves
+        sizes = np.array([len(key) for key in keys], dtype=np.int64)
+        ends = self._size + len(self._later) + np.cumsum(sizes)
+        table = StringTable.__new__(StringTable)
+        table._set(
+            self._blob,
+            b"".join([self._later, *keys]),
+            moves.carry(np.asarray(self._starts), ends - sizes),
+            moves.carry(np.asarray(self._ends), ends),
+        )
+        return table, moves
 
     def _bytes(self, row: int) -> bytes:
-        return bytes(self._blob[self._offsets[row] : self._offsets[row + 1]])
+        start, end, size = self._starts[row], self._ends[row], self._size
+        return bytes(self._blob[start:end]) if start < size else self._later[start - size : end - size]
 
 
 class StringRows(Mapping[str, int]):
