@@ -157,19 +157,17 @@ class Moves:
     def removed_in(self, rows: NDArray[np.integer[Any]]) -> Integers:
         """Return the places, among old rows (n,), of those that are removed; row -1 is not."""
         firsts, lasts = self._gaps()
-        if not len(firsts):
-            return np.empty(0, dtype=np.int64)
-        if len(firsts) > MOST_COMPARED:
-            table = self._whole()
-            return np.flatnonzero((table[rows] < 0) & (rows >= 0))
-        found = []
-        for begin in range(0, len(rows), _BLOCK):
+        found = [np.empty(0, dtype=np.int64)]
+        for begin in range(0, len(rows) if len(firsts) else 0, _BLOCK):
             some = rows[begin : begin + _BLOCK]
-            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-                places = np.flatnonzero((some >= first) & (some < last))
-                if len(places):
-                    found.append(places + begin)
-        return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+            if len(firsts) > MOST_COMPARED:
+                gone = (self._whole()[some] < 0) & (some >= 0)
+            else:
+                gone = np.zeros(len(some), dtype=bool)
+                for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+                    gone |= (some >= first) & (some < last)
+            found.append(np.flatnonzero(gone) + begin)
+        return np.concatenate(found)
 
     def _gaps(self) -> tuple[Integers, Integers]:
         """Return the first and the one after the last of the old rows removed between runs."""
