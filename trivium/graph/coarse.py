@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled, compiled_sums
 from trivium.graph.arrays import Rows, Stacked, find_sorted
+from trivium.graph.moves import Moves
 from trivium.graph.records import Codes, Vectors
 
 _LARGEST = 127
@@ -49,16 +50,14 @@ class CoarseVectors:
     def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:
         """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
         is taken over."""
-        known = find_sorted(old, rows)
-        new = np.flatnonzero(known < 0)
-        more = type(self).of(vectors, rows[new])
-        kept = known >= 0
-        codes, scales, errors = _empty(len(rows), self.codes.shape[1])
-        before = known[kept]
-        codes[kept], codes[new] = self.codes[before], more.codes
-        scales[kept], scales[new] = self.scales[before], more.scales
-        errors[kept], errors[new] = self.errors[before], more.errors
-        return type(self)(codes, scales, errors)
+        new = rows[find_sorted(old, rows) < 0]
+        moves = Moves.of(len(old), np.flatnonzero(find_sorted(rows, old) < 0), np.searchsorted(old, new))
+        more = type(self).of(vectors, new)
+        return type(self)(
+            moves.carry(self.codes, more.codes),
+            moves.carry(self.scales, more.scales),
+            moves.carry(self.errors, more.errors),
+        )
 
     def nearest(self, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None) -> Rows:
         """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where

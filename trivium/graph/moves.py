@@ -16,6 +16,7 @@ from trivium.common.arrays import Integers
 from trivium.common.ragged import expand_ranges
 
 _RowNumber = TypeVar("_RowNumber", bound=np.integer[Any])
+_Value = TypeVar("_Value", bound=np.generic)
 
 MOST_COMPARED = 32
 """With more places of change than this, row numbers are looked up in a table."""
@@ -129,9 +130,7 @@ class Moves:
                 out[some] = table[rows[some]]
         return out
 
-    def carry(
-        self, column: NDArray[_RowNumber], new: object = -1, moved: Moves | None = None
-    ) -> NDArray[_RowNumber]:
+    def carry(self, column: NDArray[_Value], new: object = -1, moved: Moves | None = None) -> NDArray[_Value]:
         """Return a column (before, ...) of old rows as one of all rows (after, ...), where those added have the values
         ``new``. If it holds row numbers of another table, ``moved`` are the moves of that one. The column itself is
         returned if it stays as it is.
@@ -139,9 +138,10 @@ class Moves:
         same = moved is None or moved.stays
         if same and self.unchanged:
             return column
-        carried = np.empty((self.after, *column.shape[1:]), dtype=column.dtype)
+        carried: NDArray[Any] = np.empty((self.after, *column.shape[1:]), dtype=column.dtype)
+        rows: NDArray[Any] = column
         if are_short(len(self.begins), self.after, followed=not same):
-            values = column if moved is None or same else moved.follow(column)
+            values: NDArray[Any] = column if moved is None or same else moved.follow(rows)
             sizes = self.ends - self.begins
             old = expand_ranges(self.begins, sizes)[1]
             carried[old + np.repeat(self.shifts, sizes)] = values[old]
@@ -150,7 +150,7 @@ class Moves:
                 if moved is None or same:
                     carried[begin + shift : end + shift] = column[begin:end]
                 else:
-                    moved.follow(column[begin:end], carried[begin + shift : end + shift])
+                    moved.follow(rows[begin:end], carried[begin + shift : end + shift])
         carried[self.added] = new
         return carried
 
