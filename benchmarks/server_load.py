@@ -4,11 +4,11 @@
 
 Starts ``trivium serve`` on a copy of the store. Every client asks one question after the other on its own connection;
 all go through the list together, so that with more than a thousand questions no answer comes from the server's cache.
-Prints the answers by status, throughput, latencies, and the memory of the server's processes at the quarters of the run
-(Linux; shared pages count once). With ``--changing``, another client adds and deletes documents as fast as the server
-accepts them. ``--requests`` continues until that many requests were answered, to see whether memory grows. ``--ask``
-requests answers instead of passages, every second question with three earlier ones as a conversation, and ``--where``
-adds a filter on documents. Clients and server share the cores of the machine.
+Prints the answers by status, throughput, latencies, the processor time of one request, and the memory of the server's
+processes at the quarters of the run (Linux; shared pages count once). With ``--changing``, another client adds and
+deletes documents as fast as the server accepts them. ``--requests`` continues until that many requests were answered,
+to see whether memory grows. ``--ask`` requests answers instead of passages, every second question with three earlier
+ones as a conversation, and ``--where`` adds a filter on documents. Clients and server share the cores of the machine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import shutil
 import signal
@@ -50,6 +51,9 @@ class Outcome:
     changes: list[float] = field(default_factory=list)
     failed_changes: int = 0
     megabytes: list[float] = field(default_factory=list)
+    server_seconds: float = 0.0  # of processor, of the process that accepts requests
+    children_seconds: float = 0.0  # of processor, of the processes it started
+    client_seconds: float = 0.0
 
 
 class Client:
@@ -112,12 +116,27 @@ def memory(process: int) -> float:
     folder = Path(f"/proc/{process}")
     try:
         found = re.search(r"^Pss:\s+(\d+) kB", (folder / "smaps_rollup").read_text(), re.MULTILINE)
-        tasks = list((folder / "task").iterdir())
-        children = " ".join((task / "children").read_text() for task in tasks).split()
+        children = children_of(process)
     except OSError:
         return float("nan")
     own = int(found.group(1)) / 1e3 if found else float("nan")
-    return own + sum(memory(int(child)) for child in children)
+    return own + sum(memory(child) for child in children)
+
+
+def processor_seconds(process: int) -> tuple[float, float]:
+    """Return the processor time of a process, and that of its children, also of those that have ended."""
+    try:
+        spent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0.0
+    own, ended = (sum(map(int, spent[at : at + 2])) / os.sysconf("SC_CLK_TCK") for at in (11, 13))
+    return own, ended + sum(sum(processor_seconds(child)) for child in children_of(process))
+
+
+def children_of(process: int) -> list[int]:
+    """Return the running children of a process."""
+    tasks = list(Path(f"/proc/{process}/task").iterdir())
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 async def watch_memory(process: int, until: Any, outcome: Outcome) -> None:
@@ -177,6 +196,8 @@ async def load(
     for body in bodies[:50]:
         await watch.ask("POST", path, body)
     outcome, started = Outcome(), time.perf_counter()
+    server_before, children_before = processor_seconds(process)
+    client_before = time.process_time()
 
     def until() -> bool:
         if given.requests is not None:
@@ -191,6 +212,10 @@ async def load(
         work.append(change_on(Client(host, port), until, outcome))
     await asyncio.gather(*work)
     seconds = time.perf_counter() - started
+    server_after, children_after = processor_seconds(process)
+    outcome.server_seconds = server_after - server_before
+    outcome.children_seconds = children_after - children_before
+    outcome.client_seconds = time.process_time() - client_before
     for client in (watch, *clients):
         client.close()
     return outcome, seconds
@@ -250,6 +275,13 @@ def report(given: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
     for share in (50, 95, 99):
         grid.add_row(f"p{share}", f"{1000 * float(np.percentile(outcome.seconds, share)):.0f} ms")
     grid.add_row("longest", f"{1000 * max(outcome.seconds):.0f} ms")
+    spent = (outcome.server_seconds, outcome.children_seconds, outcome.client_seconds)
+    server, children, clients = (1000 * part / max(1, len(outcome.seconds)) for part in spent)
+    grid.add_row(
+        "processor",
+        f"{server + children:.1f} ms a request: {server:.1f} of the server, {children:.1f} of its processes;"
+        f" {clients:.1f} more of the clients",
+    )
     if given.changing and outcome.changes:
         median = 1000 * float(np.median(outcome.changes))
         grid.add_row(

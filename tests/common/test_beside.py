@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import pytest
 
 from trivium.common import beside as module
-from trivium.common.beside import Beside
+from trivium.common.beside import Beside, alone
 from trivium.common.memo import Memo
 
 
@@ -64,6 +64,13 @@ def test_nothing_is_begun_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HELPERS", module._Helpers())
     with Beside() as beside:
         assert not beside.begin(lambda: None)
+
+
+def test_nothing_is_begun_by_who_wants_to_be_alone() -> None:
+    with Beside() as beside:
+        with alone():
+            assert not beside.begin(lambda: None)
+        assert beside.begin(lambda: None)
 
 
 def test_an_error_is_for_who_asks_for_the_outcome_and_the_core_is_idle_again() -> None:

@@ -98,22 +98,23 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
         old.info()
 
 
-def test_a_view_that_is_asked_whether_it_is_embedded_is_not_closed_meanwhile(
+def test_whether_a_frozen_view_is_embedded_is_read_once(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Documents are removed between the choice of the view and its first read."""
+    """Every search asks, and the state does not change."""
     with collection.reading() as engine:
         kind = type(engine.store)
-    read = kind.embedder
+    read, reads = kind.embedder, []
 
     def embedder(store: Any) -> Any:
-        monkeypatch.undo()
-        collection.change(lambda writer: writer.remove(["Mars"]))
+        reads.append(store)
         return read.fget(store)  # type: ignore[attr-defined]
 
     monkeypatch.setattr(kind, "embedder", property(embedder))
-    assert collection.embedded
-    assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos"]
+    assert all(collection.embedded for _ in range(3)) and not reads
+    collection.change(lambda writer: writer.remove(["Mars"]))
+    adopted = len(reads)
+    assert all(collection.embedded for _ in range(3)) and len(reads) == adopted
 
 
 def test_a_change_that_fails_half_way_shows_what_it_committed(collection: Collection) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import cast
 
@@ -16,11 +18,13 @@ from starlette.testclient import TestClient
 
 from tests.server.world import HTML, QUESTION, build_store, finished
 from tests.waiting import until
+from trivium.common.stopping import StoppedError, check
 from trivium.errors import StoreError
 from trivium.server import processes
 from trivium.server.app import create_app
 from trivium.server.errors import ApiError
 from trivium.server.schemas import SearchRequest
+from trivium.server.search_process import _Inbox
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
 
@@ -79,6 +83,59 @@ def test_what_is_added_shows_in_the_next_answer_of_every_process(client: TestCli
         for _ in range(4):
             found = client.post("/search", json={"question": "Who looked for Vulcan?"}).json()
             assert "Vulcan" not in {hit["page"] for hit in found["hits"]}
+
+
+def test_a_question_costs_one_message_each_way(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process is asked whether it has taken the question only when the answer does not come soon."""
+    monkeypatch.setattr(processes, "_ANSWER_SECONDS", 60.0)
+    sent, received = [], []
+    send, receive = Connection.send_bytes, Connection.recv_bytes
+
+    def count_sent(self: Connection, message: bytes) -> None:
+        sent.append(message)
+        send(self, message)
+
+    def count_received(self: Connection) -> bytes:
+        received.append(receive(self))
+        return received[-1]
+
+    monkeypatch.setattr(Connection, "send_bytes", count_sent)
+    monkeypatch.setattr(Connection, "recv_bytes", count_received)
+    for _ in range(3):
+        assert client.post("/search", json={"question": QUESTION}).status_code == 200
+    assert (len(sent), len(received)) == (3, 3)
+
+
+def test_an_answer_that_takes_long_is_waited_for(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process says that it has taken the question, and nobody else is asked."""
+    monkeypatch.setattr(processes, "_ANSWER_SECONDS", 0.0)
+    for given in SEARCHES:
+        assert client.post("/search", json=given).status_code == 200
+    assert not client.get("/ready").json()["problems"]
+
+
+def test_a_question_given_up_before_it_is_begun_is_stopped() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    inbox = _Inbox(theirs)
+    for message in (b'{"number": 1}', b'{"stop": 1}', b'{"number": 2}'):
+        ours.send_bytes(message)
+    assert inbox.next() == {"number": 1}
+    assert inbox.next() == {"number": 2}  # so the message between them has been read
+    with inbox.stoppable(1), pytest.raises(StoppedError):
+        check()
+    with inbox.stoppable(2):
+        check()
+    ours.close()
+    assert inbox.next() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the variable is read by the C library of Linux")
+def test_they_have_large_pages_unless_the_variable_is_set(client: TestClient) -> None:
+    """At most one core each, with the model and the indexes in pages of 2 MB where the system allows them."""
+    for process in multiprocessing.active_children():
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        assert f"GLIBC_TUNABLES={os.environ['GLIBC_TUNABLES']}".encode() in environment
+    assert "GLIBC_TUNABLES" in os.environ
 
 
 def test_one_that_ends_over_a_question_is_replaced(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.packages import REVERSED, install_package
 from tests.server.world import QUESTION, build_store, serving
+from trivium.common.beside import _HELPERS, Beside
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.serialization import hit_json
+from trivium.server import service
+from trivium.server.questions import KINDS, Kind, Reply
+from trivium.server.schemas import SearchRequest
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +50,41 @@ def test_hits_are_those_of_the_engine_field_by_field(
     assert answer.status_code == 200
     assert answer.json() == {"hits": [hit_json(hit) for hit in hits], "warnings": [], "sources": []}
     assert answer.headers["x-trivium-scores"] == ("own" if "retrievers" in options else "log-odds")
+
+
+def test_a_search_uses_no_thread_but_the_one_that_searches(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What FastAPI runs in a thread costs two switches of threads."""
+    hops: list[str] = []
+
+    async def run(function: Any, *_: Any, **__: Any) -> Any:
+        hops.append(function.__name__)
+        return function()
+
+    for place in ("starlette.concurrency.run_in_threadpool", "fastapi.dependencies.utils.run_in_threadpool"):
+        monkeypatch.setattr(place, run)
+    assert client.post("/search", json={"question": QUESTION}).status_code == 200
+    assert hops == []
+
+
+@pytest.mark.parametrize(("cores", "helped"), [(1, False), (2, True)])
+def test_a_second_core_is_used_only_while_fewer_questions_than_cores_are_asked(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, cores: int, helped: bool
+) -> None:
+    begun: list[bool] = []
+
+    def work(*_: Any) -> Reply:
+        with Beside() as beside:
+            begun.append(beside.begin(lambda: None))
+        return Reply(b"{}")
+
+    monkeypatch.setattr("trivium.common.beside.available_cores", lambda: 2)
+    monkeypatch.setattr("trivium.common.beside._HELPERS", type(_HELPERS)())
+    monkeypatch.setattr(service, "_CORES", cores)
+    monkeypatch.setitem(cast(dict[str, Kind], KINDS), "search", Kind(SearchRequest, work))
+    assert client.post("/search", json={"question": QUESTION}).status_code == 200
+    assert begun == [helped]
 
 
 def test_the_description_lists_the_names_that_come_with_the_package(client: TestClient) -> None:

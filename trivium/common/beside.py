@@ -7,12 +7,27 @@ loops and the vector index. A thread can start such work elsewhere and continue 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from threading import BoundedSemaphore
 from types import TracebackType
 from typing import Any, Self
+
+_alone: ContextVar[bool] = ContextVar("alone", default=False)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Begin no work in other threads in this block. For callers who know that other work, also of other processes, keeps
+    all cores busy.
+    """
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
 
 
 class Beside:
@@ -28,7 +43,7 @@ class Beside:
         """Run ``work`` in an idle thread, in a copy of this context. Returns False, without starting anything, if none
         is idle; the work is then done when its result is needed. ``work`` must not wait for anything started later.
         """
-        doing = _HELPERS.begin(work)
+        doing = None if _alone.get() else _HELPERS.begin(work)
         if doing is not None:
             self._begun.append(doing)
         return doing is not None

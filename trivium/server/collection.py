@@ -45,9 +45,10 @@ class Freezable(Protocol):
 class _View:
     """An engine on one state of the store, and its number of readers."""
 
-    def __init__(self, engine: Engine, state: str | None) -> None:
+    def __init__(self, engine: Engine, state: str | None, embedded: bool) -> None:
         self.engine = engine
         self.state = state
+        self.embedded = embedded
         self.readers = 0
         self.retired = False
 
@@ -149,8 +150,11 @@ class Collection:
     @property
     def embedded(self) -> bool:
         """Whether the view contains anything searchable."""
-        if not self.ready:
+        view = self._view
+        if view is None:
             return False
+        if view.state is not None:  # it does not change, and every search asks
+            return view.embedded
         with self.reading() as engine:  # otherwise it could be closed meanwhile
             return engine.store.embedder is not None
 
@@ -246,14 +250,15 @@ class Collection:
         else:
             engine, state = self._writer, None
         try:
-            if engine.store.embedder is not None and self._view is None:
+            embedded = engine.store.embedder is not None
+            if embedded and self._view is None:
                 engine.search(_WARMING, k=1, explain=True)
                 _warm_images(engine)
         except BaseException:
             if engine is not self._writer:
                 engine.store.close()
             raise
-        view = _View(engine, state)
+        view = _View(engine, state, embedded)
         with self._lock:
             before, self._view = self._view, view
         self._problem = None

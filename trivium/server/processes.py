@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -30,8 +31,10 @@ from trivium.server.logs import request_id
 from trivium.server.questions import Reply
 from trivium.server.search_process import answer_all
 
+_ANSWER_SECONDS = 0.1
+"""Seconds after which a process is asked whether it has accepted the question. Most have answered before."""
 _TAKEN_SECONDS = 0.5
-"""Seconds a process may take to accept a question before another process is asked."""
+"""Seconds it may then take to say so before another process is asked."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end when asked to, before they are killed."""
 _OPEN_SECONDS = 300.0
@@ -40,6 +43,10 @@ _CHECK_SECONDS = 0.25
 """Interval at which ended or stuck processes are detected, in seconds."""
 _MAX_PAUSE_SECONDS = 60.0
 """Maximum delay before the next start when processes repeatedly end before the store is open."""
+_MALLOC = "glibc.malloc.hugetlb=1"
+"""Lets the C library ask for pages of 2 MB for the model and the indexes, which are read from end to end for every
+question: fewer addresses have to be looked up. Other C libraries ignore it.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +79,7 @@ class Processes:
         """Start the processes and wait until each has opened the store, whose indexes must be up to date, or has
         failed. Callers of :meth:`ask` wait meanwhile.
         """
+        os.environ.setdefault("GLIBC_TUNABLES", _MALLOC)  # read when a process starts, so not for this one
         for worker in self._workers:
             worker.start()
         for worker in self._workers:
@@ -100,14 +108,23 @@ class Processes:
         """Whether the thread that replaces processes has died although they are not being closed."""
         return self._checking.ended and not self._closing.is_set()
 
-    def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
-        """Return the answer of an idle process, waiting for one if needed. The store must be at ``state`` or newer.
+    def ask(
+        self, kind: str, given: BaseModel, state: str | None, deadline: float, *, alone: bool = False
+    ) -> Reply:
+        """Return the answer of an idle process, waiting for one if needed. The store must be at ``state`` or newer. If
+        ``alone``, the process uses one core.
 
         A process that has not answered by ``deadline`` (in terms of :func:`time.monotonic`) is killed and replaced.
         Raises ApiError when the question cannot be answered or takes too long, and StoreError when the process ended
         while answering.
         """
-        asked = {"kind": kind, "given": given.model_dump(), "state": state, "request": request_id.get()}
+        asked = {
+            "kind": kind,
+            "given": given.model_dump(exclude_defaults=True),
+            "state": state,
+            "request": request_id.get(),
+            "alone": alone,
+        }
         try:
             head, body = self._ask_one(asked, deadline)
         except (Empty, TimeoutError):
@@ -115,7 +132,7 @@ class Processes:
         except (EOFError, OSError) as error:
             raise StoreError("the process that was asked has ended") from error
         for ended in head["stages"]:
-            self._on_stage(StageEnded(**ended))
+            self._on_stage(StageEnded(*ended))
         if "error" in head:
             raise ApiError(**head["error"])
         return Reply(body, head["headers"])
@@ -187,6 +204,7 @@ class _Worker:
     def __init__(self, store: str, engine_options: dict[str, Any]) -> None:
         self._arguments = (store, engine_options)
         self._lock = threading.Lock()  # guards the process, so that a late kill cannot hit its successor
+        self._sending = threading.Lock()  # a stop comes from another thread
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._opened = False
@@ -245,10 +263,9 @@ class _Worker:
         with self._lock:
             self._deadline = deadline
         try:
-            pipe.send_bytes(json.dumps({**asked, "number": self._question}).encode())
-            self._wait_taken(pipe, deadline)
+            self._send(pipe, {**asked, "number": self._question})
             with stopping.calling(lambda: self._stop(pipe)):
-                return json.loads(pipe.recv_bytes()), pipe.recv_bytes()
+                return self._wait_for_answer(pipe, deadline)
         except (EOFError, OSError):
             self._replace()
             if time.monotonic() >= deadline:
@@ -262,20 +279,33 @@ class _Worker:
     def _stop(self, pipe: Connection) -> None:
         """Tell the process that its current answer is no longer needed. It still answers, but soon."""
         with suppress(OSError):
-            pipe.send_bytes(json.dumps({"stop": self._question}).encode())
+            self._send(pipe, {"stop": self._question})
 
-    def _wait_taken(self, pipe: Connection, deadline: float) -> None:
-        """Wait until the process has accepted the question, discarding answers to abandoned ones."""
-        until = min(deadline, time.monotonic() + _TAKEN_SECONDS)
+    def _wait_for_answer(self, pipe: Connection, deadline: float) -> tuple[dict[str, Any], bytes]:
+        """Return head and body of the answer, discarding answers to abandoned questions. If it does not come soon, the
+        process has to say that it has accepted the question.
+        """
+        asked = taken = False
+        until = min(deadline, time.monotonic() + _ANSWER_SECONDS)
         while True:
-            if not pipe.poll(max(0.0, until - time.monotonic())):
-                self._silent = True
-                raise _NotTakenError
-            said = json.loads(pipe.recv_bytes())
-            if said.get("taken") == self._question:
-                return
-            if "taken" not in said:
-                pipe.recv_bytes()
+            if not taken and not pipe.poll(max(0.0, until - time.monotonic())):
+                if asked:
+                    self._silent = True
+                    raise _NotTakenError
+                asked, until = True, min(deadline, time.monotonic() + _TAKEN_SECONDS)
+                self._send(pipe, {"taken": self._question})
+                continue
+            said, _, body = pipe.recv_bytes().partition(b"\n")
+            head = json.loads(said)
+            if head["number"] != self._question:
+                continue
+            if "taken" not in head:
+                return head, body
+            taken = True
+
+    def _send(self, pipe: Connection, message: dict[str, Any]) -> None:
+        with self._sending:
+            pipe.send_bytes(json.dumps(message).encode())
 
     def check(self) -> None:
         """Check whether the process has opened the store or responds again. Replace it if it has ended or takes too

@@ -8,8 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from contextlib import contextmanager, nullcontext, suppress
 from http import HTTPStatus
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -17,6 +16,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from trivium.common.beside import alone
 from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.search.stages import StageEnded
@@ -52,23 +52,26 @@ def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any
             pipe.send_bytes(b"open")
             inbox = _Inbox(pipe)
             while (question := inbox.next()) is not None:
-                pipe.send_bytes(json.dumps({"taken": question["number"]}).encode())
                 stages.clear()
-                with inbox.stoppable(question["number"]):
+                with inbox.stoppable(question["number"]), alone() if question["alone"] else nullcontext():
                     head, body = _answer(collection, question)
-                pipe.send_bytes(json.dumps({**head, "stages": [asdict(ended) for ended in stages]}).encode())
-                pipe.send_bytes(body)
+                head["stages"] = [(ended.stage, ended.seconds, ended.retriever) for ended in stages]
+                inbox.reply(head, body)
     collection.close()
 
 
 class _Inbox:
-    """Messages of the pipe, read also while a question is being answered, because its caller may give up."""
+    """Messages of the pipe, read also while a question is being answered, because its caller may give up, or ask
+    whether the question has been taken.
+    """
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._questions: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._number, self._stop = 0, Stop()
+        self._stopped = 0  # the last question that was to be stopped, perhaps before it was begun
         threading.Thread(target=self._read, name="inbox", daemon=True).start()
 
     def next(self) -> dict[str, Any] | None:
@@ -80,20 +83,35 @@ class _Inbox:
         """Make the work on the question with this number stoppable."""
         with self._lock:
             self._number, self._stop = number, Stop()
+            if self._stopped == number:
+                self._stop.ask()
         with self._stop.in_force():
             yield
+
+    def reply(self, head: dict[str, Any], body: bytes = b"") -> None:
+        """Send a message about the current question."""
+        message = json.dumps({"number": self._number, **head}).encode() + b"\n" + body
+        with self._sending:
+            self._pipe.send_bytes(message)
 
     def _read(self) -> None:
         with suppress(EOFError, OSError):
             while True:
                 message = json.loads(self._pipe.recv_bytes())
-                if "stop" not in message:
+                if "stop" in message:
+                    self._stop_if_current(message["stop"])
+                elif "taken" in message:
+                    if message["taken"] == self._number:
+                        self.reply({"taken": True})
+                else:
                     self._questions.put(message)
-                    continue
-                with self._lock:
-                    if message["stop"] == self._number:
-                        self._stop.ask()
         self._questions.put(None)
+
+    def _stop_if_current(self, number: int) -> None:
+        with self._lock:
+            self._stopped = number
+            if number == self._number:
+                self._stop.ask()
 
 
 def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

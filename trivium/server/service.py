@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
+from trivium.common.beside import alone, available_cores
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
@@ -31,6 +33,9 @@ from trivium.server.uploads import Uploads
 from trivium.speech import Speech
 
 T = TypeVar("T")
+
+_CORES = available_cores()
+"""When as many questions are being asked, each is searched for by one thread: a second one would delay the others."""
 
 
 class Answerer(Protocol):
@@ -137,9 +142,11 @@ class Service:
         deadline = time.monotonic() + patience
 
         def reply() -> Reply:
-            if processes is None:
+            crowded = self.searching.taken >= _CORES
+            if processes is not None:
+                return processes.ask(kind, given, collection.state, deadline, alone=crowded)
+            with alone() if crowded else nullcontext():
                 return collection.read(lambda engine: work(engine, given))
-            return processes.ask(kind, given, collection.state, deadline)
 
         found = await unless_gone(request, self.searching.run(reply), patience)
         return Response(found.body, headers=dict(found.headers), media_type="application/json")
@@ -169,7 +176,8 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
+    # Asynchronous, because FastAPI runs other dependencies in a thread: two switches of threads for a look-up.
     return cast(Service, request.app.state.service)
 
 

@@ -71,7 +71,7 @@ class Stats(BaseModel):
     waiting: dict[str, int] = Field(description="Number of running and waiting requests, by pool.")
 
 
-def _wellbeing(request: Request) -> Wellbeing:
+async def _wellbeing(request: Request) -> Wellbeing:
     return cast(Wellbeing, request.app.state.wellbeing)
 
 
