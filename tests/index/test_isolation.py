@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.waiting import until
 from trivium.errors import TriviumError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import PageGraph
+from trivium.index import isolation
 from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
 from trivium.limits import InputLimits
@@ -78,6 +80,24 @@ def test_a_document_that_takes_too_much_memory_is_the_only_one_lost(
     report = load(files, store, isolated=parser, limits=InputLimits(worker_bytes=300 << 20))
     assert (report.added, len(report.problems)) == (2, 1)
     assert "300 MB" in report.problems[0].reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the two apart")
+def test_a_process_is_kept_for_the_next_load_by_who_uses_much_memory(
+    tmp_path: Path, store: EmbeddedStore
+) -> None:
+    """What counts is its own memory, not that of a server with its indexes."""
+    much = b"x" * (isolation._KEPT_BYTES + (64 << 20))
+    process = ParserProcess()
+    try:
+        pids = []
+        for title in ("A", "B", "C"):
+            assert load(write(tmp_path, page=PAGE.format(title)), store, isolated=process).added == 1
+            assert process._process is not None
+            pids.append(process._process.pid)
+    finally:
+        process.close()
+    assert len(much) > isolation._KEPT_BYTES and len(set(pids)) == 1
 
 
 def test_a_process_that_is_killed_is_replaced(

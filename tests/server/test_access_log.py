@@ -61,6 +61,17 @@ def test_a_valid_id_is_kept_and_any_other_replaced(client: TestClient, given: st
     assert (identifier == given) is kept and identifier
 
 
+def test_an_id_is_made_without_asking_the_system(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not be secret, and another thread takes over when the system is asked."""
+
+    def fail(_: int) -> bytes:
+        raise AssertionError
+
+    monkeypatch.setattr("uuid.os.urandom", fail)
+    made = {client.get("/health").headers["x-request-id"] for _ in range(20)}
+    assert len(made) == 20 and all(len(bytes.fromhex(identifier)) == 16 for identifier in made)
+
+
 def test_a_request_is_one_line_of_json_and_says_nothing_of_the_question(
     client: TestClient, lines: io.StringIO
 ) -> None:

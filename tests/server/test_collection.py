@@ -98,6 +98,19 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
         old.info()
 
 
+def test_nothing_is_counted_for_who_does_not_want_to_know(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that searches opens each state between two questions."""
+    counted: list[Engine] = []
+    monkeypatch.setattr(Engine, "info", counted.append)
+    collection = Collection(Engine.open(store), 2)
+    collection.open(follow=False)
+    collection.change(lambda writer: writer.remove(["Mars"]))
+    collection.close()
+    assert not counted
+
+
 def test_whether_a_frozen_view_is_embedded_is_read_once(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,9 @@ import requests
 from tests.server.world import QUESTION, build_store, listening
 from tests.waiting import until
 from trivium.server import connection, connections
+from trivium.server.app import create_app
 from trivium.server.connections import Connections, client_of
+from trivium.server.running import configured
 from trivium.server.settings import ServerSettings
 
 BODY = json.dumps({"question": QUESTION}).encode()
@@ -250,3 +252,10 @@ def open_connections(address: tuple[str, int]) -> int:
     found = re.search(r"^trivium_connections (\d+)", told, re.MULTILINE)
     assert found is not None
     return int(found.group(1))
+
+
+def test_the_event_loop_leaves_the_signals_to_the_server(store: Path) -> None:
+    """Uvicorn would choose uvloop where it is installed, which takes the descriptor that signals are written to."""
+    app = create_app(store)
+    assert configured(app, ServerSettings()).loop == "asyncio"
+    app.state.service.collection.close()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import cast
 
@@ -132,7 +133,7 @@ def test_a_question_given_up_before_it_is_begun_is_stopped() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the variable is read by the C library of Linux")
 def test_they_have_large_pages_unless_the_variable_is_set(client: TestClient) -> None:
     """At most one core each, with the model and the indexes in pages of 2 MB where the system allows them."""
-    for process in multiprocessing.active_children():
+    for process in searching():
         environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
         assert f"GLIBC_TUNABLES={os.environ['GLIBC_TUNABLES']}".encode() in environment
     assert "GLIBC_TUNABLES" in os.environ
@@ -143,43 +144,43 @@ def test_one_that_ends_over_a_question_is_replaced(
 ) -> None:
     """Who asked is told to try again; the next answers come as before."""
     monkeypatch.setattr(processes, "_TAKEN_SECONDS", 60.0)  # nobody else is asked meanwhile
-    victim = multiprocessing.active_children()[0].pid
+    victim = searching()[0].pid
     assert victim is not None
-    for process in multiprocessing.active_children():
+    for process in searching():
         os.kill(process.pid or 0, signal.SIGSTOP)  # so that the question is under way when the process ends
     with ThreadPoolExecutor() as threads:
         asked = [threads.submit(client.post, "/search", json={"question": QUESTION}) for _ in range(2)]
         until(lambda: service(client).searching.taken == 2)
         time.sleep(0.2)  # both have been sent
         os.kill(victim, signal.SIGKILL)
-        for process in multiprocessing.active_children():
+        for process in searching():
             os.kill(process.pid or 0, signal.SIGCONT)
         answers = [one.result() for one in asked]
     assert sorted(answer.status_code for answer in answers) == [200, 503]
     (refused,) = (answer for answer in answers if answer.status_code == 503)
     assert refused.headers["Retry-After"] == "1"
     assert all(client.post("/search", json={"question": QUESTION}).status_code == 200 for _ in range(4))
-    assert len(multiprocessing.active_children()) == 2
+    assert len(searching()) == 2
 
 
 def test_one_that_ends_while_nobody_asks_is_replaced_and_none_left_is_not_ready(client: TestClient) -> None:
-    before = {process.pid for process in multiprocessing.active_children()}
+    before = {process.pid for process in searching()}
     for pid in before:
         os.kill(pid or 0, signal.SIGKILL)
     until(lambda: client.get("/ready").status_code == 503)
     assert client.get("/ready").json()["ready"] is False
     until(lambda: client.get("/ready").status_code == 200)
-    after = {process.pid for process in multiprocessing.active_children()}
+    after = {process.pid for process in searching()}
     assert len(after) == 2 and not before & after
     assert client.post("/search", json={"question": QUESTION}).status_code == 200
 
 
 def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(store: Path) -> None:
-    others = multiprocessing.active_children()
+    others = searching()
     app = create_app(store, ServerSettings(processes=1, timeout=1.5))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
-        (stuck,) = set(multiprocessing.active_children()) - set(others)
+        (stuck,) = set(searching()) - set(others)
         os.kill(stuck.pid or 0, signal.SIGSTOP)
         stopped = time.monotonic()
         refused = client.post("/search", json={"question": QUESTION})
@@ -188,7 +189,7 @@ def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(stor
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "timeout")
         until(lambda: service(client).searching.taken == 0)
         until(lambda: client.get("/ready").status_code == 200)
-        (other,) = set(multiprocessing.active_children()) - set(others)
+        (other,) = set(searching()) - set(others)
         assert other.pid != stuck.pid
         assert client.post("/search", json={"question": QUESTION}).status_code == 200
 
@@ -196,7 +197,7 @@ def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(stor
 def test_one_that_is_stuck_keeps_no_question_from_the_others(client: TestClient) -> None:
     """It is noticed by the first question that it does not take up; when it goes on, it is one of them again."""
     until(lambda: not client.get("/ready").json()["problems"])
-    before = {process.pid for process in multiprocessing.active_children()}
+    before = {process.pid for process in searching()}
     stuck = before.copy().pop() or 0
     os.kill(stuck, signal.SIGSTOP)
     try:
@@ -209,17 +210,17 @@ def test_one_that_is_stuck_keeps_no_question_from_the_others(client: TestClient)
     finally:
         os.kill(stuck, signal.SIGCONT)
     until(lambda: not client.get("/ready").json()["problems"])
-    assert {process.pid for process in multiprocessing.active_children()} == before
+    assert {process.pid for process in searching()} == before
     assert all(client.post("/search", json={"question": QUESTION}).status_code == 200 for _ in range(4))
 
 
 def test_a_server_with_a_stuck_process_can_be_stopped(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_END_SECONDS", 1.0)
-    others = multiprocessing.active_children()
+    others = searching()
     app = create_app(store, ServerSettings(processes=1))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
-        (stuck,) = set(multiprocessing.active_children()) - set(others)
+        (stuck,) = set(searching()) - set(others)
         os.kill(stuck.pid or 0, signal.SIGSTOP)
         started = time.monotonic()
     assert time.monotonic() - started < 20 and not stuck.is_alive()
@@ -240,6 +241,11 @@ def test_processes_that_never_open_the_store_are_never_ready_and_tried_again(
     until(lambda: "it is replaced" in caplog.text)
     assert not started.ready
     started.close()
+
+
+def searching() -> list[BaseProcess]:
+    """The processes that search; not one that parses what is added."""
+    return [process for process in multiprocessing.active_children() if process.name == processes.NAME]
 
 
 def service(client: TestClient) -> Service:

@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from trivium.chunking.strategies import portable_chunker
@@ -183,5 +184,8 @@ def _peak_memory() -> int:
     """Return the peak memory in bytes."""
     if sys.platform == "win32":
         return 0
+    with suppress(OSError, IndexError):  # not Linux
+        # ru_maxrss begins with the peak of the process that started this one, such as a server with its indexes.
+        return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) << 10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak << 10

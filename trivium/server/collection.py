@@ -66,9 +66,11 @@ class Collection:
     question is repeated if a passage was removed while it was being answered.
     """
 
-    def __init__(self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
-        """``readers`` is the number of threads that read at once. ``changed`` is called with the contents of the store
-        whenever they have changed. Call :meth:`open` before anything else.
+    def __init__(
+        self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None] | None = None
+    ) -> None:
+        """``readers`` is the number of threads that read at once. ``changed``, if given, is called with the contents of
+        the store whenever they have changed. Call :meth:`open` before anything else.
         """
         self._writer = engine
         self._connections = readers + _SPARE_READERS
@@ -264,7 +266,8 @@ class Collection:
         self._problem = None
         if before is not None and before.engine is not self._writer:
             self._retire(before)
-        self._changed(view.info)
+        if self._changed is not None:  # counting takes longer than the rest
+            self._changed(view.info)
 
     def _retire(self, view: _View) -> None:
         with self._lock:

@@ -31,6 +31,8 @@ from trivium.server.logs import request_id
 from trivium.server.questions import Reply
 from trivium.server.search_process import answer_all
 
+NAME = "search"
+"""Name of the processes, among others that the server may have."""
 _ANSWER_SECONDS = 0.1
 """Seconds after which a process is asked whether it has accepted the question. Most have answered before."""
 _TAKEN_SECONDS = 0.5
@@ -235,7 +237,9 @@ class _Worker:
             self._pipe, theirs = context.Pipe()
             self._opened, self._deadline, self._started = False, None, time.monotonic()
             self._silent = False
-            self._process = context.Process(target=answer_all, args=(theirs, *self._arguments), daemon=True)
+            self._process = context.Process(
+                target=answer_all, name=NAME, args=(theirs, *self._arguments), daemon=True
+            )
             self._process.start()
             theirs.close()  # otherwise the end of the process would not close the pipe
 

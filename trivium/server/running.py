@@ -50,6 +50,8 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=cast(Any, partial(TimedConnection, connections=connections)),
+        # Not uvloop, which uvicorn prefers where it is installed: it would take the signals (server/ending.py).
+        loop="asyncio",
         ws="none",
         lifespan="on",
         log_config=None,

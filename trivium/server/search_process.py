@@ -45,7 +45,7 @@ def answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> 
 def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
     stages: list[StageEnded] = []
     engine = Engine.open(store, on_stage=stages.append, **engine_options)
-    collection = Collection(engine, readers=1, changed=lambda _: None)
+    collection = Collection(engine, readers=1)
     with threadpool_limits(limits=1):
         collection.open(follow=False)
         with suppress(EOFError, OSError):
