@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 
@@ -28,6 +29,28 @@ def test_one_more_than_fits_is_refused_and_places_come_free() -> None:
         pool.close()
 
     asyncio.run(main())
+
+
+def test_who_came_first_is_served_first() -> None:
+    """The slowest answer then waits no longer than those before it take."""
+    gate, served = threading.Event(), list[int]()
+
+    def serve(number: int) -> int:
+        served.append(number)
+        return number
+
+    async def main() -> None:
+        pool = Pool("test", workers=1, queue=20)
+        first = asyncio.ensure_future(pool.run(lambda: gate.wait(10)))
+        others = [asyncio.ensure_future(pool.run(partial(serve, number))) for number in range(20)]
+        await asyncio.sleep(0.02)
+        assert served == []
+        gate.set()
+        await asyncio.gather(first, *others)
+        pool.close()
+
+    asyncio.run(main())
+    assert served == list(range(20))
 
 
 def test_what_is_given_up_while_it_waits_is_never_done() -> None:
