@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled, compiled_sums
 from trivium.graph.arrays import Rows, Stacked, find_sorted
-from trivium.graph.moves import Moves
 from trivium.graph.records import Codes, Vectors
 
 _LARGEST = 127
@@ -50,14 +49,15 @@ class CoarseVectors:
     def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:
         """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
         is taken over."""
-        new = rows[find_sorted(old, rows) < 0]
-        moves = Moves.of(len(old), np.flatnonzero(find_sorted(rows, old) < 0), np.searchsorted(old, new))
-        more = type(self).of(vectors, new)
-        return type(self)(
-            moves.carry(self.codes, more.codes),
-            moves.carry(self.scales, more.scales),
-            moves.carry(self.errors, more.errors),
-        )
+        # Nodes with one text share a row, so that neither list needs to be without repetitions.
+        known = find_sorted(old, rows)
+        kept, new = known >= 0, np.flatnonzero(known < 0)
+        more = type(self).of(vectors, rows[new])
+        codes, scales, errors = _empty(len(rows), self.codes.shape[1])
+        codes[kept], codes[new] = self.codes[known[kept]], more.codes
+        scales[kept], scales[new] = self.scales[known[kept]], more.scales
+        errors[kept], errors[new] = self.errors[known[kept]], more.errors
+        return type(self)(codes, scales, errors)
 
     def nearest(self, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None) -> Rows:
         """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,9 @@ def _add(store: EmbeddedStore, numbers: range) -> None:
 
 
 def _index(store: EmbeddedStore) -> tuple[int, int, int, str]:
-    ann = store._current().ann[Label.CHUNK].index
-    return (ann.connectivity, ann.expansion_add, ann.expansion_search, ann.dtype.name.lower())
+    ann = store._current().ann[Label.CHUNK]
+    index = ann.index
+    return (index.connectivity, index.expansion_add, ann.expansion, index.dtype.name.lower())
 
 
 def _made(store: EmbeddedStore) -> int:
@@ -120,3 +122,25 @@ def test_more_in_sight_finds_more(store: EmbeddedStore) -> None:
     poor = recall(IndexParameters(connectivity=2, expansion_add=2, expansion_search=1))
     rich = recall(IndexParameters(connectivity=32, expansion_add=200, expansion_search=300))
     assert poor < rich == 1.0
+
+
+def test_a_few_neighbours_are_looked_for_among_fewer_candidates(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to ten: .6 of the list, of which 40 are compared; more: all of it, of which a tenth more than asked."""
+    asked: list[int] = []
+    ann = store._current().ann[Label.CHUNK]
+    real = ann.index.search
+
+    class Spy:
+        dtype = ann.index.dtype
+
+        def search(self, vector: object, count: int, threads: int) -> object:
+            asked.append(count)
+            return real(vector, count, threads=threads)
+
+    nodes = store._current().topology.nodes[Label.CHUNK]
+    vector = np.ones(IDENTITY.dimension, np.float32) / np.sqrt(np.float32(IDENTITY.dimension))
+    spied = replace(ann, index=Spy(), expansion=60)
+    assert [len(spied.search(nodes, vector, k)) for k in (3, 10, 11, 90)] == [40, 40, 13, 100]
+    assert asked == [40, 40, 60, 100]

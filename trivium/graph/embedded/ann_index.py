@@ -52,10 +52,18 @@ EXPANSION_SEARCH = 320
 320 .978 (1.13 ms), 384 .981 (1.3 ms); 16-bit floats at 256 .979 (1.6 ms). At .94 the vector retriever lost two points
 of hit@5.
 """
+FEW = 10
+"""Number of neighbours up to which a smaller candidate list suffices: on 218,000 entities .6 of the size finds .983 of
+the 10 nearest (all of it .996) in .57 of the time.
+"""
+_FEW_SHARE = 0.6
+_FEW_COMPARED = 40
 MORE = 1.1
 """Factor by which more nodes are requested than needed, because int8 confuses nodes at about the same distance. It
 raises recall of the 100 nearest to .986.
 """
+_ALONE = 1
+"""USearch's own size of the candidate list, since each search asks for as many results as its list is to have."""
 _LARGEST = 127
 _TINY = np.finfo(np.float32).tiny
 _BATCH = 2000
@@ -65,19 +73,23 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class AnnIndex:
-    """An open index. ``size`` includes removed nodes."""
+    """An open index. ``size`` includes removed nodes, ``expansion`` is the size of the candidate list."""
 
     index: Index
     size: int
+    expansion: int
 
     def search(self, nodes: Nodes, vector: Vectors, k: int) -> Rows:
         """Return the rows of about the k nearest nodes and of some more, unordered."""
         wanted = min(k, len(nodes.ids))
-        count = math.ceil(MORE * wanted)
+        few = wanted <= FEW
+        count = _FEW_COMPARED if few else math.ceil(MORE * wanted)
+        expansion = math.ceil(_FEW_SHARE * self.expansion) if few else self.expansion
         asked = _encode(self.index, vector)
         while True:
-            found = self.index.search(asked, min(count, self.size), threads=1).keys.astype(np.int64)
-            rows = nodes.rows_of(found)
+            # The candidate list is as long as the list of results, which come in order.
+            found = self.index.search(asked, min(max(count, expansion), self.size), threads=1).keys
+            rows = nodes.rows_of(found[:count].astype(np.int64))
             rows = rows[rows >= 0]
             # A node may have been added again without a vector while the index still holds its old one.
             rows = rows[nodes.vector[rows] >= 0]
@@ -146,7 +158,7 @@ def open_index(folder: Path, name: str, dimension: int, parameters: IndexParamet
     index = _restore(file, parameters, view=True)
     if index.ndim != dimension:
         raise ValueError(f"{file.name} has vectors of {index.ndim} numbers, not of {dimension}")
-    return AnnIndex(index, len(index))
+    return AnnIndex(index, len(index), parameters.expansion_search or EXPANSION_SEARCH)
 
 
 def quantise(vectors: Vectors) -> Codes:
@@ -178,7 +190,7 @@ def _new_index(dimension: int, parameters: IndexParameters) -> Index:
         multi=False,
         connectivity=parameters.connectivity or CONNECTIVITY,
         expansion_add=parameters.expansion_add or EXPANSION_ADD,
-        expansion_search=parameters.expansion_search or EXPANSION_SEARCH,
+        expansion_search=_ALONE,
     )
 
 
@@ -188,7 +200,7 @@ def _restore(file: Path, parameters: IndexParameters, *, view: bool) -> Index:
         str(file),
         view=view,
         expansion_add=parameters.expansion_add or EXPANSION_ADD,
-        expansion_search=parameters.expansion_search or EXPANSION_SEARCH,
+        expansion_search=_ALONE,
     )
     if index is None:
         raise ValueError(f"{file.name} is no index")

@@ -9,7 +9,7 @@ from itertools import repeat
 import numpy as np
 
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.ann_index import EXACT_BELOW
+from trivium.graph.embedded.ann_index import EXACT_BELOW, FEW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
@@ -18,9 +18,7 @@ from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_k
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
-"""Minimum number of neighbours requested from an index, which are then ordered by their exact cosines."""
-SCANNED_NEIGHBOURS = 10
-"""The same where all vectors are scanned, which misses none."""
+"""Minimum number of neighbours requested from an index if more than a few are, since several retrievers ask for them."""
 COMPARED_AT_MOST = 8_192
 """In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
 _MARGIN = 1.5
@@ -85,7 +83,7 @@ def _candidates(
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     scanned = len(indexes.embedded_rows(label)) < EXACT_BELOW
-    asked = max(k, SCANNED_NEIGHBOURS if scanned else INDEX_NEIGHBOURS)
+    asked = max(k, FEW if scanned or k <= FEW else INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
     # queries.
     key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
