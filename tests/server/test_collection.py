@@ -86,6 +86,7 @@ def test_a_frozen_store_answers_several_threads_at_once(store: Path) -> None:
 def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
     collection: Collection, told: list[StoreInfo], tmp_path: Path
 ) -> None:
+    """What the store contains is told once it is counted, of changes in a row perhaps only the last."""
     (tmp_path / "v.html").write_text(HTML)
     with collection.reading() as engine:
         collection.change(lambda writer: writer.build([tmp_path / "v.html"]))
@@ -93,7 +94,8 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
         assert pages(engine) == ["Asaph Hall", "Deimos", "Mars", "Phobos"]
         old = engine.store
     assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos", "Vulcan"]
-    assert [info.nodes["Page"] for info in told] == [4, 5, 4]
+    until(lambda: len(told) > 1 and told[-1].nodes["Page"] == 4)
+    assert [info.nodes["Page"] for info in told] in ([4, 4], [4, 5, 4])
     with pytest.raises(StoreError, match="closed"):
         old.info()
 

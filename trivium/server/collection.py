@@ -51,6 +51,7 @@ class _View:
         self.embedded = embedded
         self.readers = 0
         self.retired = False
+        self.told = False
 
     @cached_property
     def info(self) -> StoreInfo:
@@ -70,7 +71,7 @@ class Collection:
         self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None] | None = None
     ) -> None:
         """``readers`` is the number of threads that read at once. ``changed``, if given, is called with the contents of
-        the store whenever they have changed. Call :meth:`open` before anything else.
+        the store when it has been opened, and some seconds after changes. Call :meth:`open` before anything else.
         """
         self._writer = engine
         self._connections = readers + _SPARE_READERS
@@ -93,6 +94,7 @@ class Collection:
             import_module(name)
         with self._changing:
             self._adopt()
+        self._tell()
         if follow:
             self._watch.start()
 
@@ -266,8 +268,15 @@ class Collection:
         self._problem = None
         if before is not None and before.engine is not self._writer:
             self._retire(before)
-        if self._changed is not None:  # counting takes longer than the rest
-            self._changed(view.info)
+
+    def _tell(self) -> None:
+        """Count what the store contains, if that has not been done for this view. It takes a while in a large store, so
+        no change waits for it, and of several changes in a row only the last is counted.
+        """
+        with self._holding() as view:
+            if self._changed is not None and not view.told:
+                view.told = True
+                self._changed(view.info)
 
     def _retire(self, view: _View) -> None:
         with self._lock:
@@ -282,6 +291,7 @@ class Collection:
         """
         wait = _CHECK_SECONDS
         while not self._closing.wait(wait):
+            self._tell_if_possible()
             if not self._changing.acquire(blocking=False):
                 continue  # this server is changing the store, and shows that change itself
             try:
@@ -293,6 +303,12 @@ class Collection:
                 self._fail("a change of the store cannot be shown yet", wait, error)
             finally:
                 self._changing.release()
+
+    def _tell_if_possible(self) -> None:
+        try:
+            self._tell()
+        except Exception as error:  # what cannot be counted is a matter of the readers, who see it, too
+            _log.warning("the store cannot be counted: %s: %s", type(error).__name__, error)
 
     def _fail(self, what: str, wait: float, error: Exception) -> None:
         kind = type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -110,7 +111,7 @@ async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Rea
 async def stats(serving: Serving) -> Stats:
     """Return the counts of the store."""
     serving.check_ready()
-    info = serving.collection.info
+    info = await asyncio.to_thread(lambda: serving.collection.info)  # it may have to be counted
     identity = info.embedder
     return Stats(
         nodes=dict(info.nodes),
