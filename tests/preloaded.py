@@ -55,6 +55,8 @@ _START_SECONDS = 300.0
 _ASK = """
 import array, json, os, signal, socket, sys
 address = sys.argv.pop(1)
+passed_on = (signal.SIGINT, signal.SIGTERM)
+signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # until there is a process to pass them on to
 asked = json.dumps({"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
 with socket.socket(socket.AF_UNIX) as server:
     server.connect(address)
@@ -63,8 +65,9 @@ with socket.socket(socket.AF_UNIX) as server:
     server.sendall(asked)
     answers = server.makefile("r")
     child = int(answers.readline())
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in passed_on:
         signal.signal(number, lambda got, frame: os.kill(child, got))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     code = int(answers.readline())
 if code < 0:
     if -code != signal.SIGKILL:

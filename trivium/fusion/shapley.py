@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.common.dots import dots
 
 
 def shapley(worth: Floats) -> Floats:
@@ -27,5 +28,6 @@ def shapley(worth: Floats) -> Floats:
     for player in range(count):
         without = coalitions[coalitions >> player & 1 == 0]
         added = worth[without | 1 << player] - worth[without]
-        values[:, player] = (weights[sizes[without]][:, np.newaxis] * added).sum(axis=0)
+        # A row's values must not depend on how many others there are, to the last bit.
+        values[:, player] = dots(added.T, weights[sizes[without]])
     return values

@@ -24,6 +24,7 @@ OF_THE_WHOLE = {
     "TEXT_COUNTS",
     "PAGES_SAYING",
     "PAGES_AT",
+    "PAGES_FROM",
     "UNLINKED_PAGES",
     "TYPES_TO_FOLLOW",
 }
