@@ -19,11 +19,11 @@ _alone: ContextVar[bool] = ContextVar("alone", default=False)
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Begin no work in other threads in this block. For callers who know that other work, also of other processes, keeps
-    all cores busy.
+def alone(wanted: bool = True) -> Iterator[None]:
+    """Begin no work in other threads in this block, if that is ``wanted``. For callers who know that other work, also of
+    other processes, keeps all cores busy.
     """
-    before = _alone.set(True)
+    before = _alone.set(wanted or _alone.get())
     try:
         yield
     finally:

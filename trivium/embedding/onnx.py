@@ -33,8 +33,8 @@ from trivium.embedding.workers import embed_each
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 
-_ERRORS, _FATAL = 3, 4
-"""onnxruntime's log levels."""
+_ERRORS = 3
+"""onnxruntime's log level for errors."""
 
 
 class OnnxEmbedder:
@@ -189,9 +189,8 @@ class OnnxEmbedder:
         device, file = self._device, self._files.model
         model = float_graph(file, self._spec.pooling) if device.batched else str(file)
         if device != CPU:
-            onnxruntime.set_default_logger_severity(
-                _ERRORS
-            )  # it warns about plugins that this provider does not need
+            # It warns about plugins that this provider does not need.
+            onnxruntime.set_default_logger_severity(_ERRORS)
         load_libraries(onnxruntime, device)
         try:
             session = onnxruntime.InferenceSession(

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -53,7 +53,7 @@ def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any
             inbox = _Inbox(pipe)
             while (question := inbox.next()) is not None:
                 stages.clear()
-                with inbox.stoppable(question["number"]), alone() if question["alone"] else nullcontext():
+                with inbox.stoppable(question["number"]), alone(question["alone"]):
                     head, body = _answer(collection, question)
                 head["stages"] = [(ended.stage, ended.seconds, ended.retriever) for ended in stages]
                 inbox.reply(head, body)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
@@ -145,7 +144,7 @@ class Service:
             crowded = self.searching.taken >= _CORES
             if processes is not None:
                 return processes.ask(kind, given, collection.state, deadline, alone=crowded)
-            with alone() if crowded else nullcontext():
+            with alone(crowded):
                 return collection.read(lambda engine: work(engine, given))
 
         found = await unless_gone(request, self.searching.run(reply), patience)

@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
+from tests.graph.embedded.patching import patched_store
 from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.model import PageGraph, RelationEdge
@@ -72,13 +72,7 @@ def test_changes_made_in_memory_give_the_same(
     """After each step the indexes are brought up to date, by the process that made it and by one that opens the store;
     with and without approximate indexes in the files below. ``whole``: the pages are embedded before. After the steps
     ``merged`` somebody else makes files of the state."""
-    with (
-        pytest.MonkeyPatch.context() as patches,
-        TemporaryDirectory() as folder,
-        EmbeddedStore.create(Path(folder) / "s") as store,
-    ):
-        for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-            patches.setattr(snapshot, most, 1e6)
+    with patched_store() as (patches, folder, store):
         for module in (ann_index, search) if indexed else ():
             patches.setattr(module, "EXACT_BELOW", 1)
         store.set_embedder(IDENTITY)
@@ -87,19 +81,19 @@ def test_changes_made_in_memory_give_the_same(
         for step in [("write", first), *([("embed", None)] if whole else [])]:
             _carry_out(store, step), _carry_out(oracle, step)
         store.refresh()
-        files = sorted(path.name for path in (Path(folder) / "s" / "index").iterdir())
+        files = sorted(path.name for path in (folder / "s" / "index").iterdir())
         for number, step in enumerate(steps):
             assert _carry_out(store, step) == _carry_out(oracle, step)
             store.refresh()
             if number in merged:
-                with closing(open_database(Path(folder) / "s", read_only=False)) as database:
+                with closing(open_database(folder / "s", read_only=False)) as database:
                     snapshot.build_snapshot(database)
         wanted = state_of(oracle)
         assert state_of(store) == wanted
-        with EmbeddedStore.open(Path(folder) / "s") as again:
+        with EmbeddedStore.open(folder / "s") as again:
             assert state_of(again) == wanted
         if not merged and all(action != "delete" for action, _ in steps):  # of nothing any share is nothing
-            assert sorted(path.name for path in (Path(folder) / "s" / "index").iterdir()) == files
+            assert sorted(path.name for path in (folder / "s" / "index").iterdir()) == files
 
 
 def _as_written(page: PageGraph) -> PageGraph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, embed_pending, graph, pages
+from tests.graph.embedded.patching import patched_store
 from trivium.graph import moves
 from trivium.graph.arrays import Csr
 from trivium.graph.embedded import EmbeddedStore, snapshot
@@ -62,13 +62,7 @@ def test_patched_arrays_are_those_that_are_built(
     first: list[PageGraph], steps: list[tuple[list[PageGraph], list[str], bool]], way: str
 ) -> None:
     """After every change, in each of the ways in which rows are followed: values, types and order."""
-    with (
-        pytest.MonkeyPatch.context() as patches,
-        TemporaryDirectory() as folder,
-        EmbeddedStore.create(Path(folder) / "s") as store,
-    ):
-        for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-            patches.setattr(snapshot, most, 1e6)
+    with patched_store() as (patches, folder, store):
         patches.setattr(moves, "FEW", 10**6 if way == "few" else 0)
         patches.setattr(moves, "MOST_COMPARED", 0 if way == "table" else 10**6)
         for shortest in ("SHORTEST_COPIED", "SHORTEST_FOLLOWED"):
@@ -83,11 +77,11 @@ def test_patched_arrays_are_those_that_are_built(
                 embed_pending(store)
             store.refresh()
             with (
-                closing(open_database(Path(folder) / "s", read_only=True)) as database,
+                closing(open_database(folder / "s", read_only=True)) as database,
                 database.reading() as connection,
             ):
-                build_topology(connection, Path(folder), np.empty(0, dtype=np.int64))
-            built, patched = _arrays(load_topology(Path(folder))), _arrays(store._current().topology)
+                build_topology(connection, folder, np.empty(0, dtype=np.int64))
+            built, patched = _arrays(load_topology(folder)), _arrays(store._current().topology)
             for name, array in built.items():
                 assert patched[name].dtype == array.dtype, name
                 assert patched[name].tolist() == array.tolist(), name

@@ -37,10 +37,9 @@ class ChunkDetails:
         """Return the details after changes. ``moves`` says where old chunks are among ``chunks``; new ones have numbers
         above ``after``.
         """
-        codes, pages = moves.carry(self.kinds.codes, 0), moves.carry(self.pages, 0)
-        if not len(moves.added):
-            return ChunkDetails(Coded(self.kinds.names, codes), pages)
-        return ChunkDetails(Coded(self.kinds.names, codes), pages)._with_new(connection, chunks, after)
+        kinds = Coded(self.kinds.names, moves.carry(self.kinds.codes, 0))
+        kept = ChunkDetails(kinds, moves.carry(self.pages, 0))
+        return kept._with_new(connection, chunks, after) if len(moves.added) else kept
 
     def _with_new(self, connection: Connection, chunks: Nodes, after: int) -> ChunkDetails:
         """Fill in those of the chunks above a number, whose rows nobody else has seen yet."""
