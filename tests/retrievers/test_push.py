@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import deque
 
 import numpy as np
 import pytest
@@ -66,6 +67,65 @@ def test_a_walk_leaves_nothing_behind_for_the_next() -> None:
         for damping in (0.7, 0.0, 0.3):
             mass = run(matrix, seeds, damping, 1e-9)
             np.testing.assert_allclose(mass, power(matrix, seeds, damping), atol=1e-6)
+
+
+def plain(
+    matrix: sp.csr_array, seeds: dict[int, float], damping: float, eps: float, own: Floats, weight: float
+) -> Floats:
+    """The same pushes, one Python statement a step."""
+    indptr, indices = matrix.indptr.tolist(), matrix.indices.tolist()
+    size = len(indptr) - 1
+    mass, residual = np.zeros(size), np.zeros(size)
+    for node, amount in seeds.items():
+        residual[node] = amount
+    waiting = deque(node for node in seeds if residual[node] > eps * (indptr[node + 1] - indptr[node]))
+    lost = 0.0
+    while waiting:
+        node = waiting.popleft()
+        amount, residual[node] = residual[node], 0.0
+        mass[node] += (1 - damping) * amount
+        neighbours = indices[indptr[node] : indptr[node + 1]]
+        home = [own[node, 0] <= one < own[node, 1] for one in neighbours]
+        if not neighbours:
+            lost += damping * amount
+            continue
+        total = float(len(neighbours))
+        for one in home:
+            total += weight - 1 if one else 0
+        share = damping * amount / total
+        for one, is_home in zip(neighbours, home, strict=True):
+            residual[one] += share * weight if is_home else share
+            if one not in waiting and residual[one] > eps * (indptr[one + 1] - indptr[one]):
+                waiting.append(one)
+    return mass / (1 - lost) if lost > 0 else mass
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    size=st.integers(2, 25),
+    pairs=st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=60),
+    starts=st.lists(st.integers(0, 24), min_size=1, max_size=5, unique=True),
+    homes=st.lists(st.tuples(st.integers(0, 24), st.integers(0, 5)), min_size=25, max_size=25),
+    damping=st.sampled_from([0.0, 0.5, 0.85]),
+    eps=st.sampled_from([0.1, 1e-2, 1e-5]),
+    weight=st.sampled_from([0.5, 1.0, 8.0]),
+)
+def test_the_same_bits_as_pushes_in_python(
+    size: int,
+    pairs: Pairs,
+    starts: list[int],
+    homes: Pairs,
+    damping: float,
+    eps: float,
+    weight: float,
+) -> None:
+    matrix = csr(size, [(a % size, b % size) for a, b in pairs])
+    own = np.array([(begin % size, min(size, begin % size + length)) for begin, length in homes[:size]])
+    nodes = list(dict.fromkeys(start % size for start in starts))
+    seeds = dict.fromkeys(nodes, 1 / len(nodes))
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    mass = push(indptr, indices, np.array(nodes), np.array(list(seeds.values())), damping, eps, own, weight)
+    np.testing.assert_array_equal(mass, plain(matrix, seeds, damping, eps, own, weight))
 
 
 def test_first_pushes_by_hand() -> None:

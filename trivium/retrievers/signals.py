@@ -6,13 +6,12 @@ language model.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.graph.schema import page_of
+from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 from trivium.retrievers.signals_of_links import of_links
@@ -68,7 +67,6 @@ WALKS: Mapping[str, WalkRetriever] = {
 }
 PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
 """Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
-_NUMBER = re.compile(r"#chunk-(\d+)$")
 
 Signals = dict[str, Floats]
 
@@ -104,18 +102,17 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
 def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
     """Features of a chunk's position, its page and its adjacent chunks."""
     n = len(chunks)
-    sections, numbers, depths, pages = [], [], [], []
+    numbers, depths, pages = [], [], []
     at: dict[tuple[str, int], int] = {}
-    for row, uri in enumerate(chunks):
-        match = _NUMBER.search(uri)
-        section, number = (uri, -1) if match is None else (uri[: match.start()], int(match[1]))
-        sections.append(section)
-        numbers.append(number)
-        depths.append(uri.count("#") - 1)
-        pages.append(page_of(uri))
-        at[section, number] = row
     before, after = np.full(n, np.nan), np.full(n, np.nan)
-    for row, (section, number) in enumerate(zip(sections, numbers, strict=True)):
+    for row, uri in enumerate(chunks):
+        section, mark, digits = uri.rpartition(CHUNK_MARK)
+        number = int(digits) if mark and digits.isdecimal() else -1
+        numbers.append(number)
+        depths.append(uri.count(SEPARATOR) - 1)
+        pages.append(page_of(uri))
+        at[section if number >= 0 else uri, number] = row
+    for (section, number), row in at.items():
         following = at.get((section, number + 1), -1) if number >= 0 else -1
         if following >= 0:
             after[row], before[following] = cosines[following], cosines[row]
