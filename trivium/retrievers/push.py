@@ -185,23 +185,23 @@ def _push(
             after = before + (share * own_page_weight if own else share)
             nodes[neighbour, _RESIDUAL] = after
             touched[known] = neighbour
-            known += np.int64((before == 0) & (nodes[neighbour, _MASS] == 0))
+            known += int((before == 0) & (nodes[neighbour, _MASS] == 0))
             limit = eps * (indptr[neighbour + 1] - indptr[neighbour])
             queue[tail] = neighbour
-            waits = np.int64((before <= limit) & (after > limit))
+            waits = int((before <= limit) & (after > limit))
             count += waits
             tail += waits
             tail = tail if tail < size else 0
     some = 0
     for place in range(known):
-        some += np.int64(nodes[touched[place], _MASS] > 0)
+        some += int(nodes[touched[place], _MASS] > 0)
     settled_at, masses = np.empty(some + 1, dtype=np.int64), np.empty(some + 1)
     some = 0
     for place in range(known):
         node = touched[place]
         settled_at[some] = node
         masses[some] = nodes[node, _MASS]
-        some += np.int64(nodes[node, _MASS] > 0)
+        some += int(nodes[node, _MASS] > 0)
         nodes[node, _MASS] = 0.0
         nodes[node, _RESIDUAL] = 0.0
     return settled_at[:some], masses[:some], lost
