@@ -5,16 +5,19 @@
 
 Searches are measured relative to embedding a question on the same processor in the same run, changes relative to a
 search, and commands relative to the processor time of a process that imports NumPy. Such ratios carry over to other
-machines and to busy ones far better than milliseconds. Prints each next to the committed ratio (``ratios.json``, by
-number of chunks) and exits with status 1 if one exceeds it by more than half; less is noise. It says so if no ratios
-are committed for a store of this size. ``--save`` commits the ratios of this run. What is counted rather than timed is
-in the tests (``tests/graph/embedded/test_counted_work.py``, ``tests/test_startup.py``).
+machines and to busy ones far better than milliseconds. Indexes are made anew on a copy, a server with two processes is
+asked by many clients, and memory is that of a process of its own, without mapped files (Linux). Prints each next to the
+committed ratio (``ratios.json``, by number of chunks) and exits with status 1 if one exceeds it by more than half; less
+is noise. It says so if no ratios are committed for a store of this size. ``--save`` commits the ratios of this run. What
+is counted rather than timed is in the tests (``tests/graph/embedded/test_counted_work.py``, ``tests/test_startup.py``).
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import re
 import resource
 import shutil
 import subprocess
@@ -30,6 +33,7 @@ from changes import measure
 from rich.console import Console
 from rich.table import Table
 from search_latency import BATCH, WARM_UP, interleaved
+from server_load import load, server
 
 import trivium
 from trivium.datasets.questions import read_questions
@@ -38,7 +42,7 @@ from trivium.retrievers.registry import RETRIEVERS
 COMMITTED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 1.5
 """Factor over the committed ratio that is still considered noise."""
-SAMPLE, ROUNDS, OPENINGS, STARTS = 150, 8, 5, 5
+SAMPLE, ROUNDS, OPENINGS, STARTS, CLIENTS, ANSWERS = 150, 8, 5, 5, 20, 600
 
 
 def main() -> None:
@@ -59,7 +63,7 @@ def main() -> None:
     committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {}
     worse = show(chunks, ratios, committed.get(str(chunks), {}))
     if given.save:
-        committed[str(chunks)] = {name: round(ratio, 2) for name, ratio in ratios.items()}
+        committed[str(chunks)] = {name: round(ratio, 3) for name, ratio in ratios.items()}
         COMMITTED.write_text(json.dumps(committed, indent=1) + "\n")
     elif str(chunks) not in committed:
         print(
@@ -95,10 +99,13 @@ def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]
         opening.append(time.perf_counter() - begun)
     ratios["opening / search"] = median(opening) / search
     ratios |= _starts(store, texts[0])
+    ratios["memory of its own after searches, MB"] = _memory(store, texts)
     with TemporaryDirectory(prefix="trivium-") as folder:
         copy = Path(folder, "store")
         shutil.copytree(store, copy)
+        ratios |= {f"{name} / embedding": seconds / base for name, seconds in _served(copy, texts).items()}
         times = measure(copy, Path(folder), ROUNDS)
+        ratios["making the indexes, a chunk / embedding"] = _making_indexes(copy) / chunks / base
     ratios |= {
         f"{name} until found / search": median(own) / search
         for name, own in times.items()
@@ -120,6 +127,53 @@ def _starts(store: Path, text: str) -> dict[str, float]:
     }
     base, *times = (min(taken) for taken in zip(*_turns(list(lines.values())), strict=True))
     return {f"{name} / importing NumPy": own / base for name, own in zip(list(lines)[1:], times, strict=True)}
+
+
+def _memory(store: Path, texts: Sequence[str]) -> float:
+    """Return the private memory of a process that has searched for all texts, in MB."""
+    program = (
+        "import json, sys, trivium\n"
+        "texts = json.load(sys.stdin)\n"
+        "with trivium.Engine.open(sys.argv[1]) as engine:\n"
+        "    engine.search_many(texts)\n"
+        "    print(open('/proc/self/status').read())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(store)],
+        input=json.dumps(texts),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = re.search(r"^RssAnon:\s+(\d+) kB", done.stdout, re.MULTILINE)
+    return int(found.group(1)) / 1e3 if found else float("nan")
+
+
+def _served(store: Path, texts: Sequence[str]) -> dict[str, float]:
+    """Return the seconds from one answer of a busy server to the next, and the processor time of an answer."""
+    given = argparse.Namespace(ask=False, changing=False, clients=CLIENTS, requests=ANSWERS)
+    # More questions than the server remembers, so that each is searched for.
+    bodies = [
+        json.dumps({"question": f"{text} ({number})", "k": 10}).encode()
+        for number in range(1 + ANSWERS // len(texts))
+        for text in texts
+    ]
+    with server(store, ["--processes", "2"]) as (process, host, port):
+        outcome, seconds = asyncio.run(load(process, host, port, given, bodies))
+    answers = outcome.statuses["200"]
+    if answers != len(outcome.seconds):
+        sys.exit(f"error: the server refused or failed: {dict(outcome.statuses)}")
+    spent = outcome.server_seconds + outcome.children_seconds
+    return {"server, time an answer": seconds / answers, "server, processor an answer": spent / answers}
+
+
+def _making_indexes(store: Path) -> float:
+    """Return the processor seconds to make the indexes of a store anew."""
+    shutil.rmtree(store / "index")
+    with trivium.Engine.open(store) as engine:
+        begun = time.process_time()
+        engine.store.refresh()
+        return time.process_time() - begun
 
 
 def _turns(lines: Sequence[Sequence[str]]) -> list[list[float]]:
