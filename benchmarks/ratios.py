@@ -152,13 +152,13 @@ def _memory(store: Path, texts: Sequence[str]) -> float:
 def _served(store: Path, texts: Sequence[str]) -> dict[str, float]:
     """Return the seconds from one answer of a busy server to the next, and the processor time of an answer."""
     given = argparse.Namespace(ask=False, changing=False, clients=CLIENTS, requests=ANSWERS)
-    # More questions than the server remembers, so that each is searched for.
+    # Each is embedded and searched for: no question comes twice.
     bodies = [
         json.dumps({"question": f"{text} ({number})", "k": 10}).encode()
         for number in range(1 + ANSWERS // len(texts))
         for text in texts
     ]
-    with server(store, ["--processes", "2"]) as (process, host, port):
+    with server(store, ["--processes", "2", "--cache", "0"]) as (process, host, port):
         outcome, seconds = asyncio.run(load(process, host, port, given, bodies))
     answers = outcome.statuses["200"]
     if answers != len(outcome.seconds):

@@ -3,7 +3,8 @@
     python benchmarks/server_load.py --store my-store --questions questions.jsonl --clients 50 --seconds 60 --changing
 
 Starts ``trivium serve`` on a copy of the store. Every client asks one question after the other on its own connection;
-all go through the list together, so that with more than a thousand questions no answer comes from the server's cache.
+all go through the list together, so that with more than a thousand questions no vector comes from the server's memory.
+Answers come from the server's cache only with ``--cache``.
 Prints the answers by status, throughput, latencies, the processor time of one request, and the memory of the server's
 processes at the quarters of the run (Linux; shared pages count once). With ``--changing``, another client adds and
 deletes documents as fast as the server accepts them. ``--requests`` continues until that many requests were answered,
@@ -239,12 +240,17 @@ def main() -> None:
     parser.add_argument("--where", help="A filter on documents, as in `trivium search --where`.")
     parser.add_argument("--workers", type=int, help="--workers of the server.")
     parser.add_argument("--processes", type=int, help="--processes of the server.")
+    parser.add_argument("--cache", type=int, default=0, help="--cache of the server, in megabytes.")
     given = parser.parse_args()
     asked = [question.text for file in given.questions for question in read_questions(file)]
     bodies = [json.dumps(request(given, asked, place)).encode() for place in range(len(asked))]
     options = [
         part
-        for name, value in (("--workers", given.workers), ("--processes", given.processes))
+        for name, value in (
+            ("--workers", given.workers),
+            ("--processes", given.processes),
+            ("--cache", given.cache),
+        )
         if value is not None
         for part in (name, str(value))
     ]

@@ -45,7 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(store: Path) -> Iterator[TestClient]:
     """Of a server whose questions two processes answer."""
-    app = create_app(store, ServerSettings(processes=2))
+    app = create_app(store, ServerSettings(processes=2, cache_bytes=0))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
         assert app.state.service.processes.ready
@@ -177,7 +177,7 @@ def test_one_that_ends_while_nobody_asks_is_replaced_and_none_left_is_not_ready(
 
 def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(store: Path) -> None:
     others = searching()
-    app = create_app(store, ServerSettings(processes=1, timeout=1.5))
+    app = create_app(store, ServerSettings(processes=1, timeout=1.5, cache_bytes=0))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
         (stuck,) = set(searching()) - set(others)
@@ -217,7 +217,7 @@ def test_one_that_is_stuck_keeps_no_question_from_the_others(client: TestClient)
 def test_a_server_with_a_stuck_process_can_be_stopped(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_END_SECONDS", 1.0)
     others = searching()
-    app = create_app(store, ServerSettings(processes=1))
+    app = create_app(store, ServerSettings(processes=1, cache_bytes=0))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
         (stuck,) = set(searching()) - set(others)

@@ -19,6 +19,7 @@ from trivium.serialization import hit_json
 from trivium.server import service
 from trivium.server.questions import KINDS, Kind, Reply
 from trivium.server.schemas import SearchRequest
+from trivium.server.settings import ServerSettings
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(store: Path) -> Iterator[TestClient]:
-    with serving(store) as client:
+    """Without the cache of answers: several tests ask the same question and look at how it is searched for."""
+    with serving(store, ServerSettings(cache_bytes=0)) as client:
         yield client
 
 

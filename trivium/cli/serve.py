@@ -77,6 +77,14 @@ def serve(
             help="Additional processes that search; each can use one core.",
         ),
     ] = 0,
+    cache: Annotated[
+        int,
+        typer.Option(
+            "--cache",
+            min=0,
+            help="Megabytes for answers to repeated questions, which hold until the documents change; 0 for none.",
+        ),
+    ] = 64,
     queue: Annotated[
         int, typer.Option("--queue", min=1, help="Maximum number of waiting questions; further ones get 503.")
     ] = 256,
@@ -224,6 +232,7 @@ def serve(
             hosts=tuple(allow_host or ()),
             queue=queue,
             processes=processes,
+            cache_bytes=cache << 20,
             timeout=timeout,
             answer_timeout=answer_timeout,
             rate_limit=rate_limit,

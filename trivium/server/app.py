@@ -21,8 +21,10 @@ from trivium.errors import ConfigurationError
 from trivium.graph.factory import is_address
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import NO_MODEL
+from trivium.retrievers.selectors import MatchSelector
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
+from trivium.server.answer_cache import AnswerCache
 from trivium.server.audio import AudioReceiver
 from trivium.server.audit import Audit, AuditLog, open_audit_file
 from trivium.server.changes import perform
@@ -138,6 +140,7 @@ def create_app(
         models=_by_name(model, models),
         writing=WritingOptions() if writing is None else writing,
         processes=processes,
+        cache=AnswerCache(settings.cache_bytes if _repeats_itself(engine) else 0),
         audio=AudioReceiver(),
         speech=Speech() if speech is None else speech,
         speaking=Pool("speech", settings.speech_workers, settings.speech_queue),
@@ -198,6 +201,11 @@ def create_app(
     app.add_middleware(AuditLog, audit=audit)
     app.add_middleware(AccessLog, metrics=metrics)
     return app
+
+
+def _repeats_itself(engine: Engine) -> bool:
+    """Whether the engine gives the same answer to the same question. A language model may choose other paths."""
+    return isinstance(engine.searcher.retrievers.selector, MatchSelector)
 
 
 def _by_name(usual: ChatModel | None, others: Sequence[ChatModel | None]) -> Mapping[str, ChatModel | None]:

@@ -48,6 +48,14 @@ class Metrics:
         )
         for name in ("embed", *RETRIEVERS):
             self._stages.labels(name)  # so that the series exist from the start
+        self._cache = Counter(
+            "trivium_answer_cache",
+            "Questions looked up in the cache of answers. A hit asks no retriever.",
+            ("result",),
+            registry=self._registry,
+        )
+        for result in ("hit", "miss"):
+            self._cache.labels(result)
         self._places = Gauge(
             "trivium_pool_places_taken",
             "Questions running and waiting, by pool.",
@@ -74,6 +82,10 @@ class Metrics:
         """Count a request that has ended."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
+
+    def looked_up(self, *, found: bool) -> None:
+        """Count a question that was looked up in the cache of answers."""
+        self._cache.labels("hit" if found else "miss").inc()
 
     def observe_stage(self, ended: StageEnded) -> None:
         """Record a stage of a search: only embedding the question and asking each retriever."""

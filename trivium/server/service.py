@@ -17,6 +17,7 @@ from trivium.common.beside import alone, available_cores
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
+from trivium.server.answer_cache import AnswerCache
 from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, ClientGoneError, busy, empty
@@ -61,6 +62,7 @@ class Service:
     - ``models``: the models that a question may choose, by name, the default first: language models, prompted as
       ``writing`` says, and ``none``, which quotes passages.
     - ``processes``: answer questions in separate processes, if there are any.
+    - ``cache``: the answers to recent questions.
     - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``.
     - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
     - ``live``: whether live sources are asked.
@@ -84,6 +86,7 @@ class Service:
     originals: Originals
     drawing: Pool
     processes: Processes | None = None
+    cache: AnswerCache = field(default_factory=lambda: AnswerCache(0))
     live: LiveSwitch = field(default_factory=LiveSwitch)
     reviews: bool = False
 
@@ -132,9 +135,22 @@ class Service:
         self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
     ) -> Response:
         """Answer a question of a kind (:data:`~trivium.server.questions.KINDS`) within ``seconds`` (default: the time
-        limit of a request), in a separate process if there are any. Raises the errors of :meth:`read`.
+        limit of a request): from the cache, in a separate process if there are any, or in a thread. Raises the errors
+        of :meth:`read`.
         """
         self.check_ready()
+        state = self.collection.state
+        key = self.cache.key(kind, given, state)
+        found = None if key is None else self.cache.find(state, key)
+        if key is not None:
+            self.metrics.looked_up(found=found is not None)
+        if found is None:
+            found = await self._ask(request, kind, given, seconds)
+            if key is not None and state == self.collection.state:
+                self.cache.put(state, key, found)
+        return Response(found.body, headers=dict(found.headers), media_type="application/json")
+
+    async def _ask(self, request: Request, kind: str, given: BaseModel, seconds: float | None) -> Reply:
         collection, processes, work = self.collection, self.processes, KINDS[kind].work
 
         patience = self.settings.timeout if seconds is None else seconds
@@ -147,8 +163,7 @@ class Service:
             with alone(crowded):
                 return collection.read(lambda engine: work(engine, given))
 
-        found = await unless_gone(request, self.searching.run(reply), patience)
-        return Response(found.body, headers=dict(found.headers), media_type="application/json")
+        return await unless_gone(request, self.searching.run(reply), patience)
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:

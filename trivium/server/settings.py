@@ -98,6 +98,8 @@ class ServerSettings(BaseModel):
     Work:
 
     - ``workers``, ``queue``: questions answered at once (default: one per core), and how many more may wait.
+    - ``cache_bytes``: size of the cache of answers to searches, explanations and questions answered without a language
+      model (0: none). It is emptied when the store changes (:mod:`trivium.server.answer_cache`).
     - ``answer_workers``, ``answer_queue``: the same for answers of a language model.
     - ``speech_workers``, ``speech_queue``: the same for speech recognition and synthesis.
     - ``processes``: number of additional processes that search (0: the server's process searches itself).
@@ -134,6 +136,7 @@ class ServerSettings(BaseModel):
     workers: Count = Field(default_factory=available_cores)
     queue: Count = 256
     processes: Annotated[int, Field(ge=0)] = 0
+    cache_bytes: Annotated[int, Field(ge=0)] = 64 << 20
     answer_workers: Count = 4
     answer_queue: Count = 16
     speech_workers: Count = 2
