@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
+from systems import Questions, Scores, naive_ranking, trained
 
 from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.best_system import SEVERAL_PARTS, headline
@@ -36,12 +37,7 @@ from trivium.training.settings import ThesisSettings
 SETTINGS = ThesisSettings(sampling="share", mining="mixed")
 HYBRID = "**hybrid** (`--sampling share --mining mixed`)"
 FEW_ROWS = 200
-NAIVE_PATH = 3
 FEWEST_PAGES = 6
-
-Scores = NDArray[np.float64]
-Questions = tuple[list[HitList], list[list[str]], Scores]
-"""Hit lists, the pages and the weight of each."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +136,8 @@ def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scor
     pathless = replace(SETTINGS, retrievers=tuple(r for r in SETTINGS.retrievers if r != "path"))
     others = {f"{FEW_ROWS} training rows": (few(learnt), SETTINGS), "without path": (learnt, pathless)}
     for row, (questions, settings) in others.items():
-        own = thesis.make_training_set(*questions, settings)
-        fusion = own.fusion(thesis.fit(own, settings, seed).network)
-        rows[row] = [fusion.fuse(hit.table).scores for hit in asked]
+        score = trained(questions, settings)
+        rows[row] = [score(hit) for hit in asked]
     return rows
 
 
@@ -165,12 +160,10 @@ def transferred(source: Collection, target: Collection) -> dict[str, list[Scores
     """Return the scores of the hybrid trained on the questions of ``source`` that share no page with the target."""
     taken = {page for pages in target.pages for page in pages}
     rest = [n for n, pages in enumerate(source.pages) if not taken & set(pages)]
-    own = thesis.make_training_set(
-        [source.hits[n] for n in rest], [source.pages[n] for n in rest], source.weights[rest], SETTINGS
-    )
-    fusion = own.fusion(thesis.fit(own, SETTINGS, SETTINGS.seed).network)
+    learnt = [source.hits[n] for n in rest], [source.pages[n] for n in rest], source.weights[rest]
+    score = trained(learnt, SETTINGS)
     name = f"hybrid, trained on {' and '.join(one.name for one in source.sets)}"
-    return {name: [fusion.fuse(hit.table).scores for hit in target.hits]}
+    return {name: [score(hit) for hit in target.hits]}
 
 
 def judge(one: HitSet, scores: Mapping[str, Sequence[Scores]]) -> Judged:
@@ -180,7 +173,7 @@ def judge(one: HitSet, scores: Mapping[str, Sequence[Scores]]) -> Judged:
         for name in SETTINGS.retrievers:
             own = own_ranking(hit.table, name)[: SETTINGS.depths.get(name)]
             rankings.setdefault(name, []).append(own)
-        rankings.setdefault("naive hybrid", []).append(naive(hit))
+        rankings.setdefault("naive hybrid", []).append(naive_ranking(hit))
     for row, fused in scores.items():
         rankings[row] = [
             fused_ranking(hit.table, values) for hit, values in zip(one.hits, fused, strict=True)
@@ -190,16 +183,6 @@ def judge(one: HitSet, scores: Mapping[str, Sequence[Scores]]) -> Judged:
     shown = ("recall@6", "all@6") if several else ("hit@1", "hit@3", "hit@5")
     values = {row: measure(gold, [[uri for uri, _ in own] for own in all_]) for row, all_ in rankings.items()}
     return Judged(values, shown, (shown[-1], shown[0]), clusters([answer.pages for answer in gold]))
-
-
-def naive(hit: HitList) -> Ranking:
-    """Rank up to three chunks of ``path`` by their own cosine, then those of ``vector``."""
-    column = hit.table.column("vector")
-    cosine = {uri: float(hit.table.raw[row, column]) for row, uri in enumerate(hit.table.chunks)}
-    path = sorted((uri for uri, _ in own_ranking(hit.table, "path")), key=lambda uri: (-cosine[uri], uri))
-    best = path[:NAIVE_PATH]
-    more = [uri for uri, _ in own_ranking(hit.table, "vector")[: SETTINGS.depths["vector"]]]
-    return [(uri, cosine[uri]) for uri in dict.fromkeys([*best, *more])]
 
 
 def means_table(judged: Mapping[str, Judged]) -> str:

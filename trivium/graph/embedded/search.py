@@ -9,7 +9,7 @@ from itertools import repeat
 import numpy as np
 
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.ann_index import EXACT_BELOW, FEW
+from trivium.graph.embedded.ann_index import FEW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
@@ -82,8 +82,7 @@ def _candidates(
     """
     if k <= 0:
         return np.empty(0, dtype=np.int64)
-    scanned = len(indexes.embedded_rows(label)) < EXACT_BELOW
-    asked = max(k, FEW if scanned or k <= FEW else INDEX_NEIGHBOURS)
+    asked = max(k, FEW if indexes.scans(label) or k <= FEW else INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
     # queries.
     key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
@@ -101,7 +100,7 @@ def _find_candidates(
     indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
 ) -> Rows:
     rows = indexes.embedded_rows(label)
-    if len(rows) < EXACT_BELOW:  # also if an earlier version made an index
+    if indexes.scans(label):
         return rows[indexes.coarse(label).nearest(vector, k)]
     index = indexes.ann.get(label)
     if index is not None and not exact:
@@ -134,7 +133,7 @@ def _find_among(
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
     every = indexes.embedded_rows(label)
-    if len(every) < EXACT_BELOW:
+    if indexes.scans(label):
         if len(rows) * _SCAN_SHARE > len(every):
             wanted = np.zeros(len(nodes.ids), dtype=bool)
             wanted[rows] = True
