@@ -22,7 +22,7 @@ from rich.table import Table
 
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.graph.embedded import ann_index, search
+from trivium.graph.embedded import ann_index
 from trivium.graph.factory import is_address
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--try", nargs="+", dest="tried", default=list(TRIED), metavar="NAME=VALUE[,...]")
     given = parser.parse_args()
     clock = time.perf_counter if is_address(given.store) else time.process_time
-    ann_index.EXACT_BELOW = search.EXACT_BELOW = SMALLEST
+    ann_index.EXACT_BELOW = SMALLEST
     with Engine.open(given.store) as engine:
         asked = [question.text for file in given.questions for question in read_questions(file)]
         asked = asked[:: max(1, len(asked) // given.limit)]

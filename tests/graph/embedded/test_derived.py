@@ -15,7 +15,7 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.embedded import EmbeddedStore, ann_index
 
 PAGES = [
     graph(
@@ -28,8 +28,7 @@ PAGES = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store whose labels all have an approximate index."""
-    for module in (ann_index, search):
-        monkeypatch.setattr(module, "EXACT_BELOW", 2)
+    monkeypatch.setattr(ann_index, "EXACT_BELOW", 2)
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.write(PAGES)
         embed_pending(store)

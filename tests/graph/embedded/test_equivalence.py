@@ -15,7 +15,7 @@ from tests.contract.graphs import IDENTITY, embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.patching import patched_store
-from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot
+from trivium.graph.embedded import EmbeddedStore, ann_index, snapshot
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
@@ -73,8 +73,8 @@ def test_changes_made_in_memory_give_the_same(
     with and without approximate indexes in the files below. ``whole``: the pages are embedded before. After the steps
     ``merged`` somebody else makes files of the state."""
     with patched_store() as (patches, folder, store):
-        for module in (ann_index, search) if indexed else ():
-            patches.setattr(module, "EXACT_BELOW", 1)
+        if indexed:
+            patches.setattr(ann_index, "EXACT_BELOW", 1)
         store.set_embedder(IDENTITY)
         oracle = MemoryStore()
         oracle.set_embedder(IDENTITY)

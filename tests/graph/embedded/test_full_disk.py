@@ -23,10 +23,9 @@ _AT_EVERY_SIZE = """
 import os, shutil, sys
 from pathlib import Path
 from trivium.errors import StoreError
-from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.embedded import EmbeddedStore, ann_index
 
-for module in (ann_index, search):
-    module.EXACT_BELOW = 2
+ann_index.EXACT_BELOW = 2
 disk, step = Path(sys.argv[1]), int(sys.argv[2])
 with EmbeddedStore.open(disk / "store") as store:
     pages = len(store.pages())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.embedded import EmbeddedStore, ann_index
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
@@ -22,8 +22,7 @@ IDENTITY = EmbedderIdentity("random", "1", 16)
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedStore]:
     """60 pages with two chunks each, enough here for an index."""
-    for module in (ann_index, search):
-        monkeypatch.setattr(module, "EXACT_BELOW", 20)
+    monkeypatch.setattr(ann_index, "EXACT_BELOW", 20)
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.set_embedder(IDENTITY)
         _add(store, range(60))

@@ -11,7 +11,7 @@ import pytest
 from usearch.index import Index
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.embedded import EmbeddedStore, ann_index
 from trivium.graph.embedded.snapshot import build_snapshot
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
@@ -48,8 +48,7 @@ def _page(number: int) -> PageGraph:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedStore:
     """1,000 chunks on 50 pages, all labels indexed."""
-    for module in (ann_index, search):
-        monkeypatch.setattr(module, "EXACT_BELOW", 20)
+    monkeypatch.setattr(ann_index, "EXACT_BELOW", 20)
     store = EmbeddedStore.create(tmp_path / "s")
     store.set_embedder(IDENTITY)
     store.write([_page(number) for number in range(50)])
@@ -111,8 +110,7 @@ def test_an_index_in_numbers_of_16_bits_is_read_and_added_to(
         _fill(old, 1)
         old.refresh()
     monkeypatch.undo()
-    for module in (ann_index, search):
-        monkeypatch.setattr(module, "EXACT_BELOW", 20)
+    monkeypatch.setattr(ann_index, "EXACT_BELOW", 20)
     with EmbeddedStore.open(tmp_path / "old") as old:
         assert _kinds(old) == {"f16"}
         assert _recall(old, Label.CHUNK, 10) >= 0.99

@@ -26,8 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     """1,200 chunks with an approximate index, on pages with numbers from 0 to 59; lists are short enough to be asked of
     it when more than 20 chunks match."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (ann_index, search):
-            patched.setattr(module, "EXACT_BELOW", 20)
+        patched.setattr(ann_index, "EXACT_BELOW", 20)
         patched.setattr(search, "COMPARED_AT_MOST", 20)
         patched.setattr(within, "COUNTED_AT_MOST", 20)
         with EmbeddedStore.create(tmp_path_factory.mktemp("within") / "store") as store:

@@ -129,6 +129,11 @@ class IndexPlan:
         save_array(folder, f"{self.name}.entries", self.entries)
 
 
+def is_scanned(count: int) -> bool:
+    """Whether a label has so few vectors that all are compared, without an index."""
+    return count < EXACT_BELOW
+
+
 def plan_index(
     name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None, parameters: IndexParameters
 ) -> IndexPlan | None:
@@ -136,7 +141,7 @@ def plan_index(
     parameters, is extended.
     """
     rows = nodes.by_id[nodes.vector[nodes.by_id] >= 0]
-    if len(rows) < EXACT_BELOW:
+    if is_scanned(len(rows)):
         return None
     now = np.stack([nodes.ids[rows], matrix_ids[nodes.vector[rows]]], axis=1)
     if previous is not None and (previous / f"{name}.usearch").exists():

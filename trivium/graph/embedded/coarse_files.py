@@ -12,7 +12,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats32
 from trivium.graph.arrays import Rows, load_array, save_array
-from trivium.graph.embedded.ann_index import EXACT_BELOW
+from trivium.graph.embedded.ann_index import is_scanned
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import Matrix
 from trivium.graph.records import Codes
@@ -48,7 +48,7 @@ def embedded_rows(nodes: Nodes) -> Rows:
 def build_coarse(folder: Path, name: str, nodes: Nodes, matrix: Matrix) -> None:
     """Write the files of a label, if it is one that is scanned."""
     rows = nodes.vector[embedded_rows(nodes)]
-    if not 0 < len(rows) < EXACT_BELOW:
+    if len(rows) == 0 or not is_scanned(len(rows)):
         return
     from trivium.graph.coarse import CoarseVectors  # loads numba
 

@@ -23,7 +23,7 @@ from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.ann_index import EXACT_BELOW, AnnIndex, open_index, plan_index
+from trivium.graph.embedded.ann_index import AnnIndex, is_scanned, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.chunk_details import ChunkDetails
@@ -141,8 +141,8 @@ class IndexSnapshot:
         return self._embedded[label]
 
     def scans(self, label: Label) -> bool:
-        """Whether a label has so few vectors that all are compared, even if an earlier version made an index of them."""
-        return len(self.embedded_rows(label)) < EXACT_BELOW
+        """Whether all vectors of a label are compared, even if an earlier version made an index of them."""
+        return is_scanned(len(self.embedded_rows(label)))
 
     def coarse(self, label: Label) -> CoarseVectors:
         """Return the in-memory vectors of ``embedded_rows(label)``, for labels that are always scanned."""
