@@ -295,6 +295,22 @@ def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphS
     assert store.pages_saying([]) == store.pages_saying(["vesta"]) == []
     assert store.pages_at(["docs/two.md", "docs/one.md", "docs/two.md"]) == [pages["One"], pages["Two"]]
     assert store.pages_at(["", "two.md"]) == store.pages_at([]) == []
-    assert store.pages_from(["", "no such source"]) == store.pages_from([]) == []
-    assert store.pages_from(["st", "est", pages["One"].source]) == store.pages()
     assert store.unlinked_pages() == ["One"]
+
+
+def test_pages_are_found_by_the_name_of_their_file(store: GraphStore) -> None:
+    """In whatever folder or site; not by a part of the name."""
+    sources = ["a.md", "/docs/a.md", "docs/b.md/", "https://x.org/a.md//", "aa.md", "a.md/c", "/", "", "records:a.md"]
+    store.write([graph(f"P{n}", [("text", [])], source=source) for n, source in enumerate(sources)])
+    assert [page.source for page in store.pages_of_files(["a.md", "b.md", "a.md"])] == sources[:4]
+    assert [page.uri for page in store.pages_of_files(["records:a.md", "c"])] == ["P5", "P8"]
+    assert store.pages_of_files(["", ".md", "md", "docs/a.md", "/"]) == store.pages_of_files([]) == []
+
+
+def test_pages_are_searched_by_the_beginning_of_their_source(store: GraphStore) -> None:
+    """Whatever characters stand there."""
+    sources = ["r", "r:", "r:a", "r:\U0010ffffb", "r;", "s:a", "\ud7ffx", "\ue000y"]
+    store.write([graph(f"P{n}", [("word", [])], source=source) for n, source in enumerate(sources)])
+    for prefix in ("r:", "r", "r:\U0010ffff", "\ud7ff", "\ue000", "", "t"):
+        found = store.pages_saying(["word"], source=prefix)
+        assert [page.source for page in found] == [source for source in sources if source.startswith(prefix)]

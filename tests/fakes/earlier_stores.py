@@ -13,12 +13,20 @@ def _dropped(script: str) -> list[str]:
     return [f"DROP {kind} {name}" for kind, name in sorted(made, key=lambda what: what[0] == "TABLE")]
 
 
+def without_counters() -> list[str]:
+    """Statements that take from a database what version 8 of the schema brought, all of which is in counters.sql."""
+    dropped = _dropped("counters.sql")
+    assert len(dropped) == 11
+    return [*dropped, "CREATE INDEX relation_source ON relation (source_id)"]
+
+
 def without_questions() -> list[str]:
-    """Statements that take from a database what version 7 of the schema brought, all of which is in questions.sql."""
+    """The same and what version 7 brought, all of which is in questions.sql."""
     dropped = _dropped("questions.sql")
     assert len(dropped) == 5
     # What refers to another table goes before it.
-    return sorted(dropped, key=lambda statement: (statement.startswith("DROP TABLE"), statement))
+    ordered = sorted(dropped, key=lambda statement: (statement.startswith("DROP TABLE"), statement))
+    return [*without_counters(), *ordered]
 
 
 def without_changes() -> list[str]:

@@ -208,8 +208,8 @@ class MemoryStore:
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return [page for page in self.pages() if page.path and page.path in paths]
 
-    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
-        return [page for page in self.pages() if page.source.endswith(tuple(filter(None, endings)))]
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
+        return [page for page in self.pages() if page.source.rstrip("/").split("/")[-1] in set(names) - {""}]
 
     def unlinked_pages(self) -> list[str]:
         return [page.uri for page in self.pages() if page.content_hash.endswith(".")]

@@ -267,8 +267,10 @@ class PageReader(Protocol):
         """Return pages, sorted by uri, that are displayed under one of the paths. Empty paths are skipped."""
         ...
 
-    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
-        """Return pages, sorted by uri, whose source ends with one of the strings. Empty strings are skipped."""
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
+        """Return pages, sorted by uri, whose source is a file with one of these names, in any folder: what follows the
+        last slash of the source, slashes at its end aside. Empty names are skipped.
+        """
         ...
 
     def unlinked_pages(self) -> list[str]:
@@ -299,7 +301,7 @@ class PageReader(Protocol):
         ...
 
     def info(self) -> StoreInfo:
-        """Return identity and counts of the store. Counts everything, which is slow."""
+        """Return identity and counts of the store."""
         ...
 
 

@@ -48,7 +48,6 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
         else:
             found[uri] = None
     if unknown:
-        # All pages are scanned only for names that look like files.
         by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)], by_path=True)
         lost = [name for name in unknown if not by_source.get(name)]
         if lost:
@@ -88,9 +87,10 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
 
 def _that_may_come_from(store: PageReader, files: Collection[str], by_path: bool) -> Iterator[PageRecord]:
     """Iterate over the pages of files with the same names, which are few, and those displayed under these paths."""
-    endings = dict.fromkeys(ending for file in files for ending in (file, PurePath(file).name))
+    names = dict.fromkeys(PurePath(file).name for file in files)
     pages = {
-        page.uri: page for page in store.pages_from([form for own in endings for form in (own, f"{own}/")])
+        page.uri: page
+        for page in store.pages_of_files([form for name in names for form in (name, f"{RECORDS}{name}")])
     }
     if by_path:
         pages.update((page.uri, page) for page in store.pages_at(list(files)))

@@ -15,10 +15,13 @@ from zlib import crc32
 import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.counters import count_rows, recount
+from trivium.graph.embedded.counting import adjust
 from trivium.graph.embedded.ids import forms_of
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.questions import QUESTIONS, drop_questions, find_damage
 from trivium.graph.embedded.reconcile import Touched, reconcile
+from trivium.graph.embedded.schema_versions import COUNTED_SINCE, schema_version
 from trivium.graph.embedded.states import begin_state
 from trivium.graph.embedded.vectors import read_embedder
 from trivium.graph.findings import SENTENCES, VECTORS, Finding, Severity, damaged_pages
@@ -31,6 +34,7 @@ _PICTURES = "picture"
 _FORMS = "lookup forms"
 _TERMS = "term counts"
 _LEFTOVERS = "leftovers"
+_COUNTERS = "counters"
 _UNSUMMED = "not summed"
 
 _AGAIN = "a repair makes them again"
@@ -267,7 +271,24 @@ def _unsummed(connection: Connection) -> Iterator[Finding]:
         )
 
 
-FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, find_damage, _unsummed)
+def _counters(connection: Connection) -> Iterator[Finding]:
+    if schema_version(connection) < COUNTED_SINCE:
+        return
+    stored = dict(connection.execute("SELECT name, number FROM counter"))
+    counted = count_rows(connection)
+    wrong = sorted(name for name in counted.keys() | stored.keys() if counted.get(name) != stored.get(name))
+    if wrong:
+        yield Finding(
+            kind=_COUNTERS,
+            severity=Severity.STALE,
+            problem="numbers of nodes and relationships are wrong",
+            where=tuple(wrong),
+            remedy=_AGAIN,
+            repairable=True,
+        )
+
+
+FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, find_damage, _unsummed, _counters)
 
 
 # -- repairs -----------------------------------------------------------------------------------------------------
@@ -276,7 +297,8 @@ FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _lefto
 def drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
     """Remove the vectors of texts, by number."""
     these = [as_json(texts)]
-    connection.execute("DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    dropped = connection.execute("DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    adjust(connection, {"vectors": -dropped.rowcount})
     connection.execute("DELETE FROM vector_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
     begin_state(connection)
 
@@ -317,6 +339,10 @@ def _count_terms(connection: Connection, _keys: Sequence[int]) -> None:
     )
 
 
+def _recount(connection: Connection, _keys: Sequence[int]) -> None:
+    recount(connection)
+
+
 def _tidy(connection: Connection, _keys: Sequence[int]) -> None:
     def numbers(query: str) -> set[int]:
         return {number for number, _ in connection.execute(query)}
@@ -352,5 +378,6 @@ REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     _LEFTOVERS: _tidy,
     QUESTIONS: drop_questions,
     _UNSUMMED: _sum,
+    _COUNTERS: _recount,
 }
 """The repair for each kind of finding. Repairs run inside a transaction."""

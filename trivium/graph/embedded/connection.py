@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
+from trivium.graph.embedded.counters import recount
 from trivium.graph.embedded.files import cannot_change, is_full
 from trivium.graph.embedded.schema_versions import add_missing_tables, schema_script, schema_version, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
@@ -335,6 +336,7 @@ def _empty_database() -> bytes:
             f"PRAGMA page_size = 8192; BEGIN; {schema_script()}"
             f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
+        recount(connection)
         content = bytearray(connection.serialize())
     finally:
         connection.close()

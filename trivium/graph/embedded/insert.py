@@ -9,6 +9,7 @@ from trivium.errors import StoreError
 from trivium.graph.anchors import split_link
 from trivium.graph.digest import page_digest
 from trivium.graph.embedded.connection import Connection
+from trivium.graph.embedded.counting import adjust, count_unstated, gain_pages, resolved
 from trivium.graph.embedded.ids import name_ids, next_id, text_ids
 from trivium.graph.embedded.questions import put_questions
 from trivium.graph.embedded.reconcile import TermChanges, Touched
@@ -46,6 +47,7 @@ def insert_pages(
     insert_relations(
         connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
     )
+    gain_pages(connection, [names[page.uri] for page in pages])
     asked = {page.uri: page.questions for page in pages if page.questions}
     if asked:
         put_questions(connection, asked)
@@ -71,9 +73,11 @@ def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Map
 def insert_relations(connection: Connection, stated: Stated, names: Mapping[str, int]) -> int:
     """Insert relations that do not exist yet, given the numbers of their titles. Return how many were inserted."""
     types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
+    rows = [(page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated]
+    triples = resolved(connection, [row[1:] for row in rows])
+    adjust(connection, {"stated": count_unstated(connection, triples)})
     inserted = connection.executemany(
-        "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)",
-        ((page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated),
+        "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)", rows
     )
     return inserted.rowcount
 

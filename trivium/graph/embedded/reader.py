@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.counters import COUNTS, count_rows, read_counters
 from trivium.graph.embedded.meta import read_meta
+from trivium.graph.embedded.schema_versions import COUNTED_SINCE, schema_version
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
 from trivium.graph.records import ChunkRecord, PageRecord
@@ -24,69 +26,51 @@ from trivium.graph.schema import (
 from trivium.graph.vectors import text_hash
 from trivium.index_parameters import IndexParameters
 
-_NODE_COUNTS: dict[str, str] = {
-    Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",
-    Label.PAGE: "SELECT count(*) FROM page",
-    Label.SUBCHAPTER: "SELECT count(*) FROM section",
-    Label.CHUNK: "SELECT count(*) FROM chunk",
-    QUESTION: "SELECT count(*) FROM question",
+_NODES = {
+    Label.ENTITY: "entities",
+    Label.PAGE: "pages",
+    Label.SUBCHAPTER: "sections",
+    Label.CHUNK: "chunks",
+    QUESTION: "questions",
 }
-_RELATIONSHIP_COUNTS = {
-    # Counts of the views of the same names, without joining names to their rows.
-    RelationshipType.HAS_SUBCHAPTER: "SELECT count(*) FROM section",
-    RelationshipType.IS_SUBCHAPTER_OF: "SELECT (SELECT count(*) FROM section) + (SELECT count(*) FROM ancestor)",
-    RelationshipType.HAS_CHUNK: "SELECT count(*) FROM chunk",
-    RelationshipType.IS_CHUNK_OF: """
-        WITH depth AS MATERIALIZED (SELECT section_id, count(*) AS above FROM ancestor GROUP BY section_id)
-        SELECT sum(1 + (c.section_id IS NOT NULL) + coalesce(d.above, 0))
-        FROM chunk AS c LEFT JOIN depth AS d ON d.section_id = c.section_id
-        """,
-    # all chunks except the first under each heading, and the first of each page's lead
-    RelationshipType.NEXT: """
-        SELECT (SELECT count(*) FROM chunk) - (SELECT count(DISTINCT section_id) FROM chunk)
-            - (SELECT count(DISTINCT page_id) FROM chunk WHERE section_id IS NULL)
-        """,
-    # the view cites, counted without sorting it: citations by title, plus those by redirect to a page the chunk does
-    # not also cite by its title
-    RelationshipType.CITES: """
-        WITH redirected AS MATERIALIZED (
-            SELECT t.chunk_id, n.leads_to FROM name AS n JOIN citation AS t ON t.name_id = n.id
-            WHERE n.leads_to IS NOT NULL
-        )
-        SELECT (SELECT count(*) FROM citation) - (SELECT count(*) FROM redirected) + (
-            SELECT count(*) FROM (SELECT DISTINCT chunk_id, leads_to FROM redirected) AS r
-            WHERE NOT EXISTS (
-                SELECT 1 FROM citation AS t WHERE t.name_id = r.leads_to AND t.chunk_id = r.chunk_id
-            )
-        )
-        """,
-    RelationshipType.SEMANTIC_REL: "SELECT 2 * count(*) FROM stated_relation",
-    RelationshipType.IS_ANSWER_OF: "SELECT count(*) FROM answer",
+_RELATIONSHIPS = {
+    RelationshipType.HAS_SUBCHAPTER: "sections",
+    RelationshipType.IS_SUBCHAPTER_OF: "is_subchapter_of",
+    RelationshipType.HAS_CHUNK: "chunks",
+    RelationshipType.IS_CHUNK_OF: "is_chunk_of",
+    RelationshipType.NEXT: "next",
+    RelationshipType.PREVIOUS: "next",
+    RelationshipType.CITES: "cites",
+    RelationshipType.CITED_IN: "cites",
+    RelationshipType.SEMANTIC_REL: "stated",
+    RelationshipType.IS_ANSWER_OF: "answers",
 }
-_MIRRORED = {
-    RelationshipType.PREVIOUS: RelationshipType.NEXT,
-    RelationshipType.CITED_IN: RelationshipType.CITES,
-}
-"""Relationship types that mirror another one and are counted once."""
+"""The counters of nodes and relationships. A stated relation counts twice, with its mirror."""
+
+
+class Counts(TypedDict):
+    """Fields of :class:`~trivium.graph.records.StoreInfo`."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    aliases: int
+    embedded: int
+    to_embed: int
 
 
 _RECORD = (
     "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
     " f.metadata, f.added"
 )
+_FILE = "substr(rtrim(p.source, '/'), 1 + length(rtrim(rtrim(p.source, '/'), replace(p.source, '/', ''))))"
+"""The name of the file that a page comes from, as in the index page_file."""
 
 
 def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
     """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``."""
-    # A few are read in the order of names. For all it is faster to begin with pages: most names stand for none.
-    tables = (
-        "page AS p CROSS JOIN name AS n ON n.id = p.id"
-        if limit is None
-        else "name AS n CROSS JOIN page AS p ON p.id = n.id"
-    )
     rows = connection.execute(
-        f"{_RECORD} FROM {tables} LEFT JOIN page_facts AS f ON f.page_id = p.id"
-        " WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
+        f"{_RECORD} FROM page_uri AS n CROSS JOIN page AS p ON p.id = n.page_id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
         [after or "", -1 if limit is None else max(limit, 0)],
     )
     return [_page_record(*row) for row in rows]
@@ -106,14 +90,28 @@ def pages_saying(connection: Connection, words: Sequence[str], source: str, mark
     """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
     :meth:`trivium.graph.protocols.PageReader.pages_saying`.
     """
+    # Indexes find pages by the beginning of their source, and those whose content hash has a dot.
+    end = _following(source)
+    by_source = ("p.source >= :source" + (" AND p.source < :end" if end else "")) if source else "1"
+    by_mark = "instr(p.content_hash, '.')" if "." in mark else "1"
     rows = connection.execute(
         # CROSS JOIN reads pages before names: for the order SQLite would read all names, sixty times as many.
-        f"{_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
-        " WHERE substr(p.source, 1, length(?1)) = ?1 AND instr(p.content_hash, ?2)"
-        " AND EXISTS (SELECT 1 FROM json_each(?3) AS j WHERE instr(lower(p.text), j.value)) ORDER BY n.uri",
-        [source, mark, as_json(words)],
+        f"{_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
+        f" WHERE {by_source} AND {by_mark} AND substr(p.source, 1, length(:source)) = :source"
+        " AND instr(p.content_hash, :mark)"
+        " AND EXISTS (SELECT 1 FROM json_each(:words) AS j WHERE instr(lower(p.text), j.value)) ORDER BY n.uri",
+        {"source": source, "mark": mark, "words": as_json(words), "end": end},
     )
     return [_page_record(*row) for row in rows]
+
+
+def _following(prefix: str) -> str | None:
+    """Return the least text greater than all that begin with ``prefix``; None if there is none."""
+    kept = prefix.rstrip("\U0010ffff")
+    if not kept:
+        return None
+    number = ord(kept[-1]) + 1
+    return kept[:-1] + chr(0xE000 if number == 0xD800 else number)  # surrogates are no characters
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
@@ -126,13 +124,12 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
     return [_page_record(*row) for row in rows]
 
 
-def pages_from(connection: Connection, endings: Sequence[str]) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose source ends with one of the strings."""
+def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, whose source is a file with one of these names."""
     rows = connection.execute(
-        "WITH ending AS MATERIALIZED (SELECT value, length(value) AS size FROM json_each(?))"  # noqa: S608
-        f" {_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
-        " WHERE EXISTS (SELECT 1 FROM ending WHERE substr(p.source, -size) = value) ORDER BY n.uri",
-        [as_json(dict.fromkeys(filter(None, endings)))],
+        f"{_RECORD} FROM json_each(?) AS j CROSS JOIN page AS p ON {_FILE} = j.value CROSS JOIN name AS n ON n.id = p.id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY n.uri",
+        [as_json(dict.fromkeys(filter(None, names)))],
     )
     return [_page_record(*row) for row in rows]
 
@@ -164,31 +161,24 @@ def _page_record(
 
 def count_pages(connection: Connection) -> int:
     """Return the number of pages."""
-    return _number(connection, _NODE_COUNTS[Label.PAGE])
+    if schema_version(connection) < COUNTED_SINCE:
+        return _number(connection, COUNTS["pages"])
+    return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")
 
 
-def count_nodes(connection: Connection) -> dict[str, int]:
-    """Count nodes by label."""
-    return without_unrequested(
-        {str(label): _number(connection, query) for label, query in _NODE_COUNTS.items()}
+def counts(connection: Connection) -> Counts:
+    """Return what a store contains. A store of an earlier version, opened read-only, is counted row by row."""
+    counted = schema_version(connection) >= COUNTED_SINCE
+    numbers = read_counters(connection) if counted else count_rows(connection)
+    relationships = {str(kind): numbers[name] for kind, name in _RELATIONSHIPS.items()}
+    relationships[RelationshipType.SEMANTIC_REL] *= 2
+    return Counts(
+        nodes=without_unrequested({str(label): numbers[name] for label, name in _NODES.items()}),
+        relationships=without_unrequested(relationships),
+        aliases=numbers["aliases"],
+        embedded=numbers["vectors"],
+        to_embed=numbers["texts"] - numbers["vectors"],
     )
-
-
-def count_relationships(connection: Connection) -> dict[str, int]:
-    """Count relationships by type, including derived ones."""
-    counted = {kind: _number(connection, query) for kind, query in _RELATIONSHIP_COUNTS.items()}
-    return without_unrequested({str(kind): counted[_MIRRORED.get(kind, kind)] for kind in RelationshipType})
-
-
-def count_aliases(connection: Connection) -> int:
-    """Count titles that resolve to a page with another title."""
-    return _number(connection, "SELECT count(*) FROM name WHERE leads_to IS NOT NULL")
-
-
-def count_embedded(connection: Connection) -> tuple[int, int]:
-    """Count distinct texts with a vector, and without."""
-    embedded = _number(connection, "SELECT count(*) FROM vector")
-    return embedded, _number(connection, "SELECT count(*) FROM text") - embedded
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:

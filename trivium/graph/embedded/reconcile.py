@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.counting import adjust, redirect
 from trivium.graph.embedded.ids import text_ids
 from trivium.graph.schema import entity_text
 
@@ -37,16 +38,20 @@ def _redirect(connection: Connection, names: str) -> None:
     """Resolve names: a page's own title refers to the page itself, an alias claimed by several pages to the one with
     the lowest uri.
     """
-    connection.execute(
+    rows = connection.execute(
         """
-        UPDATE name SET leads_to = CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
-            SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
-            WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
-        ) END
-        WHERE id IN (SELECT value FROM json_each(?))
+        WITH claimed AS MATERIALIZED (
+            SELECT id, leads_to, CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
+                SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
+                WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
+            ) END AS target
+            FROM name WHERE id IN (SELECT value FROM json_each(?))
+        )
+        SELECT id, leads_to, target FROM claimed WHERE leads_to IS NOT target
         """,
         [names],
     )
+    redirect(connection, {name: (old, new) for name, old, new in rows})
 
 
 def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
@@ -58,11 +63,13 @@ def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
         AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
         AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
         AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
-        RETURNING text_id
+        RETURNING leads_to, text_id
         """,
         [names],
     ).fetchall()
-    touched.texts.update(text for (text,) in dropped if text is not None)
+    aliases = sum(target is not None for target, _ in dropped)
+    adjust(connection, {"entities": aliases - len(dropped), "aliases": -aliases})
+    touched.texts.update(text for _, text in dropped if text is not None)
 
 
 def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
@@ -97,7 +104,10 @@ def _drop_types(connection: Connection, touched: Touched) -> None:
 
 def _drop_texts(connection: Connection, touched: Touched) -> None:
     """Remove texts without nodes, with their vectors."""
-    connection.execute(
+    these = [as_json(sorted(touched.texts))]
+    with_vector = "SELECT count(*) FROM json_each(?) AS j JOIN vector AS v ON v.text_id = j.value"
+    (before,) = connection.execute(with_vector, these).fetchone()
+    dropped = connection.execute(
         """
         DELETE FROM text WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
@@ -105,8 +115,10 @@ def _drop_texts(connection: Connection, touched: Touched) -> None:
         AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
         AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
         """,
-        [as_json(sorted(touched.texts))],
+        these,
     )
+    (after,) = connection.execute(with_vector, these).fetchone()
+    adjust(connection, {"texts": -dropped.rowcount, "vectors": after - before})
 
 
 class TermChanges:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
 
+from trivium.graph.embedded.counters import recount
 from trivium.graph.schema import SCHEMA_VERSION
 
 _ENTITY_TYPE = """entity_type (
@@ -103,11 +104,21 @@ _QUESTIONS = (
 )
 _QUESTIONS_SINCE = 7
 """The version that introduced questions.sql."""
+_PAGES = (
+    "CREATE TEMP VIEW page_uri AS SELECT n.uri, p.id AS page_id FROM page AS p CROSS JOIN name AS n ON n.id = p.id",
+)
+COUNTED_SINCE = 8
+"""The version that introduced counters.sql."""
+_SCRIPTS = (
+    (_CHANGES_SINCE, "changes.sql"),
+    (_QUESTIONS_SINCE, "questions.sql"),
+    (COUNTED_SINCE, "counters.sql"),
+)
 
 
 def schema_script() -> str:
-    """Return the script that creates an empty database of this version."""
-    return _script("schema.sql") + _script("changes.sql") + _script("questions.sql")
+    """Return the script that creates an empty database of this version, without the numbers of :func:`recount`."""
+    return "".join(map(_script, ("schema.sql", *(name for _, name in _SCRIPTS))))
 
 
 def _script(name: str) -> str:
@@ -138,10 +149,12 @@ def upgrade(connection: sqlite3.Connection) -> None:
         for since, table in _ADDED:
             if version < since:
                 connection.execute(f"CREATE TABLE {table}")
-        for since, script in ((_CHANGES_SINCE, "changes.sql"), (_QUESTIONS_SINCE, "questions.sql")):
+        for since, script in _SCRIPTS:
             if version < since:
                 for statement in _statements(_script(script)):
                     connection.execute(statement)
+        if version < COUNTED_SINCE:
+            recount(connection)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -154,7 +167,7 @@ def add_missing_tables(connection: sqlite3.Connection) -> None:
     for since, table in _ADDED:
         if version < since:
             connection.execute(f"CREATE TEMP TABLE {table}")
-    for since, statements in ((_CHANGES_SINCE, _WAITING), (_QUESTIONS_SINCE, _QUESTIONS)):
+    for since, statements in ((_CHANGES_SINCE, _WAITING), (_QUESTIONS_SINCE, _QUESTIONS), (COUNTED_SINCE, _PAGES)):
         if version < since:
             for statement in statements:
                 connection.execute(statement)

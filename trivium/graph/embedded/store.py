@@ -180,9 +180,9 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.pages_at(connection, paths)
 
-    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
         with self._database.reading() as connection:
-            return reader.pages_from(connection, endings)
+            return reader.pages_of_files(connection, names)
 
     def unlinked_pages(self) -> list[str]:
         with self._database.reading() as connection:
@@ -190,9 +190,6 @@ class EmbeddedStore:
 
     def count_pages(self) -> int:
         with self._database.reading() as connection:
-            indexes = self._indexes
-            if indexes is not None and indexes.key == current_state(connection):
-                return len(indexes.topology.nodes[Label.PAGE].ids)  # SQLite would read every page
             return reader.count_pages(connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
@@ -334,18 +331,13 @@ class EmbeddedStore:
 
     def info(self) -> StoreInfo:
         with self._database.reading_one_state() as connection:
-            embedded, to_embed = reader.count_embedded(connection)
             return StoreInfo(
                 location=self.location,
                 schema_version=schema_version(connection),
                 embedder=read_embedder(connection),
-                nodes=reader.count_nodes(connection),
-                relationships=reader.count_relationships(connection),
-                aliases=reader.count_aliases(connection),
-                embedded=embedded,
-                to_embed=to_embed,
                 chunker=reader.chunker(connection),
                 index=reader.index_parameters(connection).chosen,
+                **reader.counts(connection),
             )
 
     def nearest(

@@ -16,6 +16,7 @@ from trivium.common.dots import dots
 from trivium.errors import EmbedderMismatchError, StoreError, StoreFormatError
 from trivium.graph.arrays import Rows, Stacked, find_sorted, load_array, new_array, save_array
 from trivium.graph.embedded.connection import Connection, Database, as_json, read_integers
+from trivium.graph.embedded.counting import adjust
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.meta import read_meta, write_meta
 from trivium.graph.embedded.states import begin_state
@@ -158,6 +159,12 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
     check_vectors(vectors, len(texts), identity.dimension)
     data = np.ascontiguousarray(vectors, dtype="<f4")
+    (new,) = connection.execute(
+        "SELECT count(*) FROM json_each(?) AS j JOIN text AS t ON t.hash = j.value"
+        " WHERE NOT EXISTS (SELECT 1 FROM vector WHERE text_id = t.id)",
+        [as_json(dict.fromkeys(map(text_hash, texts)))],
+    ).fetchone()
+    adjust(connection, {"vectors": new})
     connection.executemany(
         """
         INSERT OR REPLACE INTO vector (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.counting import adjust, count_unstated, lose_pages, resolved
 from trivium.graph.embedded.ids import name_ids, text_ids
 from trivium.graph.embedded.insert import insert_pages, insert_relations
 from trivium.graph.embedded.meta import read_meta, write_meta
@@ -200,6 +201,7 @@ def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched,
     """Remove the contents of pages, by number, recording what becomes unreferenced. Pages and aliases remain."""
     if not pages:
         return
+    lose_pages(connection, pages)
     these = [as_json(pages)]
 
     def numbers(query: str) -> set[int]:
@@ -209,10 +211,11 @@ def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched,
         "SELECT DISTINCT t.name_id FROM json_each(?) AS j JOIN chunk AS c ON c.page_id = j.value"
         " JOIN citation AS t ON t.chunk_id = c.id"
     )
-    for source, kind, target in connection.execute(
+    relations = connection.execute(
         "SELECT source_id, type_id, target_id FROM json_each(?) AS j JOIN relation ON page_id = j.value",
         these,
-    ):
+    ).fetchall()
+    for source, kind, target in relations:
         touched.mentioned.update((source, target))
         touched.types.add(kind)
     touched.texts |= numbers("SELECT text_id FROM json_each(?) AS j JOIN chunk ON page_id = j.value")
@@ -223,7 +226,9 @@ def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched,
         terms.remove([*of_headings.split(), *of_text.split()])
     connection.execute("DELETE FROM chunk WHERE page_id IN (SELECT value FROM json_each(?))", these)
     connection.execute("DELETE FROM section WHERE page_id IN (SELECT value FROM json_each(?))", these)
+    stated = resolved(connection, relations)
     connection.execute("DELETE FROM relation WHERE page_id IN (SELECT value FROM json_each(?))", these)
+    adjust(connection, {"stated": -count_unstated(connection, stated)})
 
 
 def _remove_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:

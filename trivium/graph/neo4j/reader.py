@@ -243,9 +243,9 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
     return _found_pages(connection, cypher.PAGES_AT, {"paths": list(filter(None, paths))})
 
 
-def pages_from(connection: Connection, endings: Sequence[str]) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose source ends with one of the strings."""
-    return _found_pages(connection, cypher.PAGES_FROM, {"endings": list(filter(None, endings))})
+def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, whose source is a file with one of these names."""
+    return _found_pages(connection, cypher.PAGES_OF_FILES, {"names": list(filter(None, names))})
 
 
 def unlinked_pages(connection: Connection) -> list[str]:

@@ -171,8 +171,8 @@ class Neo4jStore:
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return reader.pages_at(self._connection, paths)
 
-    def pages_from(self, endings: Sequence[str]) -> list[PageRecord]:
-        return reader.pages_from(self._connection, endings)
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
+        return reader.pages_of_files(self._connection, names)
 
     def unlinked_pages(self) -> list[str]:
         return reader.unlinked_pages(self._connection)

@@ -101,8 +101,8 @@ RETURN collect([
 ])
 """
 
-PAGES_FROM: LiteralString = """
-MATCH (p:Page) WHERE any(ending IN $endings WHERE p.source ENDS WITH ending)
+PAGES_OF_FILES: LiteralString = """
+MATCH (p:Page) WHERE [part IN split(p.source, '/') WHERE part <> ''][-1] IN $names
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   p.uri
