@@ -88,7 +88,7 @@ def test_a_server_loads_at_its_start_what_its_requests_need(tmp_path: Path) -> N
 from trivium import Engine
 from trivium.server.collection import Collection
 from trivium.testing.toys import HashEmbedder
-collection = Collection(Engine.open({str(tmp_path / "store")!r}, HashEmbedder()), readers=1, changed=lambda info: None)
+collection = Collection(Engine.open({str(tmp_path / "store")!r}, HashEmbedder()), readers=1)
 collection.open(follow=False)
 collection.close()
 """

@@ -107,13 +107,15 @@ def _completion(option: Mapping[str, Any]) -> _Complete | None:
 def _titles(store: str | None, incomplete: str) -> list[str]:
     """Return the titles that begin with the typed text."""
     from trivium.graph.factory import open_store
-    from trivium.graph.schema import unescape
+    from trivium.graph.schema import page_uri, unescape
     from trivium.settings import load_settings
 
     with suppress(TriviumError):
         opened = open_store(store or load_settings().store or "")
         try:
-            titles = (unescape(page.uri) for page in opened.pages())
+            begun = page_uri(incomplete)  # in the order of uris, titles that begin with it follow one another
+            uris = [*opened.find_pages([begun]), *(p.uri for p in opened.pages(begun, MAX_TITLES))]
+            titles = [unescape(uri) for uri in uris]
             return [title for title in titles if title.startswith(incomplete)][:MAX_TITLES]
         finally:
             opened.close()

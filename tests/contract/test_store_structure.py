@@ -300,7 +300,17 @@ def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphS
 
 def test_pages_are_found_by_the_name_of_their_file(store: GraphStore) -> None:
     """In whatever folder or site; not by a part of the name."""
-    sources = ["a.md", "/docs/a.md", "docs/b.md/", "https://x.org/a.md//", "aa.md", "a.md/c", "/", "", "records:a.md"]
+    sources = [
+        "a.md",
+        "/docs/a.md",
+        "docs/b.md/",
+        "https://x.org/a.md//",
+        "aa.md",
+        "a.md/c",
+        "/",
+        "",
+        "records:a.md",
+    ]
     store.write([graph(f"P{n}", [("text", [])], source=source) for n, source in enumerate(sources)])
     assert [page.source for page in store.pages_of_files(["a.md", "b.md", "a.md"])] == sources[:4]
     assert [page.uri for page in store.pages_of_files(["records:a.md", "c"])] == ["P5", "P8"]

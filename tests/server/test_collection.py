@@ -17,7 +17,6 @@ from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.records import StoreInfo
 from trivium.server import collection as module
 from trivium.server.app import create_app
 from trivium.server.collection import Collection
@@ -34,13 +33,8 @@ def store(original: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told() -> list[StoreInfo]:
-    return []
-
-
-@pytest.fixture
-def collection(store: Path, told: list[StoreInfo]) -> Iterator[Collection]:
-    collection = Collection(Engine.open(store), 2, told.append)
+def collection(store: Path) -> Iterator[Collection]:
+    collection = Collection(Engine.open(store), 2)
     collection.open()
     yield collection
     collection.close()
@@ -84,9 +78,8 @@ def test_a_frozen_store_answers_several_threads_at_once(store: Path) -> None:
 
 
 def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
-    collection: Collection, told: list[StoreInfo], tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
-    """What the store contains is told once it is counted, of changes in a row perhaps only the last."""
     (tmp_path / "v.html").write_text(HTML)
     with collection.reading() as engine:
         collection.change(lambda writer: writer.build([tmp_path / "v.html"]))
@@ -94,23 +87,9 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
         assert pages(engine) == ["Asaph Hall", "Deimos", "Mars", "Phobos"]
         old = engine.store
     assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos", "Vulcan"]
-    until(lambda: len(told) > 1 and told[-1].nodes["Page"] == 4)
-    assert [info.nodes["Page"] for info in told] in ([4, 4], [4, 5, 4])
+    assert collection.info.nodes["Page"] == 4
     with pytest.raises(StoreError, match="closed"):
         old.info()
-
-
-def test_nothing_is_counted_for_who_does_not_want_to_know(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that searches opens each state between two questions."""
-    counted: list[Engine] = []
-    monkeypatch.setattr(Engine, "info", counted.append)
-    collection = Collection(Engine.open(store), 2)
-    collection.open(follow=False)
-    collection.change(lambda writer: writer.remove(["Mars"]))
-    collection.close()
-    assert not counted
 
 
 def test_whether_a_frozen_view_is_embedded_is_read_once(
@@ -142,11 +121,9 @@ def test_a_change_that_fails_half_way_shows_what_it_committed(collection: Collec
     assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos"] and collection.current
 
 
-def test_what_another_process_writes_is_noticed(
-    store: Path, told: list[StoreInfo], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_process_writes_is_noticed(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
-    collection = Collection(Engine.open(store), 2, told.append)
+    collection = Collection(Engine.open(store), 2)
     collection.open()
     with Engine.open(store) as other:
         other.remove(["Deimos"])
@@ -160,7 +137,7 @@ def test_a_change_that_cannot_be_shown_is_logged_and_tried_again_less_often(
 ) -> None:
     """Also where reading it fails with an error that is not the package's own, such as that of a damaged index."""
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
-    collection = Collection(Engine.open(store), 2, lambda _: None)
+    collection = Collection(Engine.open(store), 2)
     collection.open()
     failures = [zipfile.BadZipFile("damaged"), StoreError("half written"), ZeroDivisionError("a bug")]
     refresh = collection._writer.store.refresh
@@ -238,7 +215,7 @@ def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection
 
 
 def test_before_it_is_open_there_is_nothing_to_read(store: Path) -> None:
-    collection = Collection(Engine.open(store), 2, lambda _: None)
+    collection = Collection(Engine.open(store), 2)
     assert not collection.ready and not collection.current and not collection.embedded
     with pytest.raises(StoreError, match="not open yet"), collection.reading():
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
+from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
 from trivium.index.record_pages import RECORDS
@@ -53,8 +55,7 @@ def list_documents(
     """
     most = (0 if json else _SHOWN) if limit is None else limit
     with Engine.open(store) as engine:
-        pages = [page for page in engine.store.pages(after=after) if _fits(page, patterns or ())]
-        listed = pages[:most] if most else pages
+        listed, found = _listed(engine.store, after, most or None, patterns or ())
         passages: dict[str, int] = {}
         for batch in batched([page.uri for page in listed], _BATCH):
             passages |= {uri: len(chunks) for uri, chunks in engine.store.expand(batch, Hop.BELOW).items()}
@@ -62,8 +63,8 @@ def list_documents(
         print_json(
             {
                 "documents": [_document(page, passages[page.uri]) for page in listed],
-                "count": len(pages),
-                "more": len(pages) - len(listed),
+                "count": found,
+                "more": found - len(listed),
             }
         )
         return
@@ -77,20 +78,31 @@ def list_documents(
         )
     if listed:
         out.print(table)
-    if patterns and not pages:
+    if patterns and not found:
         out.print(
             "nothing matches: patterns are compared with whole titles and sources, as in 'reports/*'",
             style="dim",
         )
-    more = len(pages) - len(listed)
-    noun = "document" if len(pages) == 1 else "documents"
+    more = found - len(listed)
+    noun = "document" if found == 1 else "documents"
     out.print(
-        f"{len(pages):,} {noun}" + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        f"{found:,} {noun}" + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
         style="dim",
     )
 
 
-def _fits(page: PageRecord, patterns: list[str] | tuple[()]) -> bool:
+def _listed(
+    store: PageReader, after: str | None, most: int | None, patterns: Sequence[str]
+) -> tuple[list[PageRecord], int]:
+    """Return the documents to show, and how many there are. Only those to show are read, unless they are chosen."""
+    if after is None and not patterns:
+        listed = store.pages(limit=most)
+        return listed, store.count_pages() if most else len(listed)
+    found = [page for page in store.pages(after=after) if _fits(page, patterns)]
+    return found[:most], len(found)
+
+
+def _fits(page: PageRecord, patterns: Sequence[str]) -> bool:
     texts = (unescape(page.uri).lower(), _source(page).lower())
     return not patterns or any(fnmatch(text, pattern.lower()) for text in texts for pattern in patterns)
 

@@ -113,7 +113,7 @@ def create_app(
         "rerankers": settings.rerankers,
     }
     engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
-    collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
+    collection = Collection(engine, settings.workers + settings.answer_workers)
     spool = Spool(store, spool_folder(store, settings.spool))
 
     audit = Audit(audit_file)

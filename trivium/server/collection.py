@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from importlib import import_module
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
@@ -51,12 +50,6 @@ class _View:
         self.embedded = embedded
         self.readers = 0
         self.retired = False
-        self.told = False
-
-    @cached_property
-    def info(self) -> StoreInfo:
-        """The contents of the store, counted on first use because counting takes time on a large store."""
-        return self.engine.info()
 
 
 class Collection:
@@ -67,15 +60,10 @@ class Collection:
     question is repeated if a passage was removed while it was being answered.
     """
 
-    def __init__(
-        self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None] | None = None
-    ) -> None:
-        """``readers`` is the number of threads that read at once. ``changed``, if given, is called with the contents of
-        the store when it has been opened, and some seconds after changes. Call :meth:`open` before anything else.
-        """
+    def __init__(self, engine: Engine, readers: int) -> None:
+        """``readers`` is the number of threads that read at once. Call :meth:`open` before anything else."""
         self._writer = engine
         self._connections = readers + _SPARE_READERS
-        self._changed = changed
         self._lock = threading.Lock()
         self._changing = threading.Lock()
         self._closing = threading.Event()
@@ -94,7 +82,6 @@ class Collection:
             import_module(name)
         with self._changing:
             self._adopt()
-        self._tell()
         if follow:
             self._watch.start()
 
@@ -171,27 +158,21 @@ class Collection:
     @property
     def info(self) -> StoreInfo:
         """The contents of the view. Raises StoreError before :meth:`open` has succeeded."""
-        with self._holding() as view:
-            return view.info
+        with self.reading() as engine:
+            return engine.info()
 
     @contextmanager
     def reading(self) -> Iterator[Engine]:
         """Yield the engine to ask. Its store does not change until the block ends. Raises StoreError before
         :meth:`open` has succeeded.
         """
-        with self._holding() as view:
-            yield view.engine
-
-    @contextmanager
-    def _holding(self) -> Iterator[_View]:
-        """Yield the view and keep it open until the block ends. Raises StoreError before :meth:`open` has succeeded."""
         with self._lock:
             view = self._view
             if view is None:
                 raise StoreError("the store is not open yet")
             view.readers += 1
         try:
-            yield view
+            yield view.engine
         finally:
             with self._lock:
                 view.readers -= 1
@@ -269,15 +250,6 @@ class Collection:
         if before is not None and before.engine is not self._writer:
             self._retire(before)
 
-    def _tell(self) -> None:
-        """Count what the store contains, if that has not been done for this view. It takes a while in a large store, so
-        no change waits for it, and of several changes in a row only the last is counted.
-        """
-        with self._holding() as view:
-            if self._changed is not None and not view.told:
-                view.told = True
-                self._changed(view.info)
-
     def _retire(self, view: _View) -> None:
         with self._lock:
             view.retired = True
@@ -291,7 +263,6 @@ class Collection:
         """
         wait = _CHECK_SECONDS
         while not self._closing.wait(wait):
-            self._tell_if_possible()
             if not self._changing.acquire(blocking=False):
                 continue  # this server is changing the store, and shows that change itself
             try:
@@ -303,12 +274,6 @@ class Collection:
                 self._fail("a change of the store cannot be shown yet", wait, error)
             finally:
                 self._changing.release()
-
-    def _tell_if_possible(self) -> None:
-        try:
-            self._tell()
-        except Exception as error:  # what cannot be counted is a matter of the readers, who see it, too
-            _log.warning("the store cannot be counted: %s: %s", type(error).__name__, error)
 
     def _fail(self, what: str, wait: float, error: Exception) -> None:
         kind = type(error).__name__

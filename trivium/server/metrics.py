@@ -107,7 +107,7 @@ class Metrics:
         self._jobs_waiting.set_function(waiting)
         self._jobs_oldest.set_function(oldest_seconds)
 
-    def store_changed(self, info: StoreInfo) -> None:
+    def store_counted(self, info: StoreInfo) -> None:
         """Update the counts of the store."""
         for label, count in info.nodes.items():
             self._nodes.labels(label).set(count)

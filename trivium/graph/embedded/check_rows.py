@@ -288,7 +288,19 @@ def _counters(connection: Connection) -> Iterator[Finding]:
         )
 
 
-FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, find_damage, _unsummed, _counters)
+FINDS = (
+    _texts,
+    _names,
+    _vectors,
+    _sentences,
+    _pictures,
+    _forms,
+    _terms,
+    _leftovers,
+    find_damage,
+    _unsummed,
+    _counters,
+)
 
 
 # -- repairs -----------------------------------------------------------------------------------------------------
@@ -297,7 +309,9 @@ FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _lefto
 def drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
     """Remove the vectors of texts, by number."""
     these = [as_json(texts)]
-    dropped = connection.execute("DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    dropped = connection.execute(
+        "DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these
+    )
     adjust(connection, {"vectors": -dropped.rowcount})
     connection.execute("DELETE FROM vector_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
     begin_state(connection)

@@ -44,7 +44,7 @@ COUNTS: Mapping[str, str] = {
         SELECT (SELECT count(*) FROM chunk) - (SELECT count(DISTINCT section_id) FROM chunk)
             - (SELECT count(DISTINCT page_id) FROM chunk WHERE section_id IS NULL)
         """,
-    "cites": f"SELECT (SELECT count(*) FROM citation) - ({SURPLUS.format(redirected=_ALL_REDIRECTED)})",
+    "cites": f"SELECT (SELECT count(*) FROM citation) - ({SURPLUS.format(redirected=_ALL_REDIRECTED)})",  # noqa: S608
     "stated": "SELECT count(*) FROM stated_relation",
     "answers": "SELECT count(*) FROM answer",
     # Distinct texts to embed, and how many of them have a vector.

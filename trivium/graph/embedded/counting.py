@@ -46,7 +46,11 @@ def lose_pages(connection: Connection, pages: Sequence[int]) -> None:
 
 def _contents(connection: Connection, pages: Sequence[int]) -> Counter[str]:
     these = [as_json(pages)]
-    found = Counter(pages=_number(connection, "SELECT count(*) FROM json_each(?) AS j JOIN page AS p ON p.id = j.value", these))
+    found = Counter(
+        pages=_number(
+            connection, "SELECT count(*) FROM json_each(?) AS j JOIN page AS p ON p.id = j.value", these
+        )
+    )
     chunks: dict[int, int] = dict(
         connection.execute(
             "SELECT c.page_id, count(*) FROM json_each(?) AS j JOIN chunk AS c ON c.page_id = j.value"

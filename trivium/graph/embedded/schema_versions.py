@@ -167,7 +167,11 @@ def add_missing_tables(connection: sqlite3.Connection) -> None:
     for since, table in _ADDED:
         if version < since:
             connection.execute(f"CREATE TEMP TABLE {table}")
-    for since, statements in ((_CHANGES_SINCE, _WAITING), (_QUESTIONS_SINCE, _QUESTIONS), (COUNTED_SINCE, _PAGES)):
+    for since, statements in (
+        (_CHANGES_SINCE, _WAITING),
+        (_QUESTIONS_SINCE, _QUESTIONS),
+        (COUNTED_SINCE, _PAGES),
+    ):
         if version < since:
             for statement in statements:
                 connection.execute(statement)

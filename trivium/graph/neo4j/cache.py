@@ -87,6 +87,7 @@ class StoreCache:
         self.facts: LruCache[str, ChunkFacts] = LruCache(1)
         self.conditions: LruCache[Condition, Allowed] = LruCache(CONDITIONS)
         self.pictures: LruCache[str, PictureVectors] = LruCache(1)
+        self.counted: LruCache[str, tuple[int, int, int]] = LruCache(1)
         self.cited: LruCache[Condition, frozenset[str]] = LruCache(CONDITIONS)
         self.projecting = threading.Lock()
         self._reading = threading.Lock()

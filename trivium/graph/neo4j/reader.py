@@ -32,21 +32,25 @@ from trivium.index_parameters import IndexParameters
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000
+_COUNTED = "aliases and texts"
 
 
 def info(connection: Connection, cache: StoreCache) -> StoreInfo:
-    """Return identity and counts of the store. Node and relationship counts are maintained by the server."""
+    """Return identity and counts of the store. The server maintains the numbers of nodes and relationships; aliases and
+    texts are counted once per state.
+    """
     state = cache.state(connection, now=True)
-    (nodes,), (relationships,), ((aliases,),), ((embedded, texts),), ((version,),) = connection.read_at_once(
-        [
-            cypher.NODE_COUNTS,
-            cypher.RELATIONSHIP_COUNTS,
-            cypher.ALIAS_COUNT,
-            cypher.TEXT_COUNTS,
-            READ_VERSION,
-        ],
-        whole=True,
+    (nodes,), (relationships,), ((version,),) = connection.read_at_once(
+        [cypher.NODE_COUNTS, cypher.RELATIONSHIP_COUNTS, READ_VERSION]
     )
+    known = cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
+    if known is None:
+        ((aliases,),), ((embedded, texts),) = connection.read_at_once(
+            [cypher.ALIAS_COUNT, cypher.TEXT_COUNTS], whole=True
+        )
+        known = (aliases, embedded, texts)
+        cache.counted.put(state.key, {_COUNTED: known})
+    aliases, embedded, texts = known
     return StoreInfo(
         location=str(connection.address),
         schema_version=version,

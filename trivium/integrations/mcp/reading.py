@@ -42,7 +42,7 @@ class Library:
 
     def __init__(self, engine: Engine) -> None:
         self._workers = available_cores()
-        self._collection = Collection(engine, self._workers + ANSWERS, lambda _: None)
+        self._collection = Collection(engine, self._workers + ANSWERS)
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
 
     @asynccontextmanager
@@ -90,9 +90,7 @@ class Library:
 
     async def info(self) -> StoreInfo:
         """Return the counts of the collection."""
-        with explained():
-            await self._opened()
-            return self._collection.info
+        return await self._in_thread(lambda: self._collection.info, self._searching)
 
     async def _opened(self) -> None:
         if not self._opening.done():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
+from trivium.errors import TriviumError
 from trivium.server.errors import ApiError
 from trivium.server.metrics import CONTENT_TYPE
 from trivium.server.schemas import errors
@@ -15,6 +17,9 @@ from trivium.server.service import Serving
 from trivium.server.wellbeing import Problem, Wellbeing
 
 router = APIRouter(tags=["state"])
+
+_STORE_SECONDS = 2.0
+"""How long the metrics wait for the counts of the store. Those of before stay if it takes longer."""
 
 
 class Health(BaseModel):
@@ -111,7 +116,7 @@ async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Rea
 async def stats(serving: Serving) -> Stats:
     """Return the counts of the store."""
     serving.check_ready()
-    info = await asyncio.to_thread(lambda: serving.collection.info)  # it may have to be counted
+    info = await asyncio.to_thread(lambda: serving.collection.info)
     identity = info.embedder
     return Stats(
         nodes=dict(info.nodes),
@@ -145,6 +150,12 @@ async def stats(serving: Serving) -> Stats:
 )
 async def metrics(serving: Serving) -> Any:
     """Return metrics for Prometheus."""
+    collection = serving.collection
+    if collection.ready:
+        # A store that does not answer must not keep the other metrics from who looks for the reason.
+        with suppress(TriviumError, TimeoutError):
+            info = asyncio.to_thread(lambda: collection.info)
+            serving.metrics.store_counted(await asyncio.wait_for(info, _STORE_SECONDS))
     return Response(serving.metrics.text(), media_type=CONTENT_TYPE)
 
 
