@@ -47,6 +47,9 @@ COUNTS: Mapping[str, str] = {
     "cites": f"SELECT (SELECT count(*) FROM citation) - ({SURPLUS.format(redirected=_ALL_REDIRECTED)})",  # noqa: S608
     "stated": "SELECT count(*) FROM stated_relation",
     "answers": "SELECT count(*) FROM answer",
+    # The state of the store. A program of an earlier version that has had the store open since before the upgrade may
+    # still write to it. It names a new state, but changes no numbers.
+    "state": "SELECT max(number) FROM generation",
     # Distinct texts to embed, and how many of them have a vector.
     "texts": "SELECT count(*) FROM text",
     "vectors": "SELECT count(*) FROM vector",
@@ -59,8 +62,20 @@ def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: int(connection.execute(query).fetchone()[0]) for name, query in COUNTS.items()}
 
 
+def is_counted(connection: sqlite3.Connection) -> bool:
+    """Whether the stored numbers are those of the current state."""
+    (counted,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM counter WHERE name = 'state' AND number = (SELECT max(number) FROM generation))"
+    ).fetchone()
+    return bool(counted)
+
+
 def read_counters(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the stored numbers. Raises StoreFormatError if one is missing."""
+    """Return the stored numbers, or those of the rows if the last change did not count. Raises StoreFormatError if a
+    number is missing.
+    """
+    if not is_counted(connection):
+        return count_rows(connection)
     numbers: dict[str, int] = dict(connection.execute("SELECT name, number FROM counter"))
     missing = COUNTS.keys() - numbers.keys()
     if missing:

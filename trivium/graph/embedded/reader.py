@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.counters import COUNTS, count_rows, read_counters
+from trivium.graph.embedded.counters import COUNTS, count_rows, is_counted, read_counters
 from trivium.graph.embedded.meta import read_meta
 from trivium.graph.embedded.schema_versions import COUNTED_SINCE, schema_version
 from trivium.graph.facts import decode_given, decode_metadata
@@ -161,7 +161,7 @@ def _page_record(
 
 def count_pages(connection: Connection) -> int:
     """Return the number of pages."""
-    if schema_version(connection) < COUNTED_SINCE:
+    if schema_version(connection) < COUNTED_SINCE or not is_counted(connection):
         return _number(connection, COUNTS["pages"])
     return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")
 

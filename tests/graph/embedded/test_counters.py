@@ -1,0 +1,304 @@
+"""The stored numbers are those that counting all rows gives, whatever happened to the rows."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.contract.graphs import IDENTITY, embed_pending, graph, pages, unit
+from tests.fakes.earlier_stores import without_counters
+from tests.fakes.kills import kill_at_event
+from trivium.errors import StoreFormatError
+from trivium.graph.embedded import EmbeddedStore, counters
+from trivium.graph.embedded.schema_versions import schema_version
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.schema import SCHEMA_VERSION, RelationshipType
+
+_titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
+_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
+_steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.lists(pages, min_size=1, max_size=4)),
+        st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=2)),
+        st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
+        st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(_relations, max_size=3), max_size=2)),
+        st.tuples(st.just("type"), st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
+        st.tuples(
+            st.just("ask"), st.dictionaries(_titles, st.lists(st.integers(0, 3), max_size=3), max_size=2)
+        ),
+        st.tuples(st.just("vectors"), st.lists(st.integers(0, 9), max_size=4)),
+        st.tuples(st.just("embed"), st.none()),
+        st.tuples(st.just("forget"), st.lists(st.integers(0, 9), max_size=3)),
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+def _carry_out(store: EmbeddedStore, action: str, argument: Any) -> None:
+    if action == "write":
+        store.write(argument)
+    elif action == "delete":
+        store.delete(argument)
+    elif action == "alias":
+        store.add_aliases(argument)
+    elif action == "relate":
+        store.add_relations(argument)
+    elif action == "type":
+        store.set_types(argument)
+    elif action == "ask":
+        store.put_questions(
+            {page: [_question(page, number) for number in own] for page, own in argument.items()}
+        )
+    elif action == "vectors":
+        _put_vectors(store, _some(argument))
+    elif action == "embed":
+        embed_pending(store)
+    else:
+        store.checker().drop_vectors(_some(argument))
+
+
+def _question(page: str, number: int) -> QuestionNode:
+    """Some are answered by chunks of several pages, and some by none."""
+    return QuestionNode(f"q{number}", "what", ("x",), tuple(f"{page}#chunk-{n}" for n in range(number)))
+
+
+def _some(numbers: Sequence[int]) -> list[str]:
+    """Texts of nodes, some of which are there, and repeatedly."""
+    texts = ("A", "B", "C", "A (x)", "r", "A#S", "B#S", "A: red", "B: red moon", "nothing")
+    return [texts[number] for number in numbers]
+
+
+def _put_vectors(store: EmbeddedStore, texts: Sequence[str]) -> None:
+    """Vectors other than those of embed_pending, which they replace."""
+    if texts:
+        store.set_embedder(IDENTITY)
+        store.put_vectors(texts, np.stack([unit(f"other {text}") for text in texts]))
+
+
+def _views(connection: sqlite3.Connection) -> dict[str, int]:
+    """Relationships by type as who explores the store with SQL counts them."""
+    return {
+        kind: connection.execute(f"SELECT count(*) FROM (SELECT * FROM {kind})").fetchone()[0]
+        for kind in RelationshipType
+    }
+
+
+def check(folder: Path) -> None:
+    """Compare the stored numbers with those of the rows, and what a store says with the views."""
+    database = sqlite3.connect(folder / "graph.db")
+    stored, views = dict(database.execute("SELECT name, number FROM counter")), _views(database)
+    assert stored == counters.count_rows(database)
+    database.close()
+    with EmbeddedStore.open(folder, read_only=True) as store:
+        info = store.info()
+        listed = [page.uri for page in store.pages()]
+        assert listed == [page.uri for page in store.page_graphs()] == sorted(listed)
+        assert len(listed) == info.nodes["Page"] == store.count_pages()
+        assert {**dict.fromkeys(views, 0), **info.relationships} == views
+        assert info.to_embed == len(store.pending_texts())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=_steps)
+def test_the_numbers_are_those_of_the_rows_after_any_history(steps: list[tuple[str, Any]]) -> None:
+    """Compared after each step."""
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "s"
+        with EmbeddedStore.create(folder) as store:
+            for action, argument in steps:
+                _carry_out(store, action, argument)
+                check(folder)
+
+
+def _page(number: int) -> PageGraph:
+    """Pages that cite one another's aliases, and are aliases of one another."""
+    return graph(
+        f"P{number}",
+        lead=[("about rivers", (f"P{number + 1}", f"P{number + 1} once", "Earth"))],
+        sections={"S": [("it flows", (f"P{number - 1} once",))], "S#T": [("on", ()), ("and on", ())]},
+        aliases=[f"P{number} once", f"P{number + 5}"],
+        relations=[("near", f"P{number + 1}"), ("near", f"P{number + 1} once")],
+    )
+
+
+_CHANGES = """
+import itertools, sys
+sys.path.insert(0, sys.argv[2])
+from tests.contract.graphs import embed_pending
+from tests.graph.embedded.test_counters import _page
+from trivium.graph.embedded import EmbeddedStore
+with EmbeddedStore.open(sys.argv[1]) as store:
+    print("begun", flush=True)
+    for number in itertools.count():
+        store.write([_page(number % 20), _page((number + 7) % 20)])
+        embed_pending(store)
+        store.delete([f"P{(number + 3) % 20}"])
+"""
+
+
+def test_the_numbers_are_those_of_the_rows_after_a_kill(tmp_path: Path) -> None:
+    """At moments at which pages are written, embedded and removed."""
+    folder, root = tmp_path / "s", Path(__file__).parents[3]
+    EmbeddedStore.create(folder).close()
+    for wait in (0.0, *(random.Random(7).uniform(0, 0.3) for _ in range(5))):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CHANGES, str(folder), str(root)], stdout=subprocess.PIPE
+        )
+        with process:
+            assert process.stdout is not None and process.stdout.readline() == b"begun\n"
+            time.sleep(wait)
+            process.send_signal(signal.SIGKILL)
+        check(folder)
+    assert EmbeddedStore.open(folder).info().nodes["Page"] > 0
+
+
+# -- stores of version 7 ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A store as version 7 made it."""
+    folder = tmp_path / "s"
+    with EmbeddedStore.create(folder) as store:
+        store.write([_page(number) for number in range(12)])
+        store.put_questions({"P1": [_question("P1", 2)], "P2": [_question("P2", 3)]})
+        embed_pending(store)
+        store.write([_page(12)])
+    _execute(folder, *without_counters(), "PRAGMA user_version = 7")
+    return folder
+
+
+def _execute(folder: Path, *statements: str) -> None:
+    database = sqlite3.connect(folder / "graph.db", isolation_level=None)
+    for statement in statements:
+        database.execute(statement)
+    database.close()
+
+
+def _version(folder: Path) -> int:
+    database = sqlite3.connect(folder / "graph.db")
+    try:
+        return schema_version(database)
+    finally:
+        database.close()
+
+
+def test_an_upgrade_counts_what_is_there(old: Path) -> None:
+    """The numbers are those of reading the store without upgrading it, which counts rows."""
+    with EmbeddedStore.open(old, read_only=True) as store:
+        before, listed = store.info(), store.pages(None, 5)
+        assert before.schema_version == 7 and before.nodes["Question"] == 2 and before.to_embed > 0
+        assert store.count_pages() == 13 and len(store.pages_of_files(["test"])) == 13
+    with EmbeddedStore.open(old) as store:
+        after = store.info()
+        assert after.schema_version == SCHEMA_VERSION
+        assert (after.nodes, after.relationships, after.aliases) == (
+            before.nodes,
+            before.relationships,
+            before.aliases,
+        )
+        assert (after.embedded, after.to_embed) == (before.embedded, before.to_embed)
+        assert store.pages(None, 5) == listed
+        assert store.checker().check() == []
+    check(old)
+
+
+def test_rows_are_counted_once(old: Path) -> None:
+    """By the upgrade, and by nothing that opens the store, changes it or asks afterwards."""
+    EmbeddedStore.open(old).close()
+    _execute(old, "UPDATE counter SET number = number + 1000 WHERE name = 'chunks'")
+    with EmbeddedStore.open(old) as store:
+        chunks = store.info().nodes["Chunk"]
+        assert chunks > 1000
+        store.delete(["P3"])
+        assert store.info().nodes["Chunk"] == chunks - 4
+
+
+def test_an_upgrade_that_is_killed_is_made_wholly_or_not_at_all(old: Path, tmp_path: Path) -> None:
+    """At each thing it does with files and databases; whoever opens the store next has all of it."""
+    imports = "from trivium.graph.embedded import EmbeddedStore"
+    versions, number = set(), 1
+    database = (old / "graph.db").read_bytes()
+    while kill_at_event(number, imports, "EmbeddedStore.open(sys.argv[2])", old):
+        versions.add(_version(old))
+        EmbeddedStore.open(old).close()
+        check(old)
+        for path in old.glob("graph.db*"):
+            path.unlink()
+        (old / "graph.db").write_bytes(database)
+        number += 1
+    assert number > 3 and versions <= {7, SCHEMA_VERSION}
+
+
+@pytest.mark.parametrize("step", range(1, 30, 4))
+def test_an_upgrade_that_ends_between_two_statements_changes_nothing(old: Path, step: int) -> None:
+    """As if it had been killed there: what it did is in no transaction that was committed."""
+    code = """
+import os, signal, sqlite3, sys
+from trivium.graph.embedded import EmbeddedStore, connection
+connect, seen = sqlite3.connect, 0
+def look(statement):
+    global seen
+    if statement.startswith(("CREATE", "INSERT", "DROP", "DELETE", "UPDATE", "SELECT count", "PRAGMA user_version =")):
+        seen += 1
+        if seen == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGKILL)
+def watched(*arguments, **options):
+    made = connect(*arguments, **options)
+    made.set_trace_callback(look)
+    return made
+connection.sqlite3.connect = watched
+EmbeddedStore.open(sys.argv[1])
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(old), str(step)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert _version(old) == 7
+    EmbeddedStore.open(old).close()
+    check(old)
+
+
+def test_what_an_earlier_program_writes_after_the_upgrade_is_counted(old: Path) -> None:
+    """It had the store open before. It refuses to open it now."""
+    uncounted = (
+        "DELETE FROM citation WHERE chunk_id = (SELECT max(chunk_id) FROM citation)",
+        "INSERT INTO generation (token) VALUES ('earlier')",
+    )
+    with EmbeddedStore.open(old) as store:
+        before = store.info().relationships["cites"]
+        _execute(old, *uncounted)
+        assert store.info().relationships["cites"] < before
+        assert store.count_pages() == 13
+        store.write([_page(13)])
+        assert store.count_pages() == 14
+    check(old)
+
+
+def test_a_number_that_is_missing_or_wrong_is_found_and_counted_again(old: Path) -> None:
+    with EmbeddedStore.open(old) as store:
+        right = store.info()
+        _execute(
+            old,
+            "DELETE FROM counter WHERE name = 'cites'",
+            "UPDATE counter SET number = 7 WHERE name = 'chunks'",
+        )
+        with pytest.raises(StoreFormatError, match="lacks cites"):
+            store.info()
+        (finding,) = found = store.checker().check()
+        assert (finding.kind, finding.where) == ("counters", ("chunks", "cites"))
+        store.checker().repair(found)
+        assert store.checker().check() == []
+        assert store.info() == right
