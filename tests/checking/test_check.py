@@ -142,6 +142,15 @@ REPAIRED = {
     "the forms of a title": ("lookup forms", "DELETE FROM lookup WHERE form = 'asaph hall'"),
     "where an alias leads": ("leftovers", "UPDATE name SET leads_to = NULL WHERE uri = 'Hall (astronomer)'"),
     "what nothing mentions": ("leftovers", "INSERT INTO name (uri) VALUES ('Nowhere')"),
+    "how many chunks there are": ("counters", "UPDATE counter SET number = 1 WHERE name = 'chunks'"),
+    "a page that is not listed": (
+        "list of pages",
+        "DELETE FROM page_uri WHERE page_id = (SELECT max(id) FROM page)",
+    ),
+    "a page listed as another": (
+        "list of pages",
+        "UPDATE page_uri SET uri = 'Q' WHERE page_id = (SELECT max(id) FROM page)",
+    ),
     "which numbers were given": ("row numbers", "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'chunk'"),
     "two vectors exchanged": (
         "vector of another text",

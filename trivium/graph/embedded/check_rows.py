@@ -15,13 +15,11 @@ from zlib import crc32
 import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.counters import count_rows, recount
 from trivium.graph.embedded.counting import adjust
 from trivium.graph.embedded.ids import forms_of
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.questions import QUESTIONS, drop_questions, find_damage
 from trivium.graph.embedded.reconcile import Touched, reconcile
-from trivium.graph.embedded.schema_versions import COUNTED_SINCE, schema_version
 from trivium.graph.embedded.states import begin_state
 from trivium.graph.embedded.vectors import read_embedder
 from trivium.graph.findings import SENTENCES, VECTORS, Finding, Severity, damaged_pages
@@ -34,7 +32,6 @@ _PICTURES = "picture"
 _FORMS = "lookup forms"
 _TERMS = "term counts"
 _LEFTOVERS = "leftovers"
-_COUNTERS = "counters"
 _UNSUMMED = "not summed"
 
 _AGAIN = "a repair makes them again"
@@ -271,23 +268,6 @@ def _unsummed(connection: Connection) -> Iterator[Finding]:
         )
 
 
-def _counters(connection: Connection) -> Iterator[Finding]:
-    if schema_version(connection) < COUNTED_SINCE:
-        return
-    stored = dict(connection.execute("SELECT name, number FROM counter"))
-    counted = count_rows(connection)
-    wrong = sorted(name for name in counted.keys() | stored.keys() if counted.get(name) != stored.get(name))
-    if wrong:
-        yield Finding(
-            kind=_COUNTERS,
-            severity=Severity.STALE,
-            problem="numbers of nodes and relationships are wrong",
-            where=tuple(wrong),
-            remedy=_AGAIN,
-            repairable=True,
-        )
-
-
 FINDS = (
     _texts,
     _names,
@@ -299,7 +279,6 @@ FINDS = (
     _leftovers,
     find_damage,
     _unsummed,
-    _counters,
 )
 
 
@@ -353,10 +332,6 @@ def _count_terms(connection: Connection, _keys: Sequence[int]) -> None:
     )
 
 
-def _recount(connection: Connection, _keys: Sequence[int]) -> None:
-    recount(connection)
-
-
 def _tidy(connection: Connection, _keys: Sequence[int]) -> None:
     def numbers(query: str) -> set[int]:
         return {number for number, _ in connection.execute(query)}
@@ -392,6 +367,5 @@ REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     _LEFTOVERS: _tidy,
     QUESTIONS: drop_questions,
     _UNSUMMED: _sum,
-    _COUNTERS: _recount,
 }
 """The repair for each kind of finding. Repairs run inside a transaction."""
