@@ -214,8 +214,8 @@ class MemoryStore:
     def unlinked_pages(self) -> list[str]:
         return [page.uri for page in self.pages() if page.content_hash.endswith(".")]
 
-    def count_pages(self) -> int:
-        return len(self._graph.pages)
+    def count_pages(self, after: str | None = None) -> int:
+        return sum(after is None or uri > after for uri in self._graph.pages)
 
     def _record(self, page: PageGraph) -> PageRecord:
         return PageRecord(

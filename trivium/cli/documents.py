@@ -95,9 +95,9 @@ def _listed(
     store: PageReader, after: str | None, most: int | None, patterns: Sequence[str]
 ) -> tuple[list[PageRecord], int]:
     """Return the documents to show, and how many there are. Only those to show are read, unless they are chosen."""
-    if after is None and not patterns:
-        listed = store.pages(limit=most)
-        return listed, store.count_pages() if most else len(listed)
+    if not patterns:
+        listed = store.pages(after, most)
+        return listed, store.count_pages(after) if most else len(listed)
     found = [page for page in store.pages(after=after) if _fits(page, patterns)]
     return found[:most], len(found)
 

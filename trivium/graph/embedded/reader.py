@@ -159,8 +159,11 @@ def _page_record(
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
-def count_pages(connection: Connection) -> int:
-    """Return the number of pages."""
+def count_pages(connection: Connection, after: str | None) -> int:
+    """Return the number of pages, or of those with a uri greater than ``after``."""
+    if after is not None:
+        (number,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
+        return int(number)
     if schema_version(connection) < COUNTED_SINCE or not is_counted(connection):
         return _number(connection, COUNTS["pages"])
     return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")

@@ -188,9 +188,9 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.unlinked_pages(connection)
 
-    def count_pages(self) -> int:
+    def count_pages(self, after: str | None = None) -> int:
         with self._database.reading() as connection:
-            return reader.count_pages(connection)
+            return reader.count_pages(connection, after)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked. Aliases are sorted and include claimed ones that

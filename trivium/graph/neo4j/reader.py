@@ -277,9 +277,11 @@ def _page_record(
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
-def count_pages(connection: Connection) -> int:
-    """Return the number of pages."""
-    return int(connection.read(cypher.COUNT_PAGES)[0][0])
+def count_pages(connection: Connection, after: str | None) -> int:
+    """Return the number of pages, or of those with a uri greater than ``after``."""
+    if after is None:
+        return int(connection.read(cypher.COUNT_PAGES)[0][0])
+    return int(connection.read(cypher.COUNT_PAGES_AFTER, {"after": after})[0][0])
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:

@@ -177,8 +177,8 @@ class Neo4jStore:
     def unlinked_pages(self) -> list[str]:
         return reader.unlinked_pages(self._connection)
 
-    def count_pages(self) -> int:
-        return reader.count_pages(self._connection)
+    def count_pages(self, after: str | None = None) -> int:
+        return reader.count_pages(self._connection, after)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         return reader.page_graphs(self._connection, uris)

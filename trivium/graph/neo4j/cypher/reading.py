@@ -113,6 +113,8 @@ UNLINKED_PAGES: LiteralString = "MATCH (p:Page) WHERE p.content_hash ENDS WITH '
 
 COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
 
+COUNT_PAGES_AFTER: LiteralString = "MATCH (p:Page) WHERE p.uri > $after RETURN count(p)"
+
 CHUNK_TEXTS: LiteralString = """
 UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) RETURN collect([uri, c.text])
 """
