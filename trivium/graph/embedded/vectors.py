@@ -153,7 +153,7 @@ def _read_some(database: Database, query: str, numbers: Rows) -> Iterator[list[t
 
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
-    """Store vectors of texts that some node has. Others are skipped."""
+    """Store vectors of texts that some node has. Others are skipped, and where nothing is stored the state stays."""
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
@@ -165,7 +165,7 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         [as_json(dict.fromkeys(map(text_hash, texts)))],
     ).fetchone()
     adjust(connection, {"vectors": new})
-    connection.executemany(
+    stored = connection.executemany(
         """
         INSERT OR REPLACE INTO vector (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1
         AND NOT EXISTS (SELECT 1 FROM vector WHERE text_id = text.id AND data = ?2)
@@ -176,7 +176,8 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         "INSERT OR REPLACE INTO vector_sum (text_id, crc) SELECT id, ?2 FROM text WHERE hash = ?1",
         ((text_hash(text), crc32(data[row].tobytes())) for row, text in enumerate(texts)),
     )
-    begin_state(connection)
+    if stored.rowcount > 0:
+        begin_state(connection)
 
 
 def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
@@ -214,7 +215,9 @@ def pending_sentences(database: Database) -> Pending[Passage]:
 
 
 def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
-    """Store the sentence vectors of passages that some chunk has. Others are skipped."""
+    """Store the sentence vectors of passages that some chunk has. Others are skipped, and where nothing is stored the
+    state stays.
+    """
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
@@ -223,7 +226,7 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         (text_hash(embedding_text(passage.headings, passage.text)), vectors.tobytes())
         for passage, vectors in zip(passages, codes, strict=True)
     ]
-    connection.executemany(
+    stored = connection.executemany(
         "INSERT OR REPLACE INTO sentences (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1"
         " AND EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)",
         rows,
@@ -233,7 +236,8 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         " AND EXISTS (SELECT 1 FROM sentences WHERE text_id = text.id)",
         ((key, crc32(data)) for key, data in rows),
     )
-    begin_state(connection)
+    if stored.rowcount > 0:
+        begin_state(connection)
 
 
 @dataclass(frozen=True, slots=True)
