@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -96,3 +97,24 @@ def reach(
             strict=True,
         )
     ]
+
+
+def of_nearest(found: Sequence[Reached], nodes: int, limit: int | None) -> list[Reached]:
+    """Merge chunks that were reached in several places from the nearest nodes of each: those of the ``nodes`` nearest of
+    all, in the order of :meth:`trivium.graph.protocols.VectorReader.expand_nearest`, at most ``limit``. A node of which
+    all chunks were reached from better nodes is not among them, and does not count.
+    """
+    scores = {chunk.source_node: round_score(chunk.score) for chunk in found}
+    best = set(sorted(scores, key=lambda node: (-scores[node], node))[:nodes])
+    return in_order([chunk for chunk in found if chunk.source_node in best], limit)
+
+
+def in_order(found: Iterable[Reached], limit: int | None) -> list[Reached]:
+    """Sort chunks by node, own cosine (those without a vector last), position and uri; at most ``limit``."""
+    ordered = sorted(found, key=_reached_key)
+    return ordered if limit is None else ordered[: max(limit, 0)]
+
+
+def _reached_key(chunk: Reached) -> tuple[float, float, int, str]:
+    cosine = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
+    return -round_score(chunk.score), cosine, chunk.position, chunk.uri

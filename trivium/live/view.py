@@ -7,7 +7,6 @@ of the collection. It has no links, so scores based on the graph are unknown (Na
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from trivium.embedding.base import Embedder
 from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import Condition
+from trivium.graph.nearness import of_nearest
 from trivium.graph.occurrences import count_terms
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
@@ -31,7 +31,6 @@ from trivium.graph.records import (
     TermCounts,
     Vectors,
     rank_key,
-    round_score,
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.view import StoreView
@@ -127,11 +126,7 @@ class LiveView(StoreView):
         if hop is Hop.CITED_IN:
             return found
         own = self._reached(vector, hop)
-        scores = {node.source_node: round_score(node.score) for node in (*found, *own)}
-        best = set(sorted(scores, key=lambda node: (-scores[node], node))[:nodes])
-        kept = [chunk for chunk in (*found, *own) if chunk.source_node in best]
-        kept.sort(key=_reached_key)
-        return kept if limit is None else kept[: max(limit, 0)]
+        return of_nearest([*found, *own], nodes, limit)
 
     def _reached(self, vector: Vectors, hop: Hop) -> list[Reached]:
         live = self.live
@@ -253,8 +248,3 @@ class LiveView(StoreView):
 
 def _cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
     return np.clip(dots(vectors, vector), -1.0, 1.0)
-
-
-def _reached_key(chunk: Reached) -> tuple[float, float, int, str]:
-    cosine = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
-    return -round_score(chunk.score), cosine, chunk.position, chunk.uri

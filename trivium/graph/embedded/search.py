@@ -13,8 +13,9 @@ from trivium.graph.embedded.ann_index import FEW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
+from trivium.graph.keyword_scores import keyword_scores
 from trivium.graph.nearness import Found, best, reach
-from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key
+from trivium.graph.records import Floats, Reached, Similarities, TermStatistics, Vectors, rank_key
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
@@ -23,8 +24,6 @@ COMPARED_AT_MOST = 8_192
 """In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
 _MARGIN = 1.5
 """Oversampling factor under a condition, relative to evenly distributed matches."""
-_K1, _B = 1.2, 0.75
-"""The constants of tantivy's BM25."""
 _SCAN_SHARE = 4
 """All rows of an in-memory matrix are scanned when more than one in this many can be a result."""
 
@@ -204,13 +203,10 @@ def score_words(
     """Return BM25 scores, computed as in the keyword index, and rows of the chunks that contain some of the terms."""
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
-    in_chunks = frequency(wanted)
-    count, mean = len(indexes.topology.terms), indexes.topology.mean_terms
-    idf = np.log1p((count - in_chunks + 0.5) / (in_chunks + 0.5))
-    often = counts.text + counts.headings
-    norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(mean, 1e-9)
-    scores = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
-    some = np.flatnonzero(often.sum(axis=1))
+    topology = indexes.topology
+    statistics = TermStatistics(len(topology.terms), topology.mean_terms, frequency(wanted))
+    scores = keyword_scores(counts, statistics)
+    some = np.flatnonzero((counts.text + counts.headings).sum(axis=1))
     return scores[some].tolist(), rows[some]
 
 
