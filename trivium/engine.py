@@ -301,6 +301,28 @@ class Engine:
 
         return restore(file, store, progress)
 
+    @staticmethod
+    def create_shards(
+        folder: str | Path, stores: Sequence[str | Path] = (), *, new: int = 0, replace: bool = False
+    ) -> list[Path]:
+        """Make a folder that stands for several folder stores. :meth:`open` opens it, and finds what is in any of them;
+        see :func:`trivium.graph.shards.create_shards`.
+        """
+        from trivium.graph.shards import create_shards
+
+        return create_shards(folder, stores, new=new, replace=replace)
+
+    @staticmethod
+    def split(
+        store: str | Path, folder: str | Path, into: int, progress: Progress | None = None
+    ) -> list[Path]:
+        """Copy a store into several folder stores, and make a folder that stands for them; see
+        :func:`trivium.graph.shards.split_store`.
+        """
+        from trivium.graph.shards import split_store
+
+        return split_store(store, folder, into, progress)
+
     def evaluate(
         self,
         questions: str | Path | Sequence[Question],

@@ -268,10 +268,9 @@ def check_embedder_for(language: str | None, embedder: str | Embedder | None, st
     if language is None or check_language(language) == AUTO:
         return
     from trivium.embedding.registry import default_name
-    from trivium.graph.embedded import EmbeddedStore
-    from trivium.graph.factory import is_address
+    from trivium.graph.factory import may_hold_something
 
-    if not (is_address(store) or EmbeddedStore.exists(store)):
+    if not may_hold_something(store):
         from trivium.index.languages import check_embedder_knows
 
         name = embedder if embedder is None or isinstance(embedder, str) else embedder.identity.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from trivium.errors import StoreError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.embedded.discard import discard_empty
 from trivium.graph.protocols import GraphStore
+from trivium.graph.sharded.manifest import FILE, is_sharded, read_manifest
 
 if TYPE_CHECKING:
     from trivium.graph.neo4j import Neo4jStore
@@ -26,11 +27,36 @@ def is_address(store: str | Path) -> bool:
 
 
 def open_store(store: str | Path) -> GraphStore:
-    """The store in a folder, or in the database at a ``bolt://`` or ``neo4j://`` address. Raises
-    StoreNotFoundError and StoreFormatError, ConfigurationError for another kind of address."""
+    """The store in a folder, the stores that a folder names (:mod:`trivium.graph.sharded`), or that in the database at a
+    ``bolt://`` or ``neo4j://`` address. Raises StoreNotFoundError and StoreFormatError, EmbedderMismatchError for shards
+    of different embedders, ConfigurationError for another kind of address."""
     if is_address(store):
         return _neo4j().open(str(store))
-    return EmbeddedStore.open(store)
+    return _open_shards(store) if is_sharded(store) else EmbeddedStore.open(store)
+
+
+def exists(store: str | Path) -> bool:
+    """Whether there is a store in a folder, or the names of several."""
+    return EmbeddedStore.exists(store) or is_sharded(store)
+
+
+def _open_shards(store: str | Path) -> GraphStore:
+    from trivium.graph.sharded.store import ShardedStore
+
+    manifest = read_manifest(store)
+    with ExitStack() as stack:
+        shards = []
+        for path in manifest.paths:
+            try:
+                shards.append(stack.enter_context(EmbeddedStore.open(path)))
+            except StoreNotFoundError as error:
+                raise StoreNotFoundError(
+                    f"there is no store at {path}, which {manifest.folder / FILE} names as a shard: bring it back, or"
+                    f" leave it out  (trivium shards create {store} STORE... --replace)"
+                ) from error
+        opened = ShardedStore(manifest, shards)
+        stack.pop_all()
+        return opened
 
 
 def open_or_create_store(store: str | Path) -> GraphStore:
@@ -40,6 +66,8 @@ def open_or_create_store(store: str | Path) -> GraphStore:
             return _neo4j().open(str(store))
         except StoreNotFoundError:
             return _neo4j().create(str(store))
+    if is_sharded(store):
+        return open_store(store)
     if not EmbeddedStore.exists(store):
         try:
             return EmbeddedStore.create(store)
@@ -51,7 +79,7 @@ def open_or_create_store(store: str | Path) -> GraphStore:
 
 def may_hold_something(store: str | Path) -> bool:
     """Whether there is a store in a folder; that of a server is not asked."""
-    return is_address(store) or EmbeddedStore.exists(store)
+    return is_address(store) or exists(store)
 
 
 @contextmanager
@@ -74,7 +102,7 @@ def _remover(store: str | Path) -> Callable[[], object]:
             if _neo4j().is_empty(str(store)):
                 return lambda: _neo4j().discard_empty(str(store))
         return lambda: None
-    if EmbeddedStore.exists(store):
+    if exists(store):
         return lambda: None
     with_folder = not Path(store).exists()
     return lambda: EmbeddedStore.exists(store) and discard_empty(Path(store), with_folder=with_folder)
