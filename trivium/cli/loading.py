@@ -35,6 +35,7 @@ PANELS: dict[str, dict[str, str]] = {
         "backup": "backup.backup",
         "restore": "backup.restore",
         "export": "export.export",
+        "shards": "shards.shards",
     },
     "For other programs": {
         "mcp": "mcp.mcp",
