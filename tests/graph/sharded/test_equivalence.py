@@ -52,7 +52,7 @@ def _state(store: GraphStore, without: tuple[str, ...]) -> dict[str, Any]:
 
 
 @given(_steps)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=_PHASES)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=_PHASES)
 def test_shards_answer_as_one_store_after_any_history(steps: list[tuple[str, Any]]) -> None:
     """Of pages that cite one another and have no aliases: graph, words, vectors, and searches to 6 digits."""
     with (
@@ -69,7 +69,7 @@ def test_shards_answer_as_one_store_after_any_history(steps: list[tuple[str, Any
 
 
 @given(st.lists(pages, min_size=2, max_size=8), st.integers(2, 4))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=_PHASES)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=_PHASES)
 def test_a_split_store_answers_as_the_whole_one(written: list[PageGraph], into: int) -> None:
     """With aliases, types and vectors: nothing waits to be embedded, and who cites whom is the same."""
     with TemporaryDirectory() as name:
@@ -120,4 +120,4 @@ def test_document_frequencies_are_those_of_all_shards(tmp_path: Path) -> None:
         statistics = store.term_statistics(["red", "moon", "none"])
         assert statistics.chunks == 3
         assert statistics.document_frequency.tolist() == [3, 2, 0]
-        assert statistics.mean_length == (2 + 3 + 4) / 3 or statistics.mean_length == (1 + 2 + 3) / 3
+        assert statistics.mean_length == (2 + 3 + 4) / 3
