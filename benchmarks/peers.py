@@ -6,7 +6,8 @@
 The store is a Neo4j store of Trivium with vectors. ``neo4j-graphrag`` and ``langchain-neo4j`` search its chunks through
 their public interfaces, with its vector index and a full-text index over the text, which is created for them and
 dropped at the end. Nothing else is written. Every question is sent to every system, in shuffled order, before the next
-question; all embed it with the same model, and the time includes it. Prints one table per question file.
+question; all embed it with the same model, and the time includes it. Prints one table per question file. ``--only``
+limits it to some systems: each row of Trivium has a copy of the store in memory of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -72,6 +73,13 @@ def main() -> None:
         default=1,
         help="effective_search_ratio of the peers: factor by which they oversample neighbours from the vector index"
         " (default 1, as in the peers).",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="Ask only systems whose name contains this; may be repeated.",
     )
     add_folds(parser)
     parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
@@ -137,16 +145,6 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
     vectors = VECTOR_INDEXES[Label.CHUNK]
     embedder = engine.embedder
     with ExitStack() as stack:
-        # A store caches its latest answers: with one store for all, systems asked later would profit from earlier ones.
-        other, third = (
-            stack.enter_context(trivium.Engine.open(given.store, remembered_questions=0)) for _ in range(2)
-        )
-        begun = time.perf_counter()
-        kept = [replicate(each) for each in (engine, other, third)]
-        console.print(
-            f"read into memory by {sum(kept)} of {len(kept)} engines,"
-            f" {(time.perf_counter() - begun) / len(kept):.1f} s each"
-        )
         driver = stack.enter_context(
             GraphDatabase.driver(
                 address.uri,
@@ -155,19 +153,39 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
             )
         )
         words = stack.enter_context(text_index(driver, address.database))
-        systems = [
-            System(*default_search(third, K, given.folds, given.questions)),
-            System("Trivium, convex", lambda text: ranking(engine.search(text, K, fusion="convex"))),
-            System("Trivium, vector", lambda text: ranking(other.search(text, K, ["vector"]))),
+        peers = [
             *graphrag_systems(driver, address.database, vectors, words, embedder, K, given.ratio),
             *stack.enter_context(langchain_systems(address, vectors, words, embedder, K, given.ratio)),
             System("(embedding the question)", lambda text: _embed(engine, text), judged=False),
         ]
+        own, begun = _own_systems(stack, given), time.perf_counter()
+        wanted = [system for system in (*own, *peers) if _is_wanted(system, given.only)]
+        kept = [replicate(own[system]) for system in wanted if system in own]
+        seconds = (time.perf_counter() - begun) / max(1, len(kept))
+        console.print(f"read into memory by {sum(kept)} of {len(kept)} engines, {seconds:.1f} s each")
         (server,) = driver.execute_query(
             "CALL dbms.components() YIELD versions, edition RETURN versions[0] + ' ' + edition",
             database_=address.database,
         ).records
-        yield systems, ", ".join([f"Neo4j {server[0]}", *(f"{name} {version(name)}" for name in PACKAGES)])
+        yield wanted, ", ".join([f"Neo4j {server[0]}", *(f"{name} {version(name)}" for name in PACKAGES)])
+
+
+def _own_systems(stack: ExitStack, given: argparse.Namespace) -> dict[System, trivium.Engine]:
+    """Return the systems of Trivium. Each has an engine of its own: a store caches its latest answers, so that with one
+    for all, systems asked later would profit from earlier ones.
+    """
+    first, second, third = (
+        stack.enter_context(trivium.Engine.open(given.store, remembered_questions=0)) for _ in range(3)
+    )
+    return {
+        System(*default_search(first, K, given.folds, given.questions)): first,
+        System("Trivium, convex", lambda text: ranking(second.search(text, K, fusion="convex"))): second,
+        System("Trivium, vector", lambda text: ranking(third.search(text, K, ["vector"]))): third,
+    }
+
+
+def _is_wanted(system: System, only: Sequence[str]) -> bool:
+    return not only or any(text in system.name for text in only)
 
 
 def replicate(engine: trivium.Engine) -> bool:

@@ -73,8 +73,8 @@ def found(connection: Connection) -> tuple[Nodes, Edges]:
         edges[(_key(one, of_one), kind, _frozen(properties), _key(other, of_other))] += 1
     for key in nodes:
         if key[-1] == "Trivium":
-            for property_of_this_database in ("generation", "uuid"):
-                del nodes[key][property_of_this_database]
+            for property_of_this_database in ("generation", "uuid", "changes"):
+                nodes[key].pop(property_of_this_database, None)
     return nodes, edges
 
 

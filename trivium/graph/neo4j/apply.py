@@ -8,6 +8,7 @@ from typing import Any
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts, insert_pages
 from trivium.graph.neo4j.questions import answer, answered_by, drop_unanswered
@@ -33,15 +34,16 @@ Cites = dict[str, list[str]]
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """The consequences of a change. ``cites`` are those of the chunks to insert (by uri), ``recited`` those of
-    existing chunks whose citations change (by element id). ``entities`` maps required entities that exist to their
-    element ids, ``new`` are those to create, ``unused`` those that may be unused afterwards. ``vectors`` and
-    ``sentences`` (by text hash) are for the nodes to create.
+    existing chunks whose citations change (by element id), and ``recited_uris`` the uris of these. ``entities`` maps
+    required entities that exist to their element ids, ``new`` are those to create, ``unused`` those that may be unused
+    afterwards. ``vectors`` and ``sentences`` (by text hash) are for the nodes to create.
     """
 
     titles: Titles
     statements: Statements
     cites: Cites
     recited: Cites
+    recited_uris: list[str]
     entities: dict[str, str]
     new: list[Parameters]
     unused: list[str]
@@ -77,11 +79,23 @@ async def apply_change(
         await embed_stated(transaction, plan.statements, entities)
     await keep_sentences(transaction, plan.sentences)
 
-    await in_batches(transaction, cypher.DROP_ENTITIES, "uris", plan.unused)
+    dropped = await in_batches(transaction, cypher.DROP_ENTITIES, "uris", plan.unused)
     unstated = sorted({kind for _, kind, _ in plan.statements.withdrawn})
     await in_batches(transaction, cypher.DROP_TYPES, "types", unstated)
     await terms.apply(transaction)
-    await next_version(transaction, terms.total)
+    touched = Touched.by(
+        pages=[*change.loaded, *change.emptied],
+        chunks=plan.recited_uris,
+        entities=[
+            *created,
+            *(uri for (uri,) in dropped),
+            *plan.statements.entities,
+            *plan.statements.released,
+        ],
+        aliases=[*(row["uri"] for row in plan.titles.rows), *plan.titles.unclaimed],
+        types=[*(row["type"] for row in plan.statements.types), *unstated],
+    )
+    await next_version(transaction, touched, terms=terms.total)
 
 
 async def _plan(
@@ -90,7 +104,7 @@ async def _plan(
     titles = await reconcile_titles(
         transaction, added=change.added, removed=change.removed, claims=change.claims
     )
-    through = await _citing_through(transaction, titles, change.emptied)
+    through, recited_uris = await _citing_through(transaction, titles, change.emptied)
     statements = await reconcile_statements(transaction, change, titles)
     await titles.learn(transaction, _titles(parts.citations, through))
     released = await _released(transaction, change, titles, through, statements)
@@ -109,6 +123,7 @@ async def _plan(
         statements=statements,
         cites=cites,
         recited=recited,
+        recited_uris=recited_uris,
         entities=entities,
         new=new,
         unused=[uri for uri in released if uri not in wanted],
@@ -119,11 +134,13 @@ async def _plan(
 
 async def _citing_through(
     transaction: AsyncManagedTransaction, titles: Titles, emptied: Sequence[str]
-) -> dict[str, list[str]]:
-    """Map element ids to citations, for the remaining chunks that cite something through a title with a new target."""
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Map element ids to citations, for the remaining chunks that cite something through a title with a new target;
+    and return the uris of these chunks.
+    """
     moved = [{"title": title, "old": old} for title, (old, _) in titles.moved.items()]
     found = await in_batches(transaction, cypher.CITING_THROUGH, "moved", moved, emptied=list(emptied))
-    return {row[0]: row[1] for row in found}
+    return {row[0]: row[1] for row in found}, [row[2] for row in found]
 
 
 async def _released(

@@ -90,6 +90,8 @@ class StoreCache:
         self.counted: LruCache[str, tuple[int, int, int]] = LruCache(1)
         self.cited: LruCache[Condition, frozenset[str]] = LruCache(CONDITIONS)
         self.projecting = threading.Lock()
+        self.projected: tuple[str | None, Adjacency | None] = (None, None)
+        """The latest adjacency, with the uuid of its state."""
         self._reading = threading.Lock()
         self._state: StoreState | None = None
         self._read_at = 0.0
@@ -146,6 +148,7 @@ class StoreCache:
     def clear(self) -> None:
         """Drop all cached data."""
         self.forget_state()
+        self.projected = (None, None)
         caches: tuple[LruCache[Any, Any], ...] = (
             self.vectors,
             self.sentences,

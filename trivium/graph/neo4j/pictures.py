@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cache import StoreCache
+from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import pictures as cypher
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
@@ -64,7 +65,7 @@ def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], v
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
         await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_A_STATEMENT)
-        await next_version(transaction, vectors_only=True)
+        await next_version(transaction, Touched(), vectors_only=True)
 
     connection.write(write)
 

@@ -1,5 +1,5 @@
-"""The graph of the walk: read from the database once and cached until the graph changes, in memory and in a local
-file for the next process.
+"""The graph of the walk: read from the database once and cached, in memory and in a local file for the next process.
+After a change it is brought up to date with what the change touched, if the database says so.
 
 The files may be deleted at any time, and one that cannot be read or written is ignored.
 """
@@ -11,6 +11,7 @@ import os
 import uuid
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from trivium.common.files import replacing
 from trivium.graph.adjacency import link, make_adjacency, own_pages
 from trivium.graph.arrays import Arrays, Csr, Rows, load_arrays
 from trivium.graph.neo4j.cache import StoreCache, StoreState
+from trivium.graph.neo4j.change_log import KEPT_CHANGES, read_log, touched_since
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
+from trivium.graph.neo4j.projection_patch import patch
 from trivium.graph.records import Adjacency
 from trivium.graph.string_table import pack_strings
 from trivium.settings import load_settings
@@ -60,14 +63,39 @@ def _load(connection: Connection, cache: StoreCache) -> Adjacency:
     for _ in range(_ATTEMPTS):
         before = cache.state(connection, now=True)
         kept = load_file(before)
-        adjacency = _read(connection) if kept is None else kept
+        patched = None if kept is not None else _patched(connection, cache, before)
+        adjacency = kept or patched or _read(connection)
         if kept is None:
             if cache.state(connection, now=True).content_key != before.content_key:
                 continue
-            save_file(before, adjacency)
+            if patched is None or not _has_recent_file(connection):
+                save_file(before, adjacency)
         cache.adjacency.put(before.content_key, {_LINKS: adjacency})
+        cache.projected = (before.uuid, adjacency)
         break
     return adjacency
+
+
+def _has_recent_file(connection: Connection) -> bool:
+    """Whether the next process finds a file from which it can go on, for some changes more."""
+    return any(has_file(write.before) for write in read_log(connection)[-KEPT_CHANGES // 2 :])
+
+
+def _patched(connection: Connection, cache: StoreCache, state: StoreState) -> Adjacency | None:
+    """Return the adjacency of a state from an earlier one, in memory or in a file, and what was touched since. None if
+    there is none, or that is not known.
+    """
+    log = read_log(connection)
+    known, old = cache.projected
+    if known is None:
+        # The file of the latest of the states before.
+        known = next((each.before for each in reversed(log) if has_file(each.before)), None)
+    touched = None if known is None else touched_since(log, known, state.version)
+    if touched is None:
+        return None
+    if old is None:
+        old = load_file(replace(state, uuid=known))
+    return None if old is None else patch(connection, old, touched)
 
 
 def _read(connection: Connection) -> Adjacency:
@@ -114,9 +142,15 @@ def _rows_of(numbers: Rows, wanted: Rows) -> Rows:
 # -- the file ----------------------------------------------------------------------------------------------------
 
 
+def has_file(uuid: str) -> bool:
+    """Whether the projection of the state with this uuid is kept."""
+    path = _path(uuid)
+    return path is not None and path.exists()
+
+
 def load_file(state: StoreState) -> Adjacency | None:
     """Load the projection of a store in this state from its file, if there is one."""
-    path = _path(state)
+    path = _path(state.uuid)
     if path is None or not path.exists():
         return None
     try:
@@ -131,7 +165,7 @@ def load_file(state: StoreState) -> Adjacency | None:
 
 def save_file(state: StoreState, adjacency: Adjacency) -> None:
     """Save a projection, and delete the least recently used files."""
-    path = _path(state)
+    path = _path(state.uuid)
     if path is None or len(adjacency.chunks) < WORTH_KEEPING:
         return
     arrays = {
@@ -151,10 +185,10 @@ def save_file(state: StoreState, adjacency: Adjacency) -> None:
         _log.warning("the projection is not kept in %s: %s", path, error)
 
 
-def _path(state: StoreState) -> Path | None:
-    """Return the file for a store in this state; None if nothing distinguishes it from other stores."""
+def _path(known: str | None) -> Path | None:
+    """Return the file for a store in the state with this uuid; None if nothing distinguishes it from other stores."""
     try:
-        identity = uuid.UUID(state.uuid)
+        identity = uuid.UUID(known)
     except (TypeError, ValueError, AttributeError):
         return None
     return load_settings().home / FOLDER / f"{identity}.npz"

@@ -9,6 +9,7 @@ from neo4j import AsyncManagedTransaction
 
 from trivium.common.iteration import batched
 from trivium.errors import StoreFormatError
+from trivium.graph.neo4j.change_log import KEPT_CHANGES, Touched
 from trivium.graph.neo4j.connection import Rows, rows
 from trivium.graph.neo4j.cypher import writing as cypher
 
@@ -46,9 +47,20 @@ async def in_batches(
 
 
 async def next_version(
-    transaction: AsyncManagedTransaction, terms: int = 0, *, vectors_only: bool = False
+    transaction: AsyncManagedTransaction,
+    touched: Touched | None = None,
+    *,
+    terms: int = 0,
+    vectors_only: bool = False,
 ) -> None:
-    """Start a new version of the store, so that readers drop cached data of earlier ones. With ``vectors_only``
-    cached links and words remain valid. ``terms`` is the change in the total number of search terms.
+    """Start a new version of the store, so that readers drop cached data of earlier ones, except for what was not
+    ``touched`` (None: anything may have been). With ``vectors_only`` cached links and words remain valid. ``terms`` is
+    the change in the total number of search terms.
     """
-    await rows(transaction, cypher.NEXT_VERSION, {"terms": terms, "vectors_only": vectors_only})
+    noted = {
+        "touched": "" if touched is None else touched.to_text(),
+        "kept": KEPT_CHANGES,
+        "terms": terms,
+        "vectors_only": vectors_only,
+    }
+    await rows(transaction, cypher.NEXT_VERSION, noted)

@@ -17,6 +17,7 @@ from trivium.common.iteration import batched
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.cache import StoreCache
+from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning, writing
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
@@ -65,7 +66,7 @@ def set_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
             writing.SET_EMBEDDER,
             {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
         )
-        await next_version(transaction, vectors_only=True)
+        await next_version(transaction, Touched(), vectors_only=True)
 
     connection.write(write)
 
@@ -169,7 +170,7 @@ def _put(
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
         await keep(transaction, found)
-        await next_version(transaction, vectors_only=True)
+        await next_version(transaction, Touched.by(texts=found), vectors_only=True)
 
     if found:
         connection.write(write)

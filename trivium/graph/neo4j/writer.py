@@ -12,6 +12,7 @@ from trivium.errors import ConfigurationError
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
+from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import writing as cypher
@@ -130,7 +131,7 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
         await keep_vectors(
             transaction, {keys[uri]: vectors[keys[uri]] for uri in renamed if keys[uri] in vectors}
         )
-        await next_version(transaction)
+        await next_version(transaction, Touched.by(entities=changed))
         return len(changed)
 
     return connection.write(write)

@@ -19,6 +19,9 @@ RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimensio
   t.languages
 """
 
+# What the latest writes touched, oldest first; null before the first.
+READ_CHANGES: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.changes"
+
 # The decision on the store's fusion; null if there is none.
 READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
 

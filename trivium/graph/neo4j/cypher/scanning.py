@@ -120,6 +120,21 @@ WITH c ORDER BY c.uri LIMIT $limit
 RETURN collect([[(c)-[:cites]->(e) | id(e)], c.uri])
 """
 
+# The same by uris, for what changes touched: the chunks of pages and further chunks, with what they cite, and which of
+# some entities exist.
+TOUCHED_CITATIONS: LiteralString = """
+CALL () {
+  UNWIND $pages AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk) RETURN c
+  UNION
+  UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) RETURN c
+}
+RETURN collect([c.uri, [(c)-[:cites]->(e) | e.uri]])
+"""
+
+TOUCHED_ENTITIES: LiteralString = """
+UNWIND $entities AS uri MATCH (e:Entity {uri: uri}) RETURN collect(uri)
+"""
+
 # -- the replica of a store in memory ----------------------------------------------------------------------------
 
 REPLICA_CHUNKS: LiteralString = """

@@ -10,11 +10,15 @@ from typing import LiteralString
 # only afterwards, which is why none of them is set to itself.
 LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
 
-NEXT_VERSION: LiteralString = (
-    "MATCH (t:Trivium {id: 1})"
-    " SET t.generation = t.generation + 1, t.term_total = t.term_total + $terms,"
-    " t.uuid = CASE WHEN $vectors_only THEN t.uuid ELSE randomUUID() END"
-)
+# Every write notes what it touched, see trivium.graph.neo4j.change_log.
+NEXT_VERSION: LiteralString = """
+MATCH (t:Trivium {id: 1})
+WITH t, t.generation + 1 AS generation, coalesce(t.uuid, '') AS before,
+  CASE WHEN $vectors_only THEN t.uuid ELSE randomUUID() END AS after
+SET t.generation = generation, t.term_total = t.term_total + $terms, t.uuid = after,
+  t.changes = (coalesce(t.changes, [])
+    + [toString(generation) + ' ' + before + ' ' + coalesce(after, '') + ' ' + $touched])[-$kept..]
+"""
 
 # -- titles and aliases ------------------------------------------------------------------------------------------
 
@@ -72,7 +76,7 @@ UNWIND $uris AS uri MATCH (a:Alias {uri: uri}) WHERE NOT EXISTS { (a)-[:alias_of
 CITING_THROUGH: LiteralString = """
 UNWIND $moved AS row MATCH (e:Entity {uri: row.old})-[:cited_in]->(c:Chunk) WHERE row.title IN c.citations
 WITH DISTINCT c MATCH (c)-[:is_chunk_of]->(p:Page) WHERE NOT p.uri IN $emptied
-RETURN elementId(c), c.citations
+RETURN elementId(c), c.citations, c.uri
 """
 
 STATING_ABOUT: LiteralString = """
@@ -298,6 +302,7 @@ UNWIND $uris AS uri MATCH (q:Question {uri: uri}) WHERE NOT EXISTS { (q)<-[:is_a
 
 DROP_ENTITIES: LiteralString = """
 UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) WHERE NOT e:Page AND NOT EXISTS { (e)--() } DELETE e
+RETURN uri
 """
 
 DROP_TYPES: LiteralString = """
