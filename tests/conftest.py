@@ -21,7 +21,8 @@ from tests.neo4j_servers import neo4j_5, neo4j_2026
 __all__ = ["neo4j_5", "neo4j_2026"]
 
 ASKS_SHARED_SERVERS = re.compile(
-    r"tests/graph/neo4j/|tests/browser/test_neo4j_|tests/e2e/test_(neo4j_faults|neo4j_hostile|explore_guide)\.py"
+    r"tests/graph/neo4j/|tests/browser/test_neo4j_"
+    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_guide)\.py"
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""

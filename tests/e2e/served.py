@@ -18,7 +18,7 @@ import requests
 
 
 @contextmanager
-def serve(store: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serve(store: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server on a free port, and its address as it printed it."""
     with started(["-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]) as server:
         yield server
