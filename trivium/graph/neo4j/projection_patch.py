@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from trivium.common.ragged import expand_ranges
 from trivium.graph.adjacency import link, make_adjacency
 from trivium.graph.arrays import Rows
-from trivium.graph.moves import Moves
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
+from trivium.graph.neo4j.sorted_uris import settle
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import page_of
 
@@ -35,10 +34,10 @@ def update(
     """
     there = {*entities, *(uri for cited in cites.values() for uri in cited)}
     lost = [uri for uri in touched.entities | touched.pages if uri not in there]
-    chunks, of_chunks = _settled(old.chunks, _touched_chunks(old, touched), sorted(cites))
+    chunks, of_chunks = settle(old.chunks, _touched_chunks(old, touched), sorted(cites))
     entity_rows = np.array([old.entity_rows[uri] for uri in lost if uri in old.entity_rows], dtype=np.int64)
     new = sorted(uri for uri in there if uri not in old.entity_rows)
-    names, of_entities = _settled(old.entities, np.sort(entity_rows), new)
+    names, of_entities = settle(old.entities, np.sort(entity_rows), new)
 
     count = len(old.chunks)
     citing = of_chunks.follow(np.repeat(np.arange(count), np.diff(old.indptr[: count + 1])))
@@ -64,14 +63,3 @@ def _touched_chunks(old: Adjacency, touched: Touched) -> Rows:
     own = expand_ranges(ranges[:, 0], ranges[:, 1] - ranges[:, 0])[1]
     further = [old.chunk_rows[uri] for uri in touched.chunks if uri in old.chunk_rows]
     return np.union1d(own, np.array(further, dtype=np.int64))
-
-
-def _settled(old: Sequence[str], gone: Rows, new: Sequence[str]) -> tuple[list[str], Moves]:
-    """Return sorted uris without the rows ``gone`` and with ``new`` ones, and where the rows are now."""
-    places = np.array([bisect_left(old, uri) for uri in new], dtype=np.int64)
-    moves = Moves.of(len(old), gone, places)
-    uris: list[str] = []
-    following = iter(new)
-    for _, begin, end in moves.pieces():
-        uris += [next(following)] if begin < 0 else old[begin:end]
-    return uris, moves

@@ -137,23 +137,27 @@ UNWIND $entities AS uri MATCH (e:Entity {uri: uri}) RETURN collect(uri)
 
 # -- the replica of a store in memory ----------------------------------------------------------------------------
 
-REPLICA_CHUNKS: LiteralString = """
-MATCH (c:Chunk) WHERE c.uri >= $after
-WITH c ORDER BY c.uri LIMIT $limit
-RETURN collect([
+_CHUNK: LiteralString = """[
   c.embedding, c.position, c.sentences, c.search_terms, c.heading_count, [(c)-[:cites]->(e) | e.uri],
   c.text, c.kind, c.start, c.end, c.token_count, c.first_page, c.last_page, c.uri
-])
+]"""
+
+REPLICA_CHUNKS: LiteralString = f"""
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit
+RETURN collect({_CHUNK})
 """
 
 # Stated relations, at their source; facts of a page if the entity is one.
-REPLICA_ENTITIES: LiteralString = """
-MATCH (e:Entity) WHERE e.uri >= $after
-WITH e ORDER BY e.uri LIMIT $limit
-RETURN collect([
+_ENTITY: LiteralString = """[
   e.embedding, e.name, e.short_name, [(e)-[r:semantic_rel]->(o:Entity) WHERE r.stated | [r.type, o.uri]],
   CASE WHEN e:Page THEN [coalesce(e.path, e.source, ''), coalesce(e.format, ''), e.metadata] END, e.uri
-])
+]"""
+
+REPLICA_ENTITIES: LiteralString = f"""
+MATCH (e:Entity) WHERE e.uri >= $after
+WITH e ORDER BY e.uri LIMIT $limit
+RETURN collect({_ENTITY})
 """
 
 REPLICA_SECTIONS: LiteralString = """
@@ -170,4 +174,47 @@ RETURN collect([a.name, a.short_name, a.leads_to, a.uri])
 REPLICA_TYPES: LiteralString = """
 MATCH (t:RelationType) WHERE t.type >= $after
 WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.embedding, t.type])
+"""
+
+# The same rows of what changes touched.
+TOUCHED_CHUNKS: LiteralString = f"""
+CALL () {{
+  UNWIND $pages AS uri MATCH (:Page {{uri: uri}})<-[:is_chunk_of]-(c:Chunk) RETURN c
+  UNION
+  UNWIND $chunks AS uri MATCH (c:Chunk {{uri: uri}}) RETURN c
+  UNION
+  UNWIND $texts AS hash MATCH (c:Chunk {{text_hash: hash}}) RETURN c
+}}
+RETURN collect({_CHUNK})
+"""
+
+TOUCHED_NODES: LiteralString = f"""
+CALL () {{
+  UNWIND $entities AS uri MATCH (e:Entity {{uri: uri}}) RETURN e
+  UNION
+  UNWIND $texts AS hash MATCH (e:Entity {{text_hash: hash}}) RETURN e
+}}
+RETURN collect({_ENTITY})
+"""
+
+TOUCHED_SECTIONS: LiteralString = """
+CALL () {
+  UNWIND $pages AS uri MATCH (:Page {uri: uri})<-[:is_subchapter_of]-(s:SubChapter) RETURN s
+  UNION
+  UNWIND $texts AS hash MATCH (s:SubChapter {text_hash: hash}) RETURN s
+}
+RETURN collect([s.embedding, s.position, s.uri])
+"""
+
+TOUCHED_ALIASES: LiteralString = """
+UNWIND $aliases AS uri MATCH (a:Alias {uri: uri}) RETURN collect([a.name, a.short_name, a.leads_to, a.uri])
+"""
+
+TOUCHED_TYPES: LiteralString = """
+CALL () {
+  UNWIND $types AS type MATCH (t:RelationType {type: type}) RETURN t
+  UNION
+  UNWIND $texts AS hash MATCH (t:RelationType {text_hash: hash}) RETURN t
+}
+RETURN collect([t.embedding, t.type])
 """

@@ -32,6 +32,7 @@ class ReplicaKeeper:
         self._limit = limit
         self._lock = threading.Lock()
         self._replica: Replica | None = None
+        self._earlier: Replica | None = None
         self._seen: Hashable = None
         self._since = 0.0
         self._questions = 0
@@ -50,7 +51,8 @@ class ReplicaKeeper:
             if self._replica is not None:
                 if self._replica.state == state:
                     return self._replica
-                self._replica = None  # its state will not return
+                # Its state will not return, but most of it is the next one's.
+                self._earlier, self._replica = self._replica, None
             self._count(state)
             return None
 
@@ -64,7 +66,7 @@ class ReplicaKeeper:
         """Drop the replica and stop reading."""
         with self._lock:
             self._closed = True
-            self._replica = None
+            self._replica = self._earlier = None
 
     def join(self) -> None:
         """Wait until no read is in progress."""
@@ -102,8 +104,10 @@ class ReplicaKeeper:
 
     def _read(self) -> None:
         state = self._cache.state(self._connection, now=True)
+        with self._lock:
+            earlier = self._replica or self._earlier
         try:
-            replica = load(self._connection, self._cache, self._limit, lambda: not self._closed)
+            replica = load(self._connection, self._cache, self._limit, lambda: not self._closed, earlier)
         except TooLargeError:
             _log.info(
                 "the store at %s takes more than %d MB of memory: the server answers every question",
@@ -112,7 +116,8 @@ class ReplicaKeeper:
             )
             with self._lock:
                 self._refused = state.key
+                self._replica = self._earlier = None
             return
         with self._lock:
-            if not self._closed:
-                self._replica = replica
+            if not self._closed and replica is not None:
+                self._replica, self._earlier = replica, None

@@ -46,20 +46,27 @@ ChunkFacts = tuple[str, str, int, int, int, int | None, int | None]
 PageFacts = tuple[str, str, str | None]
 """Document, format and metadata as stored."""
 
+EntityNames = tuple[str | None, str | None]
+"""Normalised name and shortened name."""
+AliasFacts = tuple[str | None, str | None, str | None]
+"""Name, shortened name, and the entity it leads to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Topology:
     """Chunks, entities and sections by row, each sorted by uri, and their hierarchy.
 
-    ``page`` and ``section`` (chunks,) are the entity row of a chunk's page, and the section directly above it, -1
-    directly under the page. ``cites``: chunk -> entities. ``cited_in``: entity -> chunks, by page and position.
-    ``page_chunks``, ``page_sections``: page entity -> its chunks and sections by position. ``section_chunks``:
-    section -> the chunks directly under it, by position. Pages are identified by their entity rows.
+    ``section_position`` are the positions of sections on their pages. ``page`` and ``section`` (chunks,) are the entity
+    row of a chunk's page, and the section directly above it, -1 directly under the page. ``cites``: chunk -> entities.
+    ``cited_in``: entity -> chunks, by page and position. ``page_chunks``, ``page_sections``: page entity -> its chunks
+    and sections by position. ``section_chunks``: section -> the chunks directly under it, by position. Pages are
+    identified by their entity rows.
     """
 
     adjacency: Adjacency
     sections: Sequence[str]
     section_rows: Mapping[str, int]
+    section_position: Rows
     position: Rows
     page: Rows
     section: Rows
@@ -93,7 +100,7 @@ class Topology:
 class Replica:
     """What a search reads of a store in one ``state``. ``sentences``: sentence vectors of all chunks. ``relations``:
     entity -> the relations that start or end at it. ``names``: normalised name -> the entity it most likely refers
-    to. Read-only and thread-safe.
+    to, made of ``entity_names`` (the names of each entity by row) and ``aliases`` (by uri). Read-only and thread-safe.
     """
 
     state: StoreState
@@ -104,6 +111,8 @@ class Replica:
     words: Words
     relations: Mapping[str, Sequence[RelationEdge]]
     names: Mapping[str, str]
+    entity_names: Sequence[EntityNames]
+    aliases: Mapping[str, AliasFacts]
     facts: Sequence[ChunkFacts]
     page_facts: Mapping[str, PageFacts]
     _searches: SingleFlight[tuple[Label, int, bytes], Rows] = field(

@@ -57,7 +57,11 @@ class Words:
         """
         numbers = np.concatenate([np.empty(0, dtype=np.int32), *(own for own, _ in chunks)])
         lengths = [(len(own) - headings, headings) for own, headings in chunks]
-        sizes = np.array(lengths, dtype=np.int64).reshape(-1, 2)
+        return cls.of_numbers(vocabulary, numbers, np.array(lengths, dtype=np.int64).reshape(-1, 2))
+
+    @classmethod
+    def of_numbers(cls, vocabulary: Vocabulary, numbers: NDArray[np.int32], sizes: Rows) -> Words:
+        """Build it from the term numbers of all chunks, one chunk after the other, and their ``lengths``."""
         totals = sizes.sum(axis=1)
         count = max(1, len(sizes))
         # Encode (term, chunk) as one number: sorting these is many times faster than sorting pairs.

@@ -1,0 +1,155 @@
+"""A copy in memory that is brought up to date with what writes touched is the one that is read anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.contract.graphs import embed_pending, graph
+from tests.graph.neo4j.database import connected, empty
+from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
+from tests.graph.neo4j.stores import new_store
+from tests.neo4j_servers import Server
+from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher import scanning as cypher
+from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.replica import loading
+from trivium.graph.neo4j.replica.loading import load
+from trivium.graph.neo4j.replica.replica import Replica
+
+LARGE = 1 << 30
+
+
+@pytest.fixture
+def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by each query that reads all chunks."""
+    sent: list[str] = []
+    fetch = Connection.fetch
+
+    async def noted(self: Connection, query: str, *given: Any, **options: Any) -> object:
+        if query == cypher.REPLICA_CHUNKS:
+            sent.append(query)
+        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Connection, "fetch", noted)
+    return sent
+
+
+def contents(replica: Replica) -> dict[str, Any]:
+    """Everything in it as plain values; terms by themselves, since their numbers are arbitrary."""
+    words, topology = replica.words, replica.topology
+    terms = {number: term for term, number in words.vocabulary.items()}
+    known = sorted(term for term in words.vocabulary if words.frequencies([term])[0])
+    found: dict[str, Any] = {
+        "terms": [terms[number] for number in words.numbers.tolist()],
+        "starts": words.starts.tolist(),
+        "lengths": words.lengths.tolist(),
+        "held_back": words.held_back.tolist(),
+        "frequencies": dict(zip(known, words.frequencies(known).tolist(), strict=True)),
+        "postings": {
+            term: [
+                each[words.first[number] : words.first[number + 1]].tolist()
+                for each in (words.chunks, words.often)
+            ]
+            for term in known
+            for number in [words.vocabulary[term]]
+        },
+        "sentences": (replica.sentences.codes.tolist(), replica.sentences.starts.tolist()),
+        "relation_types": {name: values.tolist() for name, values in replica.relation_types.items()},
+        "relations": {uri: replica.relations_of([uri]) for uri in replica.relations},
+        "uris": (topology.adjacency.chunks, topology.adjacency.entities, topology.sections),
+        "state": replica.state,
+    }
+    for name in ("names", "aliases", "entity_names", "facts", "page_facts"):
+        value = getattr(replica, name)
+        found[name] = dict(value) if hasattr(value, "keys") else list(value)
+    for name in ("section_position", "position", "page", "section", "pages"):
+        found[name] = getattr(topology, name).tolist()
+    for name in ("cites", "cited_in", "page_chunks", "page_sections", "section_chunks"):
+        lists = getattr(topology, name)
+        found[name] = (lists.indptr.tolist(), lists.indices.tolist())
+    for label, nodes in replica.vectors.items():
+        found[label] = (
+            np.nan_to_num(nodes.matrix, nan=9.0).tolist(),
+            nodes.rows.tolist(),
+            nodes.coarse.codes.tolist(),
+        )
+    return found
+
+
+def read_anew(store: Neo4jStore) -> Replica:
+    """The copy as another process would read it."""
+    replica = load(store._connection, store._cache, LARGE, lambda: True)
+    assert replica is not None
+    return replica
+
+
+@settings(
+    max_examples=20,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # each example is a database: shrinking would take an hour
+    suppress_health_check=list(HealthCheck),
+)
+@given(steps=HISTORIES)
+def test_after_any_history_it_is_the_one_that_is_read_anew(
+    neo4j_5: Server, whole_reads: list[str], steps: list[Step]
+) -> None:
+    """Every other state is looked at, so that what several writes touched comes together. The store is read whole once,
+    and once more for each comparison."""
+    with connected(neo4j_5) as connection:
+        empty(connection)
+        store = Neo4jStore(connection, Dialect.PROCEDURE)
+        carry_out(store, ("write", [graph("A", [("red moon", ["B"])], {"S": [("blue", ["X"])]})]))
+        carry_out(store, ("embed", 1))
+        assert store.replicate()
+        whole_reads.clear()
+        compared = 0
+        for place, step in enumerate(steps):
+            carry_out(store, step)
+            if place % 2 == 0 or place == len(steps) - 1:
+                assert store.replicate()
+                current = store._replica._replica
+                assert current is not None
+                assert contents(current) == contents(read_anew(store))
+                compared += 1
+        assert len(whole_reads) == compared
+
+
+def test_of_too_many_pages_everything_is_read_again(
+    neo4j_5: Server, whole_reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In batches; so it is after a write that says nothing of what it touched, as a repair does."""
+    with new_store(neo4j_5) as store:
+        store.write([graph("A", [("red", [])])])
+        embed_pending(store)
+        assert store.replicate() and store.replicate()
+        assert len(whole_reads) == 1
+        store.write([graph("B", [("blue", [])])])
+        assert store.replicate()
+        assert len(whole_reads) == 1
+        monkeypatch.setattr(loading, "MOST_PAGES", 1)
+        store.write([graph("C", [("green", [])]), graph("D", [("grey", [])])])
+        assert store.replicate()
+        assert len(whole_reads) == 2
+
+
+def test_a_question_under_way_keeps_the_copy_it_began_with(neo4j_5: Server) -> None:
+    """Bringing it up to date makes another one."""
+    with new_store(neo4j_5) as store:
+        store.write([graph("A", [("red moon", ["B"])])])
+        embed_pending(store)
+        assert store.replicate()
+        with store.pinned() as begun:
+            assert begun.keyword_search(["red"], 5) == ["A#chunk-1"]
+            store.write([graph("A", [("green new", ["C"])])])
+            embed_pending(store)
+            assert store.replicate()
+            assert begun.keyword_search(["red", "new"], 5) == ["A#chunk-1"]
+            assert begun.term_statistics(["green", "new"]).document_frequency.tolist() == [0, 0]
+            with store.pinned() as now:
+                assert now.keyword_search(["green"], 5) == ["A#chunk-1"]
+                assert now.keyword_search(["red"], 5) == []
