@@ -36,7 +36,7 @@ def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
 
 def own_pages(chunks: Sequence[str], entities: Sequence[str]) -> Rows:
     """The row of the entity that is each chunk's page (chunks,), -1 where there is none."""
-    rows = {uri: row for row, uri in enumerate(entities)}
+    rows = dict(zip(entities, range(len(entities)), strict=True))
     return np.array([rows.get(page_of(uri), -1) for uri in chunks], dtype=np.int64)
 
 
@@ -53,6 +53,6 @@ def make_adjacency(chunks: Sequence[str], entities: Sequence[str], links: Csr) -
         indptr=links.indptr.astype(np.int64, copy=False),
         indices=links.indices.astype(np.int32, copy=False),
         own_chunks=own_chunk_ranges(own_pages(chunks, entities), len(entities)),
-        chunk_rows={uri: row for row, uri in enumerate(chunks)},
-        entity_rows={uri: row for row, uri in enumerate(entities)},
+        chunk_rows=dict(zip(chunks, range(len(chunks)), strict=True)),
+        entity_rows=dict(zip(entities, range(len(entities)), strict=True)),
     )

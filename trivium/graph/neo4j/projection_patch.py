@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from trivium.common.ragged import expand_ranges
-from trivium.graph.adjacency import link, make_adjacency
-from trivium.graph.arrays import Rows
+from trivium.common.ragged import expand_ranges, own_chunk_ranges
+from trivium.graph.arrays import Csr, Rows
+from trivium.graph.moves import Moves
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
@@ -33,27 +33,62 @@ def update(
     touched ``entities`` that exist.
     """
     there = {*entities, *(uri for cited in cites.values() for uri in cited)}
-    lost = [uri for uri in touched.entities | touched.pages if uri not in there]
+    gone = {uri for uri in touched.entities | touched.pages if uri not in there}
     chunks, of_chunks = settle(old.chunks, _touched_chunks(old, touched), sorted(cites))
-    entity_rows = np.array([old.entity_rows[uri] for uri in lost if uri in old.entity_rows], dtype=np.int64)
-    new = sorted(uri for uri in there if uri not in old.entity_rows)
-    names, of_entities = settle(old.entities, np.sort(entity_rows), new)
-
-    count = len(old.chunks)
-    citing = of_chunks.follow(np.repeat(np.arange(count), np.diff(old.indptr[: count + 1])))
-    cited = of_entities.follow(old.indices[: old.indptr[count]].astype(np.int64) - count)
-    kept = (citing >= 0) & (cited >= 0)  # citations of earlier chunks, and their own pages
-    rows = {uri: row for row, uri in enumerate(names)}
-    own = np.full(len(chunks), -1, dtype=np.int64)
-    pairs = []
-    for row in of_chunks.added.tolist():
-        own[row] = rows.get(page_of(chunks[row]), -1)
-        pairs += [(row, rows[uri]) for uri in cites[chunks[row]]]
-    more = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    links = link(
-        np.concatenate([citing[kept], more[:, 0]]), np.concatenate([cited[kept], more[:, 1]]), own, len(names)
+    lost = np.array(sorted(old.entity_rows[uri] for uri in gone if uri in old.entity_rows), dtype=np.int64)
+    names, of_entities = settle(
+        old.entities, lost, sorted(uri for uri in there if uri not in old.entity_rows)
     )
-    return make_adjacency(chunks, names, links)
+    rows = dict(zip(names, range(len(names)), strict=True))
+
+    pages = [rows.get(page_of(chunks[row]), -1) for row in of_chunks.added.tolist()]
+    page = of_chunks.carry(_pages_of_chunks(old), np.array(pages, dtype=np.int64), of_entities)
+    lists = _new_links(old, cites, chunks, rows, of_chunks, of_entities)
+    moves = of_chunks.beside(of_entities)
+    links = Csr(old.indptr, old.indices).patched(moves, moves, lists)
+    return Adjacency(
+        chunks=chunks,
+        entities=names,
+        indptr=links.indptr,
+        indices=links.indices,
+        own_chunks=own_chunk_ranges(page, len(names)),
+        chunk_rows=dict(zip(chunks, range(len(chunks)), strict=True)),
+        entity_rows=rows,
+    )
+
+
+def _new_links(
+    old: Adjacency,
+    cites: Mapping[str, Sequence[str]],
+    chunks: Sequence[str],
+    rows: Mapping[str, int],
+    of_chunks: Moves,
+    of_entities: Moves,
+) -> dict[int, Rows]:
+    """Return the neighbours of new chunks, and of what they are linked with."""
+    moves, links = of_chunks.beside(of_entities), Csr(old.indptr, old.indices)
+    lists: dict[int, Rows] = {}
+    linked: dict[int, list[int]] = {}
+    for row in of_chunks.added.tolist():
+        ends = {rows[uri] for uri in (*cites[chunks[row]], page_of(chunks[row])) if uri in rows}
+        lists[row] = len(chunks) + np.array(sorted(ends), dtype=np.int64)
+        for entity in ends:
+            linked.setdefault(entity, []).append(row)
+    for entity, new in linked.items():
+        (before,) = of_entities.back(np.array([entity])).tolist()
+        kept = links.row(len(old.chunks) + before) if before >= 0 else links.indices[:0]
+        followed = moves.follow(kept)
+        lists[len(chunks) + entity] = np.union1d(followed[followed >= 0], new).astype(np.int64)
+    return lists
+
+
+def _pages_of_chunks(old: Adjacency) -> Rows:
+    """Return the entity that is each chunk's page (chunks,), -1 where there is none."""
+    ranges = old.own_chunks[len(old.chunks) :]
+    owning, places = expand_ranges(ranges[:, 0], ranges[:, 1] - ranges[:, 0])
+    pages = np.full(len(old.chunks), -1, dtype=np.int64)
+    pages[places] = owning
+    return pages
 
 
 def _touched_chunks(old: Adjacency, touched: Touched) -> Rows:
