@@ -24,7 +24,7 @@ OF_THE_WHOLE = {
     "TEXT_COUNTS",
     "PAGES_SAYING",
     "PAGES_AT",
-    "PAGES_FROM",
+    "PAGES_OF_FILES",
     "UNLINKED_PAGES",
     "TYPES_TO_FOLLOW",
 }
@@ -49,7 +49,10 @@ PARAMETERS: dict[str, Any] = {
 _SOME = "NodeIndexScan"
 """Looks at the nodes of an index that has only some: those without a vector, or names that lead nowhere."""
 WRITING: dict[str, LiteralString] = {
-    name: query for module in (writing, scanning) for name, query in vars(module).items() if name.isupper()
+    name: query
+    for module in (writing, scanning)
+    for name, query in vars(module).items()
+    if name.isupper() and name[0] != "_"
 }
 """Queries that change the store, and those that go through it some nodes at a time."""
 

@@ -105,7 +105,7 @@ def test_a_change_that_breaks_off_leaves_the_store_as_before(
     writer.write_pages(connection, [MARS])
     before = found(connection), generation(connection)
 
-    async def broken(*_: object) -> None:
+    async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("pulled the plug")
 
     monkeypatch.setattr(apply, "next_version", broken)
