@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from trivium.retrievers.push import push, settled
 
 SIZES = {"chunks": 168_000, "entities": 202_000, "pages": 5_444, "citations": 632_000}
-SCRATCH = 8 + 8 + 1 + 4 + 4
-"""Scratch bytes per node of each walking thread: mass, residual, whether it is queued, the queue, the touched nodes."""
+SCRATCH = 8 + 8 + 4 + 4
+"""Scratch bytes per node of each walking thread: mass, residual, the queue, the touched nodes."""
 DAMPING = 0.5
 QUESTIONS = 100
 ITERATIONS = 12
