@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import resource
 import shutil
 import subprocess
@@ -133,20 +132,20 @@ def _memory(store: Path, texts: Sequence[str]) -> float:
     """Return the private memory of a process that has searched for all texts, in MB."""
     program = (
         "import json, sys, trivium\n"
-        "texts = json.load(sys.stdin)\n"
+        "from build_memory import private\n"
         "with trivium.Engine.open(sys.argv[1]) as engine:\n"
-        "    engine.search_many(texts)\n"
-        "    print(open('/proc/self/status').read())\n"
+        "    engine.search_many(json.load(sys.stdin))\n"
+        "    print(private('self'))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(store)],
+        [sys.executable, "-c", program, str(store.resolve())],
         input=json.dumps(texts),
+        cwd=COMMITTED.parent,
         check=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
     )
-    found = re.search(r"^RssAnon:\s+(\d+) kB", done.stdout, re.MULTILINE)
-    return int(found.group(1)) / 1e3 if found else float("nan")
+    return int(done.stdout) / 1e6
 
 
 def _served(store: Path, texts: Sequence[str]) -> dict[str, float]:

@@ -113,3 +113,18 @@ def test_old_answers_are_dropped() -> None:
     with flight.claim(["b", "c", "a"]) as (_, mine):
         assert list(mine) == ["a"]
         mine["a"].set_result(0)
+
+
+def test_values_may_count_by_their_size() -> None:
+    """A value that is replaced counts once, and one that is larger than all is not kept."""
+    cache: LruCache[str, str] = LruCache(6, lambda key, value: len(key) + len(value))
+    cache.put(1, {"a": "12", "b": "1"})
+    cache.put(1, {"a": "1"})
+    assert cache.taken == 4
+    cache.put(1, {"c": "123"})
+    assert cache.find(1, "abc") == {"a": "1", "c": "123"}
+    cache.put(1, {"d": "1234567"})
+    assert cache.find(1, "abcd") == {} and cache.taken == 0
+    cache.put(1, {"a": "1"})
+    cache.put(2, {})
+    assert cache.find(2, "a") == {} and cache.taken == 0

@@ -132,7 +132,7 @@ def test_it_gives_back_what_was_put_on_the_same_state_within_its_size(
             assert found is None or (state == newest and found == latest[key])
         kept = {key: cache.find(newest, key) for key in latest}
         sizes = [_size(key, reply) for key, reply in kept.items() if reply is not None]
-        assert sum(sizes) == cache._bytes <= capacity
+        assert sum(sizes) == cache.bytes <= capacity
 
 
 def test_the_answers_used_last_are_kept() -> None:

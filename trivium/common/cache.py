@@ -14,12 +14,16 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """A thread-safe LRU cache of at most ``capacity`` values, all derived from the same state."""
+    """A thread-safe LRU cache of at most ``capacity`` values, all derived from the same state. With ``size`` (of a key
+    and its value) the capacity limits the sum of these sizes instead.
+    """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, size: Callable[[K, V], int] | None = None) -> None:
         if capacity < 1:
             raise ValueError(f"capacity must be at least 1, got {capacity}")
         self._capacity = capacity
+        self._size = size
+        self._taken = 0
         self._lock = threading.Lock()
         self._state: Hashable = None
         self._values: OrderedDict[K, V] = OrderedDict()
@@ -40,19 +44,31 @@ class LruCache(Generic[K, V]):
         """Cache values derived from ``state``. Values of another state are dropped."""
         with self._lock:
             if state != self._state:
-                self._values.clear()
-                self._state = state
+                self._drop_all(state)
             for key, value in values.items():
+                if key in self._values:
+                    self._taken -= self._size_of(key, self._values.pop(key))
                 self._values[key] = value
-                self._values.move_to_end(key)
-            while len(self._values) > self._capacity:
-                self._values.popitem(last=False)
+                self._taken += self._size_of(key, value)
+            while self._taken > self._capacity:
+                self._taken -= self._size_of(*self._values.popitem(last=False))
 
     def clear(self) -> None:
         """Drop all values."""
         with self._lock:
-            self._values.clear()
-            self._state = None
+            self._drop_all(None)
+
+    @property
+    def taken(self) -> int:
+        """How much of the capacity is taken."""
+        return self._taken
+
+    def _drop_all(self, state: Hashable) -> None:
+        self._values.clear()
+        self._state, self._taken = state, 0
+
+    def _size_of(self, key: K, value: V) -> int:
+        return 1 if self._size is None else self._size(key, value)
 
 
 class SingleFlight(Generic[K, V]):

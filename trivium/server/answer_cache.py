@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from pydantic import BaseModel
 
+from trivium.common.cache import LruCache
 from trivium.server.questions import Reply
 
 _PART = 16
@@ -17,24 +16,26 @@ Key = tuple[str, str]
 
 
 class AnswerCache:
-    """The answers used last, at most ``capacity`` bytes of them; 0 disables it. It belongs to one event loop and must
-    only be used from there.
+    """The answers used last, at most ``capacity`` bytes of them; 0 disables it.
 
     A search without live sources, rerankers and language models always gives the same answer on the same state of a
     store. When the state changes, all answers are dropped.
     """
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._state: str | None = None
-        self._replies: OrderedDict[Key, Reply] = OrderedDict()
-        self._bytes = 0
+        self._largest = capacity // _PART
+        self._replies: LruCache[Key, Reply] | None = LruCache(capacity, _size) if capacity else None
+
+    @property
+    def bytes(self) -> int:
+        """Size of the answers that are kept."""
+        return 0 if self._replies is None else self._replies.taken
 
     def key(self, kind: str, given: BaseModel, state: str | None) -> Key | None:
         """Return what identifies a question; None if its answer is not to be kept: without a state, and for questions
         that ask others than the store.
         """
-        if not self._capacity or state is None:
+        if self._replies is None or state is None:
             return None
         if getattr(given, "sources", None) or getattr(given, "rerank", None):
             return None
@@ -42,24 +43,12 @@ class AnswerCache:
 
     def find(self, state: str | None, key: Key) -> Reply | None:
         """Return the answer given on this state, if it is kept."""
-        if state != self._state or key not in self._replies:
-            return None
-        self._replies.move_to_end(key)
-        return self._replies[key]
+        return None if self._replies is None else self._replies.find(state, [key]).get(key)
 
     def put(self, state: str | None, key: Key, reply: Reply) -> None:
         """Keep an answer given on this state, and drop those of other states."""
-        if state != self._state:
-            self._replies.clear()
-            self._state, self._bytes = state, 0
-        size = _size(key, reply)
-        if size > self._capacity // _PART:
-            return
-        before = self._replies.pop(key, None)
-        self._bytes += size - (0 if before is None else _size(key, before))
-        self._replies[key] = reply
-        while self._bytes > self._capacity:
-            self._bytes -= _size(*self._replies.popitem(last=False))
+        if self._replies is not None:
+            self._replies.put(state, {key: reply} if _size(key, reply) <= self._largest else {})
 
 
 def _size(key: Key, reply: Reply) -> int:

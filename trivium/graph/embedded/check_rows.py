@@ -268,18 +268,7 @@ def _unsummed(connection: Connection) -> Iterator[Finding]:
         )
 
 
-FINDS = (
-    _texts,
-    _names,
-    _vectors,
-    _sentences,
-    _pictures,
-    _forms,
-    _terms,
-    _leftovers,
-    find_damage,
-    _unsummed,
-)
+FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, find_damage, _unsummed)
 
 
 # -- repairs -----------------------------------------------------------------------------------------------------
