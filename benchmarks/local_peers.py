@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -152,22 +153,19 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def read(engine: trivium.Engine) -> Corpus:
     """Return all chunks of a store that have a vector."""
-    uris = engine.store.chunk_uris()
+    uris = list(engine.store.chunk_uris())
     texts: list[str] = []
-    vectors: list[Vectors] = []
+    vectors = np.empty((len(uris), engine.embedder.identity.dimension), dtype=np.float32)
     for begin in range(0, len(uris), BATCH):
         some = uris[begin : begin + BATCH]
-        vectors.append(engine.store.vectors(Label.CHUNK, some))
+        vectors[begin : begin + len(some)] = engine.store.vectors(Label.CHUNK, some)
         texts.extend(
             "\n".join([*headings_of(record.section), record.text]) for record in engine.store.fetch(some)
         )
-    matrix = np.concatenate(vectors)
-    known = ~np.isnan(matrix[:, 0])
-    return Corpus(
-        [uri for uri, there in zip(uris, known, strict=True) if there],
-        [text for text, there in zip(texts, known, strict=True) if there],
-        np.ascontiguousarray(matrix[known]),
-    )
+    known = ~np.isnan(vectors[:, 0])
+    if known.all():  # millions of vectors are not to be in memory twice
+        return Corpus(uris, texts, vectors)
+    return Corpus(list(compress(uris, known)), list(compress(texts, known)), vectors[known])
 
 
 def _embedding_first(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
+from trivium.common.prefetch import prefetch
 from trivium.errors import ConfigurationError, InputError
 from trivium.retrievers.base import check_damping
 
@@ -118,6 +119,12 @@ class _Scratch(threading.local):
 _SPARE = 16
 """The arrays have room for one node more in this many, for documents that are added."""
 _SCRATCH = _Scratch()
+_FAR, _NEAR, _SOON = 8, 5, 2
+"""How many nodes further back in the queue their own rows, their lists of neighbours, and the rows of these neighbours
+are fetched in advance. Each needs what the one before has fetched.
+"""
+_MOST_FETCHED = 16
+"""At most so many neighbours are fetched in advance: caches hold few lists of popular nodes."""
 
 
 @compiled
@@ -139,7 +146,8 @@ def _push(
 
     A node waits in the queue exactly when its residual exceeds its limit. Whether a neighbour is new, or has to wait
     from now on, is added up instead of branched on: both are as good as random, and half of the time would go into
-    wrong guesses of the processor.
+    wrong guesses of the processor. The rest of the time it waits for memory, so nodes further back in the queue are
+    fetched in advance.
     """
     size = len(queue)
     head = 0  # the queue is a ring buffer: a node is in it at most once
@@ -159,6 +167,15 @@ def _push(
         node = queue[head]
         head = head + 1 if head + 1 < size else 0
         count -= 1
+        if count > _FAR and head + _FAR < size:
+            far, near, soon = queue[head + _FAR], queue[head + _NEAR], queue[head + _SOON]
+            prefetch(indptr, far)
+            prefetch(own_chunks, far)
+            prefetch(indices, indptr[near])
+            first = indptr[soon]
+            for position in range(first, min(first + _MOST_FETCHED, indptr[soon + 1])):
+                prefetch(nodes, indices[position])
+                prefetch(indptr, indices[position])
         first = indptr[node]
         last = indptr[node + 1]
         amount = nodes[node, _RESIDUAL]
