@@ -2,7 +2,7 @@
 
 >>> import trivium
 >>> with trivium.Engine.open("demo-store") as engine:            # doctest: +SKIP
-...     for hit in engine.search("Who found the moons of Mars?", k=3):
+...     for hit in engine.search("Who discovered the two moons of Mars?", k=3):
 ...         print(hit.rank, hit.uri, hit.score)
 """
 

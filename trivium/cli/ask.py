@@ -188,11 +188,11 @@ def ask(
 
     Examples:
 
-        trivium ask "Who discovered the moons of Mars?" --store my-store
+        trivium ask "Who discovered the two moons of Mars?" --store my-store
 
-        trivium ask "Who found the moons of Mars?" --store my-store --model local
+        trivium ask "Who discovered the two moons of Mars?" --store my-store --model local
 
-        trivium ask "Who discovered the moons of Mars?" --store my-store --explain
+        trivium ask "Who discovered the two moons of Mars?" --store my-store --explain
 
         trivium ask "Who found Phobos?" --store my-store --rerank bm25 --cut near
 

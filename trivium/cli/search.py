@@ -106,11 +106,11 @@ def search(
 
     Examples:
 
-        trivium search "Who found the moons of Mars?" --store my-store
+        trivium search "Who discovered the two moons of Mars?" --store my-store
 
-        trivium search "Who found the moons of Mars?" --store my-store --explain
+        trivium search "Who discovered the two moons of Mars?" --store my-store --explain
 
-        trivium search "Who found the moons of Mars?" --store my-store --rank 1
+        trivium search "Who discovered the two moons of Mars?" --store my-store --rank 1
 
         trivium search "net sales" --store my-store --where "year >= 2020"
 

@@ -50,7 +50,7 @@ AnyText = Annotated[
     Field(
         max_length=MAX_QUESTION_CHARACTERS,
         description="The question.",
-        examples=["Who found the moons of Mars?"],
+        examples=["Who discovered the two moons of Mars?"],
     ),
 ]
 QuestionText = Annotated[AnyText, AfterValidator(_not_blank), Field(min_length=1)]

@@ -66,7 +66,7 @@ class SearchRequest(Given):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"question": "Who found the moons of Mars?", "k": 3, "explain": True}]
+            "examples": [{"question": "Who discovered the two moons of Mars?", "k": 3, "explain": True}]
         }
     )
 
@@ -165,10 +165,10 @@ class AskRequest(Given):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"question": "Who found the moons of Mars?"},
+                {"question": "Who discovered the two moons of Mars?"},
                 {
                     "question": "When did he live?",
-                    "history": [{"question": "Who found the moons of Mars?", "answer": "Asaph Hall [1]."}],
+                    "history": [{"question": "Who discovered the two moons of Mars?", "answer": "Asaph Hall [1]."}],
                     "stream": True,
                 },
             ]
@@ -239,7 +239,7 @@ class ExplainRequest(Given):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"question": "Who found the moons of Mars?", "uri": "Mars#Moons#chunk-1"}]
+            "examples": [{"question": "Who discovered the two moons of Mars?", "uri": "Mars#Moons#chunk-1"}]
         }
     )
 

@@ -2,7 +2,7 @@
 
 >>> from trivium.integrations.langchain import TriviumRetriever
 >>> with TriviumRetriever(store="demo-store", k=3) as retriever:      # doctest: +SKIP
-...     for document in retriever.invoke("Who discovered the moons of Mars?"):
+...     for document in retriever.invoke("Who discovered the two moons of Mars?"):
 ...         print(document.metadata["uri"], document.page_content)
 """
 
