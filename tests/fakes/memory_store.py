@@ -195,14 +195,12 @@ class MemoryStore:
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        texts = {uri: page.text.lower() for uri, page in self._graph.pages.items()}
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        """All pages if there is a name: the oracle of stores that tell which may mention it."""
         return [
             page
-            for page in self.pages()
-            if page.source.startswith(source)
-            and mark in page.content_hash
-            and any(word in texts[page.uri] for word in words)
+            for page in (self.pages() if names else ())
+            if page.source.startswith(source) and mark in page.content_hash
         ]
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:

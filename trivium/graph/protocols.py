@@ -256,10 +256,11 @@ class PageReader(Protocol):
         """
         ...
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        """Return pages, sorted by uri, whose text contains one of the words (lower-case ASCII letters and digits),
-        ignoring case and including parts of longer words. Only pages whose source begins with ``source`` and whose
-        content hash contains ``mark``.
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        """Return pages, sorted by uri, that may mention one of the ``names``, which are normalised
+        (:func:`trivium.parser.gazetteer.is_name`): at least those whose text has all words of a name, as
+        :func:`trivium.parser.gazetteer.distinct_words` splits it, and perhaps others. Only pages whose source begins
+        with ``source`` and whose content hash contains ``mark``.
         """
         ...
 

@@ -88,6 +88,11 @@ def translated(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         name = getattr(error, "sqlite_errorname", "") or ""
+        if str(error).startswith("no such module: fts5"):
+            raise StoreError(
+                "the embedded store needs SQLite with FTS5, which this Python was built without: use another build of"
+                " Python, such as that of uv"
+            ) from error
         if name in _OF_DAMAGE or str(error).startswith(_UNREADABLE_TEXT):
             raise damaged(folder, error) from error
         if is_busy(error):
@@ -297,11 +302,13 @@ def create_database(folder: Path) -> Database:
     Raises StoreError if the folder is not empty.
     """
     _check_sqlite()
+    with translated(folder):
+        empty = _empty_database()
     was_there = folder.exists()
     try:
         check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write_new_file(folder / DATABASE, _empty_database())
+        write_new_file(folder / DATABASE, empty)
     except (FileExistsError, FileNotFoundError) as error:  # another process has just created a store here
         raise _taken(folder) from error
     except OSError as error:

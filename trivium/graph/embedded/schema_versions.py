@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 
 from trivium.graph.embedded.counters import recount
+from trivium.graph.embedded.words import put_words
 from trivium.graph.schema import SCHEMA_VERSION
 
 _ENTITY_TYPE = """entity_type (
@@ -109,10 +110,13 @@ _PAGES = (
 )
 COUNTED_SINCE = 8
 """The version that introduced counters.sql."""
+WORDS_SINCE = 9
+"""The version that introduced words.sql."""
 _SCRIPTS = (
     (_CHANGES_SINCE, "changes.sql"),
     (_QUESTIONS_SINCE, "questions.sql"),
     (COUNTED_SINCE, "counters.sql"),
+    (WORDS_SINCE, "words.sql"),
 )
 
 
@@ -155,6 +159,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
                     connection.execute(statement)
         if version < COUNTED_SINCE:
             recount(connection)
+        put_words(connection)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

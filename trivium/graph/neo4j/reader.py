@@ -233,13 +233,16 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {uri: found[uri] for uri in asked if uri in found}
 
 
-def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
-    :meth:`trivium.graph.protocols.PageReader.pages_saying`.
+def pages_with_words(
+    connection: Connection, names: Sequence[str], source: str, mark: str
+) -> list[PageRecord]:
+    """Return pages, sorted by uri, that may mention one of the names; see
+    :meth:`trivium.graph.protocols.PageReader.pages_with_words`. The server reads all texts. For each name it looks for
+    the longest word of ASCII letters and digits; a name without one may be anywhere.
     """
-    return _found_pages(
-        connection, cypher.PAGES_SAYING, {"words": list(words), "source": source, "mark": mark}
-    )
+    plain = (filter(str.isascii, name.split(" ")) for name in names)
+    words = list(dict.fromkeys(max(own, key=len, default="") for own in plain))
+    return _found_pages(connection, cypher.PAGES_SAYING, {"words": words, "source": source, "mark": mark})
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
