@@ -192,6 +192,9 @@ class MemoryStore:
         ]
         return found if limit is None else found[: max(limit, 0)]
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return [(page.uri, page.source) for page in self.pages()]
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
 

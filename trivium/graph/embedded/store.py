@@ -168,6 +168,10 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.pages(connection, after, limit)
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        with self._database.reading_one_state() as connection:
+            return reader.page_sources(connection)
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         with self._database.reading() as connection:
             return reader.find_pages(connection, uris)

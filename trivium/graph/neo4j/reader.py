@@ -223,6 +223,12 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
     ]
 
 
+def page_sources(connection: Connection) -> list[tuple[str, str]]:
+    """Return uri and source of each page, sorted by uri."""
+    rows = (row for part in connection.batches(scanning.PAGE_SOURCES, _ROWS_A_READ) for row in part)
+    return sorted((uri, source) for source, uri in rows)
+
+
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
     """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     asked = list(dict.fromkeys(uris))

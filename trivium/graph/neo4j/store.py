@@ -162,6 +162,9 @@ class Neo4jStore:
     def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
         return reader.pages(self._connection, after, limit)
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return reader.page_sources(self._connection)
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return reader.find_pages(self._connection, uris)
 

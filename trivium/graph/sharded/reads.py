@@ -310,6 +310,9 @@ class ShardedReads:
         found = merge(*(shard.pages(after, limit) for shard in self._shards), key=lambda page: page.uri)
         return list(islice(found, None if limit is None else max(limit, 0)))
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return list(merge(*(shard.page_sources() for shard in self._shards)))
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         found = _united(shard.find_pages(uris) for shard in self._shards)
         return {uri: found[uri] for uri in uris if uri in found}
