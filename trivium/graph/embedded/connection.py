@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
+from trivium.common.progress import unasked_progress
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.counters import recount
@@ -391,8 +392,8 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
                 )
             connection.execute("SELECT count(*) FROM generation").fetchone()
         if version < SCHEMA_VERSION and not database.read_only:
-            with database.writing() as connection:
-                upgrade(connection)
+            with unasked_progress("upgrade") as report, database.writing() as connection:
+                upgrade(connection, report)
     except BaseException:
         database.close()
         raise

@@ -17,7 +17,6 @@ _GONE = 1000
 """Entries of pages that are gone, beyond as many as there are pages, above which the index is made anew."""
 _WAITING = "SELECT p.id, p.text FROM wordless AS w CROSS JOIN page AS p ON p.id = w.page_id ORDER BY p.id"
 _ALL_WAIT = "INSERT OR IGNORE INTO wordless (page_id) SELECT id FROM page WHERE "
-_A_STEP = 500
 
 
 def is_indexed(source: str, mark: str) -> bool:
@@ -26,9 +25,14 @@ def is_indexed(source: str, mark: str) -> bool:
     return "." in mark or source.startswith(RECORDS)
 
 
+def count_waiting(connection: sqlite3.Connection) -> int:
+    """Return the number of pages that wait to be indexed."""
+    return int(connection.execute("SELECT count(*) FROM wordless").fetchone()[0])
+
+
 def put_words(connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None) -> None:
-    """Index the words of the pages that wait for it, inside the caller's transaction. ``step`` is called with numbers
-    of pages."""
+    """Index the words of the pages that wait for it, inside the caller's transaction. ``step`` is called with 1 after
+    each page."""
     if connection.execute("SELECT 1 FROM wordless LIMIT 1").fetchone() is None:
         return
     (pages,) = connection.execute("SELECT number FROM counter WHERE name = 'pages'").fetchone()
@@ -39,8 +43,7 @@ def put_words(connection: sqlite3.Connection, step: Callable[[int], None] = lamb
             "INSERT INTO page_words (rowid, words) VALUES (?, ?)", [number, " ".join(distinct_words(text))]
         )
         connection.execute("INSERT INTO worded (id, page_id) VALUES (?, ?)", [number, page])
-        if number % _A_STEP == 0:
-            step(_A_STEP)
+        step(1)
     connection.execute("DELETE FROM wordless")
 
 
