@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.iteration import batched
@@ -85,9 +86,8 @@ def list_documents(
             style="dim",
         )
     more = found - len(listed)
-    noun = "document" if found == 1 else "documents"
     out.print(
-        f"{found:,} {noun}" + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        count(found, "document") + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
         style="dim",
     )
 
