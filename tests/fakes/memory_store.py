@@ -103,7 +103,7 @@ class MemoryStore:
     # -- life ------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to close."""
 
     def __enter__(self) -> Self:
         return self
@@ -610,13 +610,13 @@ class MemoryStore:
         yield self
 
     def _prune(self) -> None:
-        """Let go of types and vectors of what is there no more."""
+        """Drop types and vectors of what is no longer there."""
         self._graph.prune()
         self._vectors.keep(self._graph.texts())
 
 
 class MemoryWithin(Within):
-    """What a condition leaves: everything is asked for, and what does not match left out."""
+    """The part of a store that a condition selects: everything is computed, then what does not match is dropped."""
 
     _store: MemoryStore
 

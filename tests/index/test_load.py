@@ -323,7 +323,7 @@ def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(
 def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
     store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    """A file of rows may have many gigabytes: nobody waits until they are counted."""
+    """A file of rows may have many gigabytes, and loading does not wait until they are counted."""
     row = {
         "document_html": "<h1>Mars</h1><p>The planet.</p>",
         "document_title": "Mars",

@@ -165,7 +165,7 @@ def test_rows_are_counted_once(old: Path) -> None:
 
 
 def test_an_upgrade_that_is_killed_is_made_wholly_or_not_at_all(old: Path, tmp_path: Path) -> None:
-    """At each thing it does with files and databases; whoever opens the store next has all of it."""
+    """At each of its operations on files and databases; the next program that opens the store completes it."""
     imports = "from trivium.graph.embedded import EmbeddedStore"
     versions, number = set(), 1
     database = (old / "graph.db").read_bytes()
