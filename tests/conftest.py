@@ -40,7 +40,7 @@ to fill it takes ten seconds."""
 
 @pytest.fixture(scope="session", autouse=True)
 def _loaded_once() -> Iterator[None]:
-    """Of the embedder that is always there."""
+    """Load the bundled embedder once."""
     with loaded_once():
         yield
 
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class FilesAndServers(LoadFileScheduling):
-    """Whole files, and as if they were one file, all tests of the shared servers, and all that train."""
+    """Hands out whole files; all tests of the shared servers count as one file, and so do all that train."""
 
     def _split_scope(self, nodeid: str) -> str:
         if ASKS_SHARED_SERVERS.match(nodeid):

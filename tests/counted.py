@@ -26,7 +26,7 @@ _READ = Path("/proc/self/io")
 
 @dataclass
 class Work:
-    """What something took."""
+    """The work that something took."""
 
     calls: float = 0.0
     """Of functions, those of C among them."""
@@ -41,7 +41,7 @@ class Work:
 
 
 class _Connection(sqlite3.Connection):
-    """One that can be referred to weakly."""
+    """A connection that can be weakly referenced."""
 
 
 class Counter:
@@ -71,7 +71,7 @@ class Counter:
             yield
 
     def begin(self, *, calls: bool = False) -> None:
-        """Start at nothing, with empty caches of the databases. ``calls``: count those of functions, which takes time."""
+        """Start counting at zero, with empty database caches. ``calls``: count those of functions, which takes time."""
         gc.collect()  # connections that nobody holds
         for made in self._made:
             try:

@@ -44,12 +44,12 @@ class Server:
 
     @property
     def auth(self) -> tuple[str, str]:
-        """What drivers are given."""
+        """The credentials for a driver."""
         return self.user, self.password
 
     @classmethod
     def from_json(cls, text: str) -> Server:
-        """From what the tool prints."""
+        """Create a server from the JSON that the tool prints."""
         found = json.loads(text)
         values = {one.name: found[one.name] for one in fields(cls)}
         return cls(**{**values, "home": Path(values["home"])})
@@ -140,7 +140,7 @@ def _start_or_skip(home: Path, version: str, *options: str, password: str | None
 
 
 def log_in(patch: pytest.MonkeyPatch, server: Server) -> None:
-    """Let the commands of a test find their way into a server."""
+    """Set the credentials of a server for the commands of a test."""
     patch.setenv("NEO4J_USER", server.user)
     patch.setenv("NEO4J_PASSWORD", server.password)
 

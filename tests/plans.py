@@ -1,4 +1,4 @@
-"""How a server means to carry out a query, as it explains it itself."""
+"""The query plans of a server, from its EXPLAIN."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def replan(driver: Driver) -> None:
 
 
 def operators(driver: Driver, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[str]:
-    """The operators the server would carry a query out with."""
+    """Return the operators of the plan of a query."""
     explained = driver.execute_query(Query("EXPLAIN " + query), dict(parameters or {}))
     assert explained.summary.plan is not None
     return list(_operators(explained.summary.plan))
 
 
 def scans(found: list[str]) -> list[str]:
-    """Those of the operators that look at everything."""
+    """Return the operators that scan everything."""
     return [operator for operator in found if any(scan in operator for scan in WHOLE)]
 
 

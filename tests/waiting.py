@@ -7,7 +7,7 @@ from typing import Any
 
 
 def until(true: Any, seconds: float = 60.0) -> None:
-    """Wait for something. Raises AssertionError where it does not come true in time."""
+    """Wait until a condition holds. Raises AssertionError if it does not in time."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "waited in vain"

@@ -9,7 +9,6 @@ where that names further indexes beside the first, pip does the work: the two ch
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -27,17 +26,17 @@ _PIP_ALONE = ("extra-index-url", "no-index", "proxy")
 
 
 def install(arguments: Sequence[str]) -> int:
-    """Install what pip would with these arguments; its exit code. What goes wrong is on stderr."""
+    """Install what pip would with these arguments; its exit code. What goes wrong is on stderr, and nothing else: the
+    packages are a hundred lines."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    quiet = ["--quiet"] if os.environ.get("CI", "").lower() in ("1", "true") else []
     listed = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False).stdout
     flags = uv_flags(listed)
     if flags is not None and (uv := _uv([*pip, "install", "--quiet"])) is not None:
-        command = [uv, "pip", "install", *quiet, "--python", sys.executable, *flags, *arguments]
+        command = [uv, "pip", "install", "--quiet", "--python", sys.executable, *flags, *arguments]
         if subprocess.run(command, check=False).returncode == 0:
             return 0
         print("uv could not install this (see above); pip tries, which takes longer", file=sys.stderr)
-    return subprocess.run([*pip, "install", *quiet, *arguments], check=False).returncode
+    return subprocess.run([*pip, "install", "--quiet", *arguments], check=False).returncode
 
 
 def uv_flags(listed: str) -> list[str] | None:

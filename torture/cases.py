@@ -1,4 +1,4 @@
-"""What every kind of torture is made of: cases that a seed repeats, and what came of them."""
+"""Types that all kinds of torture share: cases, which a seed repeats, and their outcomes."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class NotRunError(Exception):
 
 
 def dice(kind: str, seed: int) -> random.Random:
-    """What a case draws from: the same for the same seed, on every machine."""
+    """Return the random numbers of a case: the same for the same seed, on every machine."""
     return random.Random(f"{kind} {seed}")
 
 
 def told(error: BaseException) -> str:
-    """An exception as a failure's text."""
+    """Format an exception as the text of a failure."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,4 +1,4 @@
-"""Clocks that jump by hours and files that are of another time: everything goes on as before."""
+"""Clocks that jump by hours, and files with times of another day: everything must work as before."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RATE = 30
 
 
 class _Jumping:
-    """The clock of the day, which jumps every few times that it is asked."""
+    """A replacement for the time of day that jumps every few calls."""
 
     def __init__(self, seed: int) -> None:
         self._drawn = random.Random(seed)
@@ -33,7 +33,7 @@ class _Jumping:
         self._time, self._time_ns = time.time, time.time_ns
 
     def install(self) -> None:
-        """In this process."""
+        """Replace the clock of this process."""
         time.time, time.time_ns = self._seconds, lambda: int(self._seconds() * 1e9)
 
     def _seconds(self) -> float:
@@ -72,7 +72,7 @@ def _work(work: Any, store: Path, seed: int) -> None:
 
 
 def _old_files(world: World, drawn: random.Random) -> None:
-    """Files of a store and of its sources with times of long ago or of tomorrow; then a page changes."""
+    """Give the files of a store and of its sources times in the far past or in the future, then change a page."""
     operation = world.operations["add"]
     store = world.fresh(operation, "case")
     for path in (*store.rglob("*"), world.second):
@@ -91,7 +91,7 @@ def _old_files(world: World, drawn: random.Random) -> None:
 
 
 def _serve(original: Path, store: Path, seed: int, drawn: random.Random) -> None:
-    """A server whose clock jumps: searches, changes, and its limit of requests."""
+    """Run a server whose clock jumps, and test searches, changes and its limit of requests."""
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(original, store)
     with serving(store, "--rate-limit", str(_RATE), before=_Jumping(seed).install) as server:

@@ -1,4 +1,4 @@
-"""The command: what is run, how it is watched, and what is printed."""
+"""The command line: chooses what to run, shows progress, prints the results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def kind_named(name: str) -> Kind:
-    """One of :data:`KINDS`."""
+    """Return the kind of a name in :data:`KINDS`."""
     module, _, attribute = KINDS[name].partition(":")
     kind: Kind = getattr(importlib.import_module(f"torture.{module}"), attribute or "KIND")
     return kind
@@ -76,7 +76,7 @@ def _plan(kinds: Sequence[Kind], given: argparse.Namespace) -> Plan:
 
 @contextmanager
 def _bars(plan: Plan) -> Iterator[Watcher]:
-    """A bar for each kind, where there is a terminal."""
+    """Show a progress bar for each kind if stderr is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.fields[count]}"))
     with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as bars:

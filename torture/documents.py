@@ -55,7 +55,7 @@ def tried(
 
 
 def case(seed: int) -> tuple[str, bytes]:
-    """The format and the document of a seed."""
+    """Return the format and the document of a seed."""
     drawn = dice("documents", seed)
     name = drawn.choice(list(formats()))
     documents = formats()[name]

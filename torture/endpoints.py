@@ -85,7 +85,7 @@ def _given(seed: int | None, stream: bool) -> dict[str, Any]:
 
 
 def _leave(server: Server, seed: int, stream: bool, drawn: Random) -> None:
-    """Ask, and close the connection after a moment."""
+    """Ask, and close the connection a moment later."""
     try:
         patience = drawn.choice((0.05, 0.3, 1.0))
         with requests.post(
@@ -100,7 +100,7 @@ def _leave(server: Server, seed: int, stream: bool, drawn: Random) -> None:
 
 
 def _wait(server: Server, seed: int, stream: bool) -> None:
-    """Ask, and see that the whole answer comes in time and is one."""
+    """Ask, and check that a complete, well-formed answer comes in time."""
     began = time.monotonic()
     patience = ANSWER_SECONDS + SPARE_SECONDS + 3
     with requests.post(
@@ -133,7 +133,7 @@ def _check_events(text: str) -> None:
 
 
 def _check_free(server: Server) -> None:
-    """Raises AssertionError unless nothing is being answered in a moment."""
+    """Raise AssertionError if the server is still answering a request after a moment."""
 
     def taken() -> float:
         found = _PLACES.search(requests.get(f"{server.address}/metrics", timeout=30).text)

@@ -1,4 +1,4 @@
-"""Mutated files of the formats that documents have beside HTML and JSON: as many of each."""
+"""Mutated files of all document formats except HTML and JSON, equally many of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
 
 @cache
 def formats() -> Mapping[str, Documents]:
-    """Every format whose reader can be used here, by the end of its files' names."""
+    """Return the formats whose readers are installed, by file name extension."""
     known = {
         suffix[1:]
         for format in DOCUMENT_FORMATS.values()
@@ -40,7 +40,7 @@ def formats() -> Mapping[str, Documents]:
 
 
 def case(seed: int) -> tuple[str, bytes]:
-    """The format and the file of a seed: formats take turns."""
+    """Return the format and the file of a seed; formats take turns."""
     drawn = dice("files", seed)
     name = list(formats())[seed % len(formats())]
     originals = formats()[name].originals
@@ -51,7 +51,7 @@ def case(seed: int) -> tuple[str, bytes]:
 
 
 def _in_a_part(data: bytes, drawn: random.Random) -> bytes:
-    """An archive that is whole, with damage in one or two of its parts."""
+    """Return an intact archive in which one or two members are damaged."""
     parts = unpacked(data)
     for _ in range(drawn.randint(1, 2)):
         name = drawn.choice(list(parts))

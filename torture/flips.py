@@ -1,4 +1,4 @@
-"""One bit of a store's files is flipped: that is found, or does no harm."""
+"""Flips one bit of a store's files: `trivium check` must find it, or it must do no harm."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
 
 
 def _failure(store: Path, sound: worlds.State) -> str | None:
-    """None where the flip is found or harmless."""
+    """Return what is wrong; None if the flip is found or harmless."""
     checked = Child(lambda: _checked(store)).wait()
     if checked.code == FOUND:
         return None

@@ -1,4 +1,4 @@
-"""The formats that documents come in: originals of each, and how it is read and checked."""
+"""Document formats: original documents of each, how it is read, and how the result is checked."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Documents:
 
 @cache
 def formats() -> Mapping[str, Documents]:
-    """Every format by its name."""
+    """Return all formats by name."""
     pages = [
         path.read_bytes() for path in sorted(pages_folder().iterdir(), key=lambda path: path.stat().st_size)
     ]
@@ -119,14 +119,14 @@ def formats() -> Mapping[str, Documents]:
 
 
 def repacked(name: str, data: bytes) -> bytes:
-    """A mutated document in the envelope of its format: what is within is damaged, the envelope is not."""
+    """Put a mutated document back into the container of its format, so that only the content is damaged."""
     return {"gzip": lambda: gzip.compress(data, mtime=0), "bzip2": lambda: bz2.compress(data)}.get(
         name, lambda: data
     )()
 
 
 def unpacked(name: str, data: bytes) -> bytes:
-    """What is in the envelope of a format."""
+    """Return the content of a format's container."""
     return {"gzip": lambda: gzip.decompress(data), "bzip2": lambda: bz2.decompress(data)}.get(
         name, lambda: data
     )()
@@ -166,7 +166,7 @@ def _natural_questions() -> list[list[dict[str, Any]]]:
 
 
 def source_check(format: Format) -> Check:
-    """Reads files as a build does, and checks what came of it."""
+    """Return a check that reads files as a build does and checks the resulting pages."""
 
     def check(path: Path) -> None:
         seen = set()
@@ -258,7 +258,7 @@ def _check_problem(problem: Problem) -> None:
 
 
 def check_page(page: Page) -> None:
-    """Raises AssertionError where a page's parts do not fit each other, and those of its graph."""
+    """Raise AssertionError if the parts of a page, or of its graph, contradict each other."""
     page.text.encode("utf-8")
     assert page.title and page.title == page.title.strip(), f"title {page.title!r}"
     end = 0

@@ -1,4 +1,4 @@
-"""Hostile exchanges with a server: each answer is HTTP and says what is wrong, and everybody else is served as before."""
+"""Hostile requests to a server: every answer must be HTTP and say what is wrong, and other clients must be served."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _exchanges(seeds: list[int], server: Server) -> Iterator[Outcome]:
 
 
 def _sent(case: Exchange, server: Server) -> bytes:
-    """What the server says to an exchange."""
+    """Return what the server sends in an exchange."""
     with socket.create_connection((server.host, server.port), timeout=PATIENCE) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with suppress(ConnectionError, BrokenPipeError):  # the server need not listen to the end

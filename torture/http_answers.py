@@ -1,4 +1,4 @@
-"""The answers in what a server sent over one connection."""
+"""Parses the HTTP answers that a server sent over one connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\x00]*)\r\n")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of them; header names in lower case. ``whole`` says that all of it has come."""
+    """An HTTP answer; header names in lower case. ``whole``: whether it is complete."""
 
     status: int
     headers: Mapping[str, str]

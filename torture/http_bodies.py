@@ -1,4 +1,4 @@
-"""Hostile bodies: JSON of odd values for every field of every route, and uploads that are put together badly."""
+"""Hostile request bodies: JSON with odd values in every field of every route, and malformed uploads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torture.mutations import odd_value
 
 
 def _definitions(api: Api) -> dict[str, Any]:
-    """The schemas that others refer to: of the whole document, and those that a body brings with it."""
+    """Return the schemas that others refer to: those of the whole document, and those within a body's schema."""
     found = dict(api["components"]["schemas"])
     for methods in api["paths"].values():
         for operation in methods.values():
@@ -23,7 +23,7 @@ def _definitions(api: Api) -> dict[str, Any]:
 
 
 def _value(schema: Mapping[str, Any], api: Api, drawn: random.Random) -> Any:
-    """A value that a schema allows, or nearly."""
+    """Return a value that a schema allows, or almost allows."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return _value(_definitions(api).get(name, {}), api, drawn)
@@ -55,7 +55,7 @@ def _value(schema: Mapping[str, Any], api: Api, drawn: random.Random) -> Any:
 
 
 def _operations(api: Api) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Method, path and schema of each that takes JSON."""
+    """Return method, path and body schema of each operation that takes JSON."""
     return [
         (method.upper(), path, content["application/json"].get("schema", {}))
         for path, methods in api["paths"].items()
@@ -65,7 +65,7 @@ def _operations(api: Api) -> list[tuple[str, str, Mapping[str, Any]]]:
 
 
 def body(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """JSON of odd values in every field of every route, and what is no JSON."""
+    """Return a request body with odd values, or one that is not JSON."""
     method, path, schema = drawn.choice(_operations(api))
     path = path.replace("{page}", quote(drawn.choice(("Vulcan", *TEXTS[2:6]))))
     value = _value(schema, api, drawn)
@@ -102,7 +102,7 @@ def body(drawn: random.Random, api: Api, host: str) -> Exchange:
 
 
 def multipart(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """Uploads that are put together badly."""
+    """Return a malformed multipart upload."""
     boundary = drawn.choice(("x", "a" * 70, "a" * 5000, '"quo ted"', "", "--"))
     name = drawn.choice(
         (

@@ -1,4 +1,4 @@
-"""What a hostile client does: what it sends over a connection, and how it ends."""
+"""What a hostile client sends over a connection, and how the client ends it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TEXTS = (
 def request(
     method: str, path: str, host: str, body: bytes = b"", headers: str = "", length: object | None = None
 ) -> bytes:
-    """The bytes of a request; ``length`` is said to be its body's."""
+    """Return the bytes of a request. ``length`` is the stated length of its body."""
     size = (
         f"Content-Length: {len(body) if length is None else length}\r\n" if body or length is not None else ""
     )
@@ -68,6 +68,6 @@ def request(
 
 
 def search(host: str, headers: str = "") -> bytes:
-    """An ordinary one."""
+    """Return an ordinary search request."""
     body = json.dumps({"question": QUESTION, "k": 2}).encode()
     return request("POST", "/search", host, body, JSON + headers)

@@ -1,4 +1,4 @@
-"""Hostile requests, drawn by chance."""
+"""Random hostile requests."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from torture.mutations import ODD_VALUES
 
 
 def exchange(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """One of them. ``host`` is what the server calls itself, with its port."""
+    """Return a random exchange. ``host`` is the name and port of the server."""
     maker = drawn.choice(_MAKERS)
     return maker(drawn, api, host)
 
 
 def _noise(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """No HTTP at all, or a damaged head."""
+    """Bytes that are not HTTP, or a request with a damaged head."""
     whole = bytearray(search(host))
     match drawn.randrange(8):
         case 0:
@@ -52,7 +52,7 @@ def _noise(drawn: random.Random, api: Api, host: str) -> Exchange:
 
 
 def _framing(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """Lengths that are wrong or contradict each other."""
+    """Requests whose lengths are wrong or contradict each other."""
     content = json.dumps({"question": QUESTION}).encode()
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(content), content)
     hidden = search(host)
@@ -100,7 +100,7 @@ def _framing(drawn: random.Random, api: Api, host: str) -> Exchange:
 
 
 def _headers(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """Host names, origins, keys, and heads that are too much."""
+    """Requests with odd host names, origins or keys, or with too many or too long headers."""
     value = drawn.choice((*TEXTS[:8], "\xff", "a" * 70_000)).replace("\r", "").replace("\n", "")
     match drawn.randrange(10):
         case 0:
@@ -248,7 +248,7 @@ def _abort(drawn: random.Random, api: Api, host: str) -> Exchange:
 
 
 def _slow(drawn: random.Random, api: Api, host: str) -> Exchange:
-    """A request that comes in drops, whole or not."""
+    """A request that is sent a few bytes at a time, complete or not."""
     data = search(host)
     cut = sorted(drawn.sample(range(1, len(data)), drawn.randrange(1, 12)))
     pieces: list[Piece] = []

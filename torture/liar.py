@@ -45,26 +45,26 @@ Misbehaviour = Callable[[random.Random, Asked], Sent]
 
 
 def question(seed: int | None) -> str:
-    """The question that asks for a case; None for the honest one."""
+    """Return the question that makes the endpoint misbehave as in a case; None: the one that it answers honestly."""
     return (
         f"case {seed} Who found the moons of Mars?" if seed is not None else f"{HONEST}: who found the moons?"
     )
 
 
 def misbehaviour(protocol: Protocol, seed: int) -> tuple[str, Misbehaviour, random.Random]:
-    """The name of a case, what is done, and the dice it goes on with."""
+    """Return the name of a case, its misbehaviour, and the random numbers for it."""
     drawn = dice(protocol.kind, seed)
     name = drawn.choice(list(_MISBEHAVIOURS))
     return name, _MISBEHAVIOURS[name], drawn
 
 
 def listen() -> socket.socket:
-    """A socket on a port of its own."""
+    """Return a listening socket on a free port."""
     return socket.create_server(("127.0.0.1", 0), backlog=64)
 
 
 def lie(listener: socket.socket, protocol: Protocol) -> None:
-    """Answer for ever, each connection in a thread."""
+    """Answer until the process ends, each connection in a thread."""
     while True:
         client, _ = listener.accept()
         threading.Thread(target=_answer, args=(client, protocol), daemon=True).start()
@@ -118,7 +118,7 @@ _SSE = "text/event-stream"
 def _head(
     status: int = 200, kind: str = "application/json", headers: str = "", length: int | None = None
 ) -> bytes:
-    """Of an answer; without a length it ends with the connection."""
+    """Return the head of an answer. Without a length the answer ends with the connection."""
     size = "" if length is None else f"Content-Length: {length}\r\n"
     return (
         f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\n{size}{headers}Connection: close\r\n\r\n".encode()
@@ -293,7 +293,7 @@ def _long_lines(drawn: random.Random, asked: Asked) -> Sent:
 
 
 def _telling(drawn: random.Random, asked: Asked) -> Sent:
-    """What it was sent, the key with it."""
+    """Repeat what was sent, the key included."""
     status = drawn.choice((400, 401, 429, 500))
     head, fault = asked.head, asked.protocol.fault
     told = drawn.choice(

@@ -1,4 +1,4 @@
-"""Documents that are damaged by chance: byte by byte, and in their structure."""
+"""Damages documents at random: their bytes, and their structure."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ Mutation = Callable[[bytes, Sequence[bytes], random.Random], bytes]
 
 
 def mutated(document: bytes, others: Sequence[bytes], drawn: random.Random) -> bytes:
-    """A document after one to eight mutations; ``others`` are what pieces may come from."""
+    """Return a document after one to eight mutations. Pieces may be taken from ``others``."""
     for _ in range(min(1 + int(drawn.expovariate(0.5)), 8)):
         document = drawn.choice(_MUTATIONS)(document, others, drawn)[:LARGEST]
     return document
@@ -163,7 +163,7 @@ def _move(document: bytes, _: Sequence[bytes], drawn: random.Random) -> bytes:
 
 
 def _tags(document: bytes, _: Sequence[bytes], drawn: random.Random) -> bytes:
-    """Elements torn apart: a tag is repeated, left out, or put elsewhere."""
+    """Repeat, drop or move a tag."""
     tags = list(_TAG.finditer(document))
     if not tags:
         return document
@@ -183,7 +183,7 @@ def _tags(document: bytes, _: Sequence[bytes], drawn: random.Random) -> bytes:
 
 
 def _json(document: bytes, _: Sequence[bytes], drawn: random.Random) -> bytes:
-    """One of the values of a JSON document, or of each of its lines, is another one."""
+    """Replace a value of a JSON document, or of each of its lines."""
     try:
         if document.lstrip()[:1] == b"{" and b"\n{" in document:
             lines = [json.loads(line) for line in document.splitlines() if line.strip()]

@@ -33,7 +33,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What an operation does when nobody kills it."""
+    """The result of an operation that is not interrupted."""
 
     goal: State
     events: int
@@ -41,7 +41,7 @@ class Undisturbed:
 
 
 class World:
-    """Sources and stores that the cases begin with, made once."""
+    """Sources and stores that cases start from, made once."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -77,14 +77,14 @@ class World:
         return self.scratch / f"store-{name}"
 
     def start(self, operation: Operation) -> State:
-        """The state that an operation begins with."""
+        """Return the state that an operation starts from."""
         name = operation.start
         if name not in self.states:
             self.states[name] = work_in_child(lambda: worlds.state(self.store(name or "")))
         return self.states[name]
 
     def undisturbed(self, operation: Operation) -> Undisturbed:
-        """What the operation does by itself."""
+        """Return the result of the operation when it is not interrupted."""
         if operation.name not in self._undisturbed:
             store = self.fresh(operation, "undisturbed")
             began = time.monotonic()
@@ -95,7 +95,7 @@ class World:
         return self._undisturbed[operation.name]
 
     def fresh(self, operation: Operation, name: str) -> Path:
-        """A store as the operation finds it."""
+        """Copy the store that the operation starts from."""
         store = self.store(name)
         shutil.rmtree(store, ignore_errors=True)
         if operation.start is not None:
@@ -122,7 +122,7 @@ def _refresh(store: Path) -> None:
 
 
 def _merge(store: Path) -> None:
-    """What another process does with what changed in memory only."""
+    """Remove a page, then make index files of the new state, as the separate process does."""
     with Engine.open(store) as engine:
         there = set(engine.pages())
         engine.remove([name for name in [worlds.title(0)] if name in there])

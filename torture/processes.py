@@ -79,7 +79,7 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
 
 
 def _alone(original: Path, store: Path, actors: list[_Actor]) -> State:
-    """What the store is when one has worked after the other."""
+    """Return the state of the store after the actors have worked one after another."""
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(original, store)
 
@@ -97,7 +97,7 @@ def _finish(store: Path, actors: list[_Actor]) -> None:
 
 
 def _disturb(children: list[Child], drawn: random.Random) -> list[str]:
-    """Kill some, stop some for a while; says what was done."""
+    """Kill some actors, stop others for a while, and return what was done."""
     deeds: list[tuple[float, int, int]] = []
     told_of = []
     for number in range(len(children)):
@@ -153,7 +153,7 @@ def _remove(store: Path) -> None:
 
 
 def _search(store: Path) -> None:
-    """Ask for a while; what is found is of the store."""
+    """Search for a while, and check that the hits are passages of the store."""
     known = {worlds.title(number) for number in range(worlds.PAGES)}
     drawn = random.Random(os.getpid())
     until = time.monotonic() + _PATIENT
@@ -167,7 +167,7 @@ def _search(store: Path) -> None:
 
 
 def _serve(store: Path) -> None:
-    """Serve for a while, and be asked."""
+    """Run a server for a while, and send it searches."""
     with served.serving(store) as server:
         until = time.monotonic() + _PATIENT
         while time.monotonic() < until:

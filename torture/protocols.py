@@ -52,7 +52,7 @@ class Protocol:
     fault_name: str | None = None
 
     def told(self, answer: str) -> Iterator[bytes]:
-        """An answer as a stream, word by word."""
+        """Return an answer as a stream, one word an event."""
         yield self.start
         for word in answer.split(" "):
             yield self.text(f"{word} ")
@@ -141,7 +141,7 @@ OPENAI = Protocol(
 
 
 def _named(kind: Any, **fields: Any) -> bytes:
-    """An event of Anthropic: its name is also in its data."""
+    """An event of Anthropic's protocol, which has its name in its data, too."""
     return event({"type": kind, **fields}, str(kind))
 
 

@@ -1,4 +1,4 @@
-"""What a run found, as a table and as JSON."""
+"""Reports the results of a run, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = 600
 
 
 def print_results(results: Sequence[Result], console: Console) -> None:
-    """A line for each kind, then each failure with the command that repeats it."""
+    """Print a line for each kind, then each failure with the command that repeats it."""
     table = Table("kind", "tried", "failed", "seconds", "of which")
     for result in results:
         if result.not_run is not None:
@@ -36,7 +36,7 @@ def print_results(results: Sequence[Result], console: Console) -> None:
 
 
 def as_json(results: Sequence[Result]) -> Mapping[str, Any]:
-    """All of it, with every failure."""
+    """Return the results with every failure, for JSON."""
     return {
         result.name: {
             "tried": result.tried,

@@ -37,7 +37,7 @@ class Plan:
     seeds: dict[str, list[int]] | None = None
 
     def seconds_of(self, kind: Kind) -> float | None:
-        """The time for one kind."""
+        """Return the time for one kind."""
         if self.seconds is None:
             return None
         return self.seconds * kind.share / sum(each.share for each in self.kinds)
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Result:
-    """Of one kind."""
+    """The results of one kind."""
 
     name: str
     tried: int = 0
@@ -55,7 +55,7 @@ class Result:
     not_run: str | None = None
 
     def add(self, outcome: Outcome) -> None:
-        """Count one more."""
+        """Add the outcome of a case."""
         self.tried += 1
         self.groups[outcome.what.partition(":")[0]] += 1
         if outcome.failure is not None:
@@ -113,7 +113,7 @@ def _take(line: dict[str, Any], results: dict[str, Result], watch: Watcher) -> N
 
 
 def _work(plan: Plan, job: int, writer: int) -> None:
-    """One job, in a process of its own; never returns."""
+    """Run one job, in a process of its own; never returns."""
 
     def say(**line: Any) -> None:
         data = json.dumps(line).encode() + b"\n"
@@ -168,7 +168,7 @@ def _noted(seeds: Iterator[int], last: list[int]) -> Iterator[int]:
 
 
 def _seeds(plan: Plan, kind: Kind, job: int) -> Iterator[int]:
-    """The seeds of a job, until its time for the kind is over."""
+    """Iterate over the seeds of a job until the time for the kind is over."""
     if plan.seeds is not None:
         yield from plan.seeds.get(kind.name, [])[job :: plan.jobs]
         return

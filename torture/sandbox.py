@@ -53,7 +53,7 @@ class Child:
         _LIVE.add(self)
 
     def ended(self) -> bool:
-        """Whether it has ended; it is reaped."""
+        """Whether the process has ended. If so, it is reaped."""
         if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -61,12 +61,12 @@ class Child:
         return self._status is not None
 
     def send(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send the process a signal, unless it has ended."""
         if not self.ended():
             os.kill(self.pid, number)
 
     def printed(self) -> str:
-        """What it and its processes have printed so far."""
+        """Return what the process and its children have printed so far."""
         size = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), size, 0).decode("utf-8", "replace")
 
@@ -93,7 +93,7 @@ class Child:
         return ended
 
     def kill(self) -> None:
-        """End it and every process of its session."""
+        """Kill the process and every process of its session."""
         for pid in {self.pid, *self.others()}:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -103,7 +103,7 @@ class Child:
         _LIVE.discard(self)
 
     def others(self) -> list[int]:
-        """Processes of its session besides itself that have not ended."""
+        """Return the other processes of its session that have not ended."""
         return [pid for pid in _sessions().get(self.pid, []) if pid != self.pid]
 
 
@@ -139,7 +139,7 @@ def count_events(work: Work) -> int:
 
 
 def end_at_event(number: int, how: signal.Signals) -> None:
-    """Have this process get a signal at the audit event of that number, from 1."""
+    """Send this process a signal at the audit event of that number, from 1."""
     counted = 0
 
     def count(event: str, _: Any) -> None:
@@ -183,7 +183,7 @@ def _run(work: Work, value: int, output: int, mask: set[signal.Signals]) -> None
 
 
 def _end_with_parent() -> None:
-    """Have the system kill this process when the one that forked it ends, be it killed."""
+    """Have the system kill this process when its parent ends, for whatever reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""``trivium serve`` in a process of its own, on a small store, and what can be seen of it from outside."""
+"""``trivium serve`` in a process of its own, on a small store, with checks from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EXPECTED = "Asaph Hall"
 
 
 def build_store(folder: Path) -> Path:
-    """A store with an embedder that the command knows."""
+    """Build a store with an embedder that the command knows."""
 
     def build() -> None:
         source = folder / "served.jsonl"
@@ -41,7 +41,7 @@ def build_store(folder: Path) -> Path:
 
 
 class Server:
-    """A running one. ``address`` ends without a slash."""
+    """A running server. ``address`` ends without a slash."""
 
     def __init__(self, child: Child, address: str) -> None:
         self.child = child
@@ -53,7 +53,7 @@ class Server:
         self.given_up = False
 
     def give_up(self) -> None:
-        """End it at once: something is wrong with it, and the next case is to have another."""
+        """Kill the server because something is wrong with it; the next case gets another one."""
         self.given_up = True
         self.child.kill()
 
@@ -84,7 +84,7 @@ class Server:
         assert seconds < QUICK, f"an ordinary search took {seconds:.1f} s"
 
     def check_alive(self) -> None:
-        """Raises AssertionError where the process has ended."""
+        """Raise AssertionError if the process has ended."""
         assert not self.child.ended(), f"the server ended: {self.child.printed()[-2000:]}"
 
     def check_log(self) -> None:
@@ -113,7 +113,7 @@ class Server:
             ) from None
 
     def counted(self) -> tuple[int, int]:
-        """Threads and descriptors."""
+        """Return the numbers of threads and of file descriptors."""
         return self._counted()
 
     def _counted(self) -> tuple[int, int]:
@@ -122,7 +122,7 @@ class Server:
 
 
 def _shortened(told: Mapping[str, Any]) -> str:
-    """What was raised, and the last places it came through."""
+    """Return an exception and the last lines of its traceback."""
     lines = told["traceback"].strip().splitlines()
     places = [line.strip() for line in lines if line.lstrip().startswith("File ")]
     return f"logged: {told.get('message', '')[:200]}: {lines[-1][:500]} ({'; '.join(places[-3:])})"
@@ -152,7 +152,7 @@ def serving(
     environment: Mapping[str, str] | None = None,
     before: Callable[[], Any] = lambda: None,
 ) -> Iterator[Server]:
-    """A server that is ready. ``before`` is called in its process first."""
+    """Run a server and yield it when it is ready. ``before`` is called in its process first."""
 
     def serve() -> None:
         os.environ.update(environment or {})

@@ -27,19 +27,19 @@ State = dict[str, Any]
 
 
 def open_embedder(name: str, _: Settings) -> HashEmbedder:
-    """What the entry point of :data:`EMBEDDER` leads to."""
+    """Return the embedder of the entry point :data:`EMBEDDER`."""
     embedder = HashEmbedder(16)
     embedder.identity = EmbedderIdentity(name, "1", 16)
     return embedder
 
 
 def title(number: int) -> str:
-    """Of a page."""
+    """Return the title of a page."""
     return f"Object {number:04}"
 
 
 def write_records(path: Path, numbers: Iterable[int], edition: int = 1) -> Path:
-    """Records that mention each other, one a line; another edition has other texts."""
+    """Write records that mention each other, one a line; another edition has other texts."""
     lines = [
         json.dumps(
             {"title": title(number), "text": f"{_said(number, edition)}. See {title(number * 7 % PAGES)}."}
@@ -51,7 +51,7 @@ def write_records(path: Path, numbers: Iterable[int], edition: int = 1) -> Path:
 
 
 def write_pages(folder: Path, numbers: Iterable[int], edition: int = 1) -> Path:
-    """HTML files that link to each other, one a page; another edition has other texts."""
+    """Write HTML files that link to each other, one a page; another edition has other texts."""
     folder.mkdir()
     for number in numbers:
         link = f'<a href="/wiki/{title(number * 7 % PAGES).replace(" ", "_")}">see</a>'
@@ -66,12 +66,12 @@ def _said(number: int, edition: int) -> str:
 
 
 def create(folder: Path) -> Engine:
-    """A store with an embedder that needs no model; the one that is there, where there is one."""
+    """Create a store with an embedder that needs no model, or open the existing one."""
     return Engine.create(folder, EMBEDDER)
 
 
 def build(folder: Path, sources: Sequence[Path], workers: int = 1, *, embed: bool = True) -> None:
-    """Load documents, also into a store that has some."""
+    """Load documents into a new or existing store."""
     with create(folder) as engine:
         report = engine.build(sources, workers=workers, embed=embed)
         assert not report.problems, report.problems[:3]
@@ -84,7 +84,7 @@ def state(folder: Path) -> State:
 
 
 def state_of(engine: Engine) -> State:
-    """As :func:`state`."""
+    """Return what :func:`state` returns, of an open store."""
     info = engine.info()
     return {
         "pages": {page.uri: _digest(page) for page in engine.store.page_graphs()},
@@ -109,7 +109,7 @@ def _digest(value: object) -> str:
 
 
 def difference(got: State, expected: State) -> str:
-    """Where two states differ, in a few words; empty where they do not."""
+    """Describe how two states differ, in a few words; empty if they do not."""
     for key in expected:
         if got[key] != expected[key]:
             if key == "pages":

@@ -116,7 +116,7 @@ def test_a_name_stands_for_what_the_question_before_referred_to() -> None:
 
 
 def test_a_question_all_in_capitals_speaks_of_no_abbreviation() -> None:
-    """Somebody shouts."""
+    """Text in capitals throughout is shouting, and its words are no abbreviations."""
     assert rewrite_question("HOW LARGE IS IT?", TALK, None, STORE).match_query != "HOW LARGE IS IT?"
 
 
@@ -271,7 +271,8 @@ def test_a_model_may_use_the_terms_and_is_told_the_scope() -> None:
     ],
 )
 def test_what_a_model_may_not_write_is_not_asked(written: str) -> None:
-    """Names that nobody said, answers, more than a line, another question: the names are carried over instead."""
+    """Names from outside the conversation, an answer, more than a line, another question: instead, the names of the
+    conversation are carried over."""
     asked = rewrite_question("When was he born?", TALK, ScriptedModel(written), STORE)
     assert (asked.match_query, asked.recall_query) == (BY_RULE, None)
 

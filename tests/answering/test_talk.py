@@ -55,7 +55,7 @@ def test_of_a_long_conversation_the_last_questions_are_told_by_their_numbers() -
 
 
 def test_nobody_is_greeted_in_the_middle_of_a_conversation() -> None:
-    """But who says hello."""
+    """Except in reply to a greeting."""
     assert talked("ok", "small_talk")[0].text.startswith("I answer questions from")
     assert talked("hello again", "small_talk")[0].text.startswith("Hello. I answer")
     assert small_talk("ok").startswith("Hello. I answer")

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @contextmanager
 def open_chrome(profile: Path) -> Iterator[Chrome]:
-    """A browser that nobody has used before."""
+    """Start a browser with an empty profile."""
     options = ChromeOptions()
     options.binary_location = CHROMIUM or ""
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})

@@ -39,7 +39,7 @@ def exploration(sample_server: Server, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jBrowser]:
-    """One Browser for all tests of a module, as nobody has used it before."""
+    """One browser for all tests of a module, with an empty profile."""
     if CHROMIUM is None or DRIVER is None:
         pytest.skip("chromium and chromedriver are not installed")
     with neo4j_browser(tmp_path_factory.mktemp("profile")) as page:

@@ -143,7 +143,7 @@ def moons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reopened(chrome: Chrome, address: str) -> None:
-    """Close the page and open its address, as somebody who comes back."""
+    """Close the page and open its address again, as on a later visit."""
     chrome.get("about:blank")
     chrome.get(address)
     soon(lambda: one(chrome, "#count").get_attribute("textContent"), "the page")

@@ -54,7 +54,7 @@ def one(page: Chrome | WebElement, selector: str) -> WebElement:
 
 
 def visit(page: Chrome, address: str) -> None:
-    """Open the page as nobody has before, and wait until it knows its server."""
+    """Open the page with nothing stored from earlier visits, and wait until it shows what the collection holds."""
     page.get("about:blank")
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
     page.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})

@@ -26,7 +26,7 @@ QUESTION = "Who discovered the moons of Mars?"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that nobody damages."""
+    """A store that stays undamaged."""
     folder = tmp_path_factory.mktemp("kept") / "store"
     make_store(folder)
     return folder

@@ -1,4 +1,4 @@
-"""``trivium search --questions FILE --run-out FILE``: a run of questions whose answers nobody knows."""
+"""``trivium search --questions FILE --run-out FILE``: a run of questions without gold."""
 
 from __future__ import annotations
 

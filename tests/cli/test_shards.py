@@ -57,3 +57,13 @@ def test_a_build_by_shards_leaves_them_beside_its_result(tmp_path: Path) -> None
     assert (
         len(list(shards.glob("*/*.pages"))) == 1 and "may be deleted" in (shards / "shards.txt").read_text()
     )
+
+
+@pytest.mark.parametrize(
+    ("new", "said"), [("1", ("stands for 1 store\n", "0 documents")), ("2", ("stands for 2 stores\n",))]
+)
+def test_one_store_is_no_stores(new: str, said: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    done = CliRunner().invoke(app, ["shards", "create", str(tmp_path / "parts"), "--new", new])
+    assert done.exit_code == 0, done.output
+    assert all(part in done.output for part in said)

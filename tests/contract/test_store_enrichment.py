@@ -108,7 +108,7 @@ def test_added_relations_are_counted_once_and_found_from_both_ends(filled: Graph
 
 
 def test_an_added_relation_brings_its_entities_and_takes_them_along(filled: GraphStore) -> None:
-    """Neither end need be the page that bears witness."""
+    """Neither end need be the page that states the relation."""
     before = state_of(filled)
     filled.write([graph("List")])
     assert "Hamlet" not in filled.adjacency().entities

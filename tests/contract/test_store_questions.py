@@ -1,4 +1,4 @@
-"""Questions that chunks answer: there on request, gone with the last chunk that answers them, searched by nobody."""
+"""Questions that chunks answer: returned on request, removed with the last chunk that answers them, and not searched."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def embed(store: GraphStore) -> None:
 
 @pytest.fixture
 def filled(store: GraphStore) -> GraphStore:
-    """Mars has a moon, and nobody found it yet."""
+    """Mars has a moon, whose discoverer is not stored yet."""
     store.set_embedder(PLANE)
     store.write([graph("Mars", [("red", ["Phobos", "Hall"])], relations=[("moon", "Phobos")])])
     embed(store)

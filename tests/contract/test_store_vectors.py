@@ -246,7 +246,7 @@ def test_vectors_that_do_not_fit_are_refused(store: GraphStore, vectors: Vectors
 
 
 def test_vectors_need_an_embedder(store: GraphStore) -> None:
-    """Nobody would know what they mean."""
+    """Without it, vectors could not be compared with those of questions."""
     with pytest.raises(StoreError, match="set_embedder"):
         store.put_vectors(["A"], QUESTION[None])
 

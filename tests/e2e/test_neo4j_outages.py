@@ -31,7 +31,7 @@ def pid_of(server: Server) -> int:
 def test_a_load_goes_on_after_the_server_was_killed(
     trivium: Run, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """kill -9 in the middle, start again, the same command: every count is that of a load nobody disturbed."""
+    """kill -9 in the middle, a restart, and the same command again: every count is that of an undisturbed load."""
     pages = tmp_path / "pages.jsonl"
     pages.write_text("".join(records.read_text("utf-8").splitlines(keepends=True)[:LOADED]), "utf-8")
     whole = trivium("build", pages, "--store", tmp_path / "whole", "--no-embed", "--json").json

@@ -157,7 +157,7 @@ def test_the_hub_is_asked_first_for_the_pinned_revision(toy: ModelSpec, hub: Hub
 
 
 def test_an_intact_model_is_not_fetched_again(toy: ModelSpec, hub: Hub, tmp_path: Path) -> None:
-    """The second install asks nobody."""
+    """The second install makes no request."""
     hub.serve(CONTENT)
     folder = install("toy", home=tmp_path)
     hub.asked.clear()

@@ -9,15 +9,22 @@ from importlib.resources import files
 def _dropped(script: str) -> list[str]:
     """Statements that take from a database what a script has made. Tables go last, with their indexes."""
     text = files("trivium.graph.embedded").joinpath(script).read_text("utf-8")
-    made = re.findall(r"^CREATE (TABLE|TRIGGER|INDEX|VIEW) (\w+)", text, flags=re.M)
+    made = re.findall(r"^CREATE (?:VIRTUAL )?(TABLE|TRIGGER|INDEX|VIEW) (\w+)", text, flags=re.M)
     return [f"DROP {kind} {name}" for kind, name in sorted(made, key=lambda what: what[0] == "TABLE")]
 
 
+def without_words() -> list[str]:
+    """Statements that take from a database what version 9 of the schema brought, all of which is in words.sql."""
+    dropped = _dropped("words.sql")
+    assert len(dropped) == 5
+    return dropped
+
+
 def without_counters() -> list[str]:
-    """Statements that take from a database what version 8 of the schema brought, all of which is in counters.sql."""
+    """The same and what version 8 brought, all of which is in counters.sql."""
     dropped = _dropped("counters.sql")
     assert len(dropped) == 11
-    return [*dropped, "CREATE INDEX relation_source ON relation (source_id)"]
+    return [*without_words(), *dropped, "CREATE INDEX relation_source ON relation (source_id)"]
 
 
 def without_questions() -> list[str]:

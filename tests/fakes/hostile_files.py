@@ -261,18 +261,18 @@ def archive(members: dict[str, bytes], stored: str = "mimetype") -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:
-    """What is in a zip archive."""
+    """Return the members of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         return {name: packed.read(name) for name in packed.namelist()}
 
 
 def replaced(data: bytes, parts: dict[str, bytes]) -> bytes:
-    """An archive with other parts."""
+    """Return an archive with some members replaced."""
     return archive({**unpacked(data), **parts})
 
 
 def with_members(data: bytes, more: dict[str, bytes]) -> bytes:
-    """An archive with more parts, behind its own."""
+    """Return an archive with more members at its end."""
     return archive({**unpacked(data), **more})
 
 
@@ -304,7 +304,7 @@ def _deflated(data: bytes) -> bytes:
 
 
 def billion_laughs(root: bytes = b"w") -> bytes:
-    """Entities within entities."""
+    """XML whose entities expand exponentially."""
     names = [b"l%d" % n for n in range(12)]
     within = [b'<!ENTITY %s "%s">' % (b, (b"&" + a + b";") * 10) for a, b in pairwise(names)]
     lines = b"\n".join([b'<!ENTITY l0 "lol">', *within])
@@ -317,7 +317,7 @@ def external_entity() -> bytes:
 
 
 def yaml_laughs() -> bytes:
-    """Aliases within aliases."""
+    """YAML whose aliases expand exponentially."""
     lines = [b"a0: &a0 [lol, lol]"]
     lines += [b"a%d: &a%d [%s]" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 12)]
     return b"\n".join(lines) + b"\n"

@@ -12,7 +12,7 @@ class QuietHandler(BaseHTTPRequestHandler):
     """A handler that logs nothing."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 class LocalServer:

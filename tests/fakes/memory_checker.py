@@ -30,7 +30,7 @@ class MemoryChecker:
         return {uri: page_digest(page) for uri, page in self._graph.pages.items()}
 
     def sum_pages(self, digests: Mapping[str, str]) -> None:
-        """All have one."""
+        """Do nothing: all pages have a checksum."""
 
     def drop_vectors(self, texts: Sequence[str]) -> None:
         self._vectors.drop(texts)

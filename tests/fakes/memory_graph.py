@@ -15,12 +15,12 @@ Triple = tuple[str, str, str]
 
 
 def chunk_text(chunk: ChunkNode) -> str:
-    """What of a chunk is embedded."""
+    """Return the text of a chunk that is embedded."""
     return embedding_text(headings_of(chunk.parent), chunk.text)
 
 
 def triple(relation: RelationEdge) -> Triple:
-    """A relation as something to sort by."""
+    """Return the sort key of a relation."""
     return (relation.source, relation.type, relation.target)
 
 
@@ -134,7 +134,7 @@ class MemoryGraph:
         return aliases
 
     def resolve(self, uri: str) -> str:
-        """The entity a title stands for."""
+        """Return the entity that a title refers to."""
         return self.aliases().get(uri, uri)
 
     def cited(self, chunk: ChunkNode) -> list[str]:
@@ -171,7 +171,7 @@ class MemoryGraph:
         return self.pages.keys() | cited | related
 
     def entity_text(self, uri: str) -> str:
-        """What of an entity is embedded."""
+        """Return the text of an entity that is embedded."""
         return entity_text(uri, self.types.get(uri, ""))
 
     def nodes(self, label: Label) -> dict[str, str]:

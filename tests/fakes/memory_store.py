@@ -103,7 +103,7 @@ class MemoryStore:
     # -- life ------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to close."""
 
     def __enter__(self) -> Self:
         return self
@@ -192,17 +192,18 @@ class MemoryStore:
         ]
         return found if limit is None else found[: max(limit, 0)]
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return [(page.uri, page.source) for page in self.pages()]
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        texts = {uri: page.text.lower() for uri, page in self._graph.pages.items()}
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        """All pages if there is a name: the oracle of stores that tell which may mention it."""
         return [
             page
-            for page in self.pages()
-            if page.source.startswith(source)
-            and mark in page.content_hash
-            and any(word in texts[page.uri] for word in words)
+            for page in (self.pages() if names else ())
+            if page.source.startswith(source) and mark in page.content_hash
         ]
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
@@ -609,13 +610,13 @@ class MemoryStore:
         yield self
 
     def _prune(self) -> None:
-        """Let go of types and vectors of what is there no more."""
+        """Drop types and vectors of what is no longer there."""
         self._graph.prune()
         self._vectors.keep(self._graph.texts())
 
 
 class MemoryWithin(Within):
-    """What a condition leaves: everything is asked for, and what does not match left out."""
+    """The part of a store that a condition selects: everything is computed, then what does not match is dropped."""
 
     _store: MemoryStore
 

@@ -58,7 +58,7 @@ class MemoryVectors:
         self._sentences.update((text, one.copy()) for text, one in zip(texts, codes, strict=True))
 
     def has_sentences(self, text: str) -> bool:
-        """Whether they were put, were it none."""
+        """Whether sentence vectors of the text were put, even if there are none in it."""
         return text in self._sentences
 
     def sentences(self, texts: Sequence[str | None]) -> SentenceVectors:

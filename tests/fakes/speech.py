@@ -1,4 +1,4 @@
-"""A recogniser and a voice without models: what they hear and say is bytes and numbers."""
+"""A speech recogniser and a voice without models: audio is bytes, samples are numbers."""
 
 from __future__ import annotations
 

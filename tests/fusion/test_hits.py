@@ -100,7 +100,7 @@ def test_what_holds_no_hit_lists_is_refused(tmp_path: Path, content: bytes | Non
 
 
 def test_lists_of_different_retrievers_are_not_mixed(tmp_path: Path) -> None:
-    """Nobody could tell their columns apart."""
+    """Their columns could not be told apart."""
     other = HitList("q", "?", table(("vector",)), np.full(4, -1), 1, ())
     with pytest.raises(FusionError, match="the same retrievers"):
         save_hits(tmp_path / "some.npz", HitFile((hit(0, 4), other), "bge-small"))

@@ -191,7 +191,7 @@ def test_shapley_values_are_means_over_all_orders() -> None:
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 1000), n=st.sampled_from([1, 3, 60]), count=st.integers(0, 4))
 def test_scores_of_coalitions_are_those_of_mixed_rows(seed: int, n: int, count: int) -> None:
-    """Whatever the players own, and if they own nothing; features of nobody stay average."""
+    """Whichever columns the players have, also if they have none; columns of no player keep their mean."""
     random = np.random.default_rng(seed)
     rows, average = 20 * random.normal(size=(n, 6)), random.normal(size=6)
     owner = random.integers(0, count + 1, 6)

@@ -217,7 +217,7 @@ def test_folders_of_one_name_do_not_replace_one_another(tmp_path: Path) -> None:
 
 
 def test_files_without_text_are_pages_of_their_own_that_links_lead_to(tmp_path: Path) -> None:
-    """Also where their titles are the same: nothing is nobody's copy."""
+    """Also where their titles are the same: files without text are not copies of one another."""
     store = MemoryStore()
     for name in ("guides", "tasks"):
         (tmp_path / name).mkdir()

@@ -103,7 +103,7 @@ def test_a_process_is_kept_for_the_next_load_by_who_uses_much_memory(
 def test_a_process_that_is_killed_is_replaced(
     tmp_path: Path, store: EmbeddedStore, parser: ParserProcess
 ) -> None:
-    """Somebody may kill it between two loads, or in one."""
+    """Whether it is killed between two loads or within one."""
     assert load(write(tmp_path, a=PAGE.format("A")), store, isolated=parser).added == 1
     killed = []
 

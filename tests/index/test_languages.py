@@ -207,5 +207,5 @@ def test_most_documents_in_a_language_that_nobody_named_are_told_of(
     ],
 )
 def test_embedders_for_english_are_known_by_name(name: str, english: bool) -> None:
-    """Those of the package, and models that say so; of others nobody knows."""
+    """Those of the package, and models whose names say so; of others it is unknown."""
     assert english_only(name) is english

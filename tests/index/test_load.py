@@ -293,9 +293,13 @@ def test_a_load_that_changes_nothing_writes_nothing(
 def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(
     store: EmbeddedStore, page: WritePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No text but those with a word of its name is read, no list of all pages, and no index is asked."""
+    """No text but those with all words of its name is read, no list of all pages, and no index of searches is asked."""
     records = tmp_path / "records.jsonl"
-    texts = {"Phobos": "Phobos circles Mars.", "Io": "Io circles Jupiter, not Marsala.", "Sun": "A star."}
+    texts = {
+        "Phobos": "Phobos is no port.",
+        "Io": "Io is no port like Marsa.",
+        "Sun": "The sun of Marsala, a port.",
+    }
     records.write_text("".join(json.dumps({"title": t, "text": text}) + "\n" for t, text in texts.items()))
     load([str(records)], store)
     read: list[str] = []
@@ -311,7 +315,7 @@ def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(
     monkeypatch.setattr(EmbeddedStore, "page_text", noted)
     monkeypatch.setattr(EmbeddedStore, "names", unasked)
     monkeypatch.setattr(EmbeddedStore, "_current", unasked)
-    report = load([str(page("marsa.html", "Marsa", '<a href="/wiki/Port">A port</a>.'))], store)
+    report = load([str(page("marsa.html", "Marsa port", '<a href="/wiki/Port">A port</a>.'))], store)
     assert (report.added, report.relinked, set(read)) == (1, 0, {"Io"})
 
 
@@ -319,7 +323,7 @@ def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(
 def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
     store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    """A file of rows may have many gigabytes: nobody waits until they are counted."""
+    """A file of rows may have many gigabytes, and loading does not wait until they are counted."""
     row = {
         "document_html": "<h1>Mars</h1><p>The planet.</p>",
         "document_title": "Mars",

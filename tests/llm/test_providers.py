@@ -271,7 +271,7 @@ def test_an_answer_is_no_longer_than_was_asked_for(server: OpenAIServer, provide
 
 
 def test_who_leaves_early_hangs_up(server: OpenAIServer, provider: Provider) -> None:
-    """The server notices that nobody reads any more, and need not go on."""
+    """The server sees the connection closed, and can stop generating."""
     server.script.append(provider.streamed("one", *([0.01, "more" * 2000] * 100)))
     with provider.model(server).stream(QUESTION) as reply:
         next(reply)

@@ -94,7 +94,7 @@ def test_the_limit_is_told(server: OpenAIServer) -> None:
 
 
 def test_failures_before_the_first_byte_are_tried_again(server: OpenAIServer) -> None:
-    """Nobody has read anything yet."""
+    """Nothing has been passed on yet."""
     server.script.extend([error(503, "busy"), events(hang_up=True), streamed("yes")])
     assert list(model(server).stream(QUESTION)) == ["yes"]
     assert len(server.requests) == 3
@@ -134,7 +134,7 @@ def test_a_stream_without_an_answer_is_an_error(server: OpenAIServer) -> None:
 
 
 def test_who_leaves_early_hangs_up(server: OpenAIServer) -> None:
-    """The server notices that nobody reads any more, and need not go on."""
+    """The server sees the connection closed, and can stop generating."""
     server.script.append(streamed("one", *([0.01, "more" * 2000] * 100)))
     with model(server).stream(QUESTION) as reply:
         next(reply)

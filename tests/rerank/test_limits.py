@@ -1,4 +1,4 @@
-"""A reranker that fails, answers nonsense or takes too long: nothing of it comes through, and nobody waits."""
+"""A reranker that fails, answers nonsense or takes too long: its result is dropped, and the search does not wait."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_any_error_becomes_one_kind_with_its_reason(error: Exception) -> None:
 
 
 def test_one_that_hangs_is_left_behind_when_the_time_is_up() -> None:
-    """It looks at neither deadline nor stop, and holds nobody up."""
+    """It checks neither the deadline nor the stop, and the search goes on without it."""
     hung = threading.Event()
     began = time.monotonic()
     with pytest.raises(RerankError, match=r"no answer within 0\.2 s"):

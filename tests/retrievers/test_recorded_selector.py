@@ -25,7 +25,7 @@ OFFERED = options("Mars", "Mars#Moons", "Venus", "Sun")
 
 
 def test_what_was_recorded_is_replayed_without_the_model(tmp_path: Path) -> None:
-    """All places that the model names, in its order; a second time nobody is asked, in one run or in the next."""
+    """All places that the model names, in its order; the model is not asked a second time, in one run or in the next."""
     file = tmp_path / "paths.jsonl"
     model = ScriptedModel('{"places": [4, 2, 1, 3]}', '{"places": []}')
     recording = RecordedSelector(file, LlmSelector(model, most=None))

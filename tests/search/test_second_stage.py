@@ -111,7 +111,7 @@ def test_equal_scores_keep_the_order_of_the_search(engine: Engine) -> None:
 
 
 def test_scores_of_the_views_that_a_reranker_asks_for_are_theirs(engine: Engine) -> None:
-    """Also where the search asked for words alone, and nobody had embedded the question."""
+    """Also where the search was by words alone, so that the question had not been embedded."""
     reranker = Backwards(["vector", "lexical", "page"])
     found = engine.search(QUESTION, 5, ["lexical"], rerank=reranker, settings={"rerank.passages": 5})
     with engine.store.pinned() as store:

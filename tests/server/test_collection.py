@@ -196,7 +196,7 @@ def test_searches_go_on_without_an_error_while_documents_come_and_go(
 
 
 def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection: Collection) -> None:
-    """Three times; then whoever asked is told."""
+    """Three times; then the request gets an error."""
     attempts = []
 
     def work(_: Engine) -> str:

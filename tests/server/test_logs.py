@@ -1,4 +1,4 @@
-"""The log is one line of JSON for everything, cannot be flooded, and holds up nobody."""
+"""The log is one line of JSON for each event, cannot be flooded, and delays no request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No more waits than can be served; what nobody waits for any more is not begun."""
+"""The queue is limited, and work whose client has left is not begun."""
 
 from __future__ import annotations
 

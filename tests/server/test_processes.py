@@ -108,7 +108,7 @@ def test_a_question_costs_one_message_each_way(client: TestClient, monkeypatch: 
 
 
 def test_an_answer_that_takes_long_is_waited_for(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process says that it has taken the question, and nobody else is asked."""
+    """The process confirms that it has taken the question, and no other process is asked."""
     monkeypatch.setattr(processes, "_ANSWER_SECONDS", 0.0)
     for given in SEARCHES:
         assert client.post("/search", json=given).status_code == 200

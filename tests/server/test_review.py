@@ -74,7 +74,7 @@ def test_decisions_are_kept_in_the_log_of_the_run(store: Path, tmp_path: Path) -
 
 
 def test_it_takes_a_key_that_may_write(store: Path, tmp_path: Path) -> None:
-    """Who may read looks; nobody else does."""
+    """A key for reading may look at questions; without a key nothing is shown."""
     run = judged_run(tmp_path / "run")
     reader, reading = new_key("reader", "read")
     writer, writing = new_key("writer", "write")

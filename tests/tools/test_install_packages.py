@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("uv", ["works", "fails", "told of two indexes"])
 def test_either_installs_it(uv: str, wheel: Path, tmp_path: Path) -> None:
-    """The one that did it signs the package as its installer."""
+    """The one that did it signs the package as its installer, and says nothing unless something went wrong."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / "bin" / "python"
     found = Path(sys.executable).parent
@@ -57,6 +57,7 @@ def test_either_installs_it(uv: str, wheel: Path, tmp_path: Path) -> None:
     by = subprocess.run([python, "-c", says], capture_output=True, text=True, check=True).stdout.strip()
     assert by == ("uv" if uv == "works" else "pip")
     assert ("no luck" in done.stderr and "pip tries" in done.stderr) == (uv == "fails")
+    assert "ink" not in done.stdout + done.stderr
 
 
 def test_what_neither_finds_is_a_failure(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from trivium.cli.arguments import (
     wrong_argument,
 )
 from trivium.cli.load_report import print_left_out, print_load
+from trivium.cli.nouns import count
 from trivium.cli.options import (
     AnnotatorsOption,
     AnyEmbedder,
@@ -353,7 +354,7 @@ def embed(
         progress(quiet=json) as bars,
     ):
         engine.indexer.set_index_parameters(given.index)
-        count = engine.indexer.embed(
+        texts = engine.indexer.embed(
             lambda done, total: bars("embed", done, total),
             any_embedder=any_embedder,
             headings=not no_headings,
@@ -370,10 +371,12 @@ def embed(
         info = engine.info()
     seconds = time.perf_counter() - started
     if json:
-        counts = {"texts": count, "sentences": sentences}
+        counts = {"texts": texts, "sentences": sentences}
         if images is not None:
             counts["pictures"] = pictures
         print_json({**counts, "seconds": round(seconds, 3), **info_json(info)})
     else:
-        more = "" if images is None else f" and {pictures:,} pictures"
-        out.print(f"{count:,} texts and {sentences:,} sentences{more} embedded in {seconds:.1f} s")
+        more = "" if images is None else f" and {count(pictures, 'picture')}"
+        out.print(
+            f"{count(texts, 'text')} and {count(sentences, 'sentence')}{more} embedded in {seconds:.1f} s"
+        )

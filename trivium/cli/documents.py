@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from fnmatch import fnmatch
+from fnmatch import translate
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.iteration import batched
@@ -84,9 +86,8 @@ def list_documents(
             style="dim",
         )
     more = found - len(listed)
-    noun = "document" if found == 1 else "documents"
     out.print(
-        f"{found:,} {noun}" + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        count(found, "document") + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
         style="dim",
     )
 
@@ -94,17 +95,20 @@ def list_documents(
 def _listed(
     store: PageReader, after: str | None, most: int | None, patterns: Sequence[str]
 ) -> tuple[list[PageRecord], int]:
-    """Return the documents to show, and how many there are. Only those to show are read, unless they are chosen."""
+    """Return the documents to show, and how many there are. Only those to show are read; patterns are compared with the
+    titles and sources of all."""
     if not patterns:
         listed = store.pages(after, most)
         return listed, store.count_pages(after) if most else len(listed)
-    found = [page for page in store.pages(after=after) if _fits(page, patterns)]
-    return found[:most], len(found)
-
-
-def _fits(page: PageRecord, patterns: Sequence[str]) -> bool:
-    texts = (unescape(page.uri).lower(), _source(page).lower())
-    return not patterns or any(fnmatch(text, pattern.lower()) for text in texts for pattern in patterns)
+    fits = re.compile("|".join(translate(pattern.lower()) for pattern in patterns)).match
+    found = [
+        uri
+        for uri, source in store.page_sources()
+        if (after is None or uri > after)
+        and (fits(unescape(uri).lower()) or fits(source.removeprefix(RECORDS).lower()))
+    ]
+    shown = (store.find_pages(uris) for uris in batched(found[:most], _BATCH))
+    return [page for pages in shown for page in pages.values()], len(found)
 
 
 def _source(page: PageRecord) -> str:

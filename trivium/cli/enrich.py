@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.load_report import print_problems
+from trivium.cli.nouns import count
 from trivium.cli.options import Json, NoEmbed, Store
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress
 from trivium.engine import Engine
@@ -49,7 +50,9 @@ def enrich(
             f"[bold]Statements[/]: {report.read:,} read, {report.mapped:,} between entities of the store, "
             f"{report.relations:,} of them within one document  [dim]({seconds:.1f} s)[/]"
         )
-        out.print(f"[bold]Added[/]: {report.added:,} relations of pages, {report.types_set:,} types")
+        out.print(
+            f"[bold]Added[/]: {count(report.added, 'relation')} of pages, {count(report.types_set, 'type')}"
+        )
         if report.problems:
             err.print("[bold red]could not be read:[/]")
             print_problems(report.problems, report.unlisted)

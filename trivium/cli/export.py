@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, progress
 from trivium.engine import Engine
@@ -38,7 +39,7 @@ def export(
     else:
         nodes, relationships = sum(report.nodes.values()), sum(report.relationships.values())
         out.print(
-            f"{nodes:,} nodes and {relationships:,} relationships, {report.bytes / 1e6:,.0f} MB in "
+            f"{count(nodes, 'node')} and {count(relationships, 'relationship')}, {report.bytes / 1e6:,.0f} MB in "
             f"{escape(str(report.folder))}  [dim]({seconds:.1f} s)[/]"
         )
         for what, command in (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
+from trivium.cli.nouns import count
 from trivium.cli.options import default_store
 from trivium.cli.stats import print_info
 from trivium.cli.terminal import err, out, own_name, shown
@@ -32,7 +33,7 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     if report.skipped:
         parts.append(f"{len(report.skipped):,} older than the stored revision")
     if report.duplicates:
-        parts.append(f"{len(report.duplicates):,} copies of pages already read")
+        parts.append(f"{count(len(report.duplicates), 'copy', 'copies')} of pages already read")
     out.print(f"[bold]Documents[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]", soft_wrap=True)
     if set(report.languages) - {ENGLISH}:
         named = ", ".join(f"{NAMES[code]} {count:,}" for code, count in report.languages.items())
@@ -108,8 +109,3 @@ def _question(engine: Engine) -> str:
     title = unescape(first[0].uri) if first else ""
     fits = title and len(title) <= _MAX_TITLE and title == plain(title)
     return f"What is said about {title}?" if fits else "your question"
-
-
-def count(number: int, noun: str) -> str:
-    """Format a number with its noun, in the plural when needed."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

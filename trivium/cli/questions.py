@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trivium.cli.annotators import annotators_rule
-from trivium.cli.load_report import count, print_problems
+from trivium.cli.load_report import print_problems
+from trivium.cli.nouns import count
 from trivium.cli.options import AnnotatorsOption, Json
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.engine import Engine

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from trivium.cli.nouns import count
 from trivium.cli.options import Json
 from trivium.cli.terminal import out, print_json, progress, shown
 from trivium.graph.embedded import EmbeddedStore
@@ -106,15 +107,15 @@ def _print(folder: Path, paths: Sequence[Path], seconds: float | None, *, json: 
     if json:
         report: dict[str, Any] = {
             "folder": str(folder),
-            "shards": [{"store": str(path), "pages": count} for path, count in found],
+            "shards": [{"store": str(path), "pages": pages} for path, pages in found],
         }
         print_json(report if seconds is None else {**report, "seconds": round(seconds, 3)})
         return
     took = "" if seconds is None else f"  [dim]({seconds:.1f} s)[/]"
-    out.print(f"[bold]{escape(str(folder))}[/] stands for {len(found)} stores{took}", soft_wrap=True)
-    for path, count in found:
+    out.print(f"[bold]{escape(str(folder))}[/] stands for {count(len(found), 'store')}{took}", soft_wrap=True)
+    for path, pages in found:
         out.print(
-            f"  {shown(str(path))}: {'not there' if count is None else f'{count:,} documents'}",
+            f"  {shown(str(path))}: {'not there' if pages is None else count(pages, 'document')}",
             soft_wrap=True,
         )
 

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from trivium.chunking.spec import DEFAULT
+from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json
 from trivium.embedding.late import is_late
@@ -34,8 +35,8 @@ def print_info(info: StoreInfo) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(justify="right")
-    for name, count in [*info.nodes.items(), *info.relationships.items(), ("aliases", info.aliases)]:
-        table.add_row(name, f"{count:,}")
+    for name, number in [*info.nodes.items(), *info.relationships.items(), ("aliases", info.aliases)]:
+        table.add_row(name, f"{number:,}")
     out.print(table)
     if info.chunker is not None and info.chunker != DEFAULT:
         out.print(f"chunker {escape(info.chunker)}")
@@ -47,8 +48,8 @@ def print_info(info: StoreInfo) -> None:
         chunks = ", late chunking" if is_late(info.embedder) else ""
         if is_plain(info.embedder):
             chunks = ", chunks without headings"
-        waiting = f", {info.to_embed:,} texts waiting" if info.to_embed else ""
+        waiting = f", {count(info.to_embed, 'text')} waiting" if info.to_embed else ""
         out.print(
             f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions{chunks}): "
-            f"{info.embedded:,} texts embedded{waiting}"
+            f"{count(info.embedded, 'text')} embedded{waiting}"
         )

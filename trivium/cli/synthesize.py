@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.cli.arguments import read_chat_settings
+from trivium.cli.nouns import count
 from trivium.cli.options import MODEL_NAMES, ChatOption, Json, Store
 from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import err, out, print_json, progress, shown
@@ -272,7 +273,8 @@ def synthesize_export(
         print_json({"questions": written.questions, "file": str(written.file), "qrels": str(written.qrels)})
         return
     out.print(
-        f"{written.questions:,} questions in {shown(str(written.file))}, judgements in {shown(str(written.qrels))}",
+        f"{count(written.questions, 'question')} in {shown(str(written.file))},"
+        f" judgements in {shown(str(written.qrels))}",
         soft_wrap=True,
     )
 
@@ -300,16 +302,16 @@ def _show(run: Run, json: bool) -> None:
     rows: list[tuple[str, int]] = [
         ("entities", status["bridges"]),
         *((name, generated[name]) for name in ("asked", "written", "declined", "malformed", "failed")),
-        *((f"  {Check(check).description}", count) for check, count in generated["failed_checks"].items()),
+        *((f"  {Check(check).description}", number) for check, number in generated["failed_checks"].items()),
         ("scored", judged["scored"]),
         ("score unreadable", judged["malformed"]),
         ("not scored yet", judged["waiting"]),
-        *((f"  weakest score {score}", count) for score, count in judged["weakest_score"].items()),
+        *((f"  weakest score {score}", number) for score, number in judged["weakest_score"].items()),
         ("accepted", reviewed["accepted"]),
         ("rejected", reviewed["rejected"]),
     ]
-    for name, count in rows:
-        table.add_row(Text(name), f"{count:,}")
+    for name, number in rows:
+        table.add_row(Text(name), f"{number:,}")
     out.print(table)
     for step, what in (("wrote", generated), ("judged", judged)):
         _show_model(step, what)

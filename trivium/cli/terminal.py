@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from trivium.common.progress import Progress
 from trivium.text import plain
 
 if TYPE_CHECKING:  # imported lazily, when there is progress to show
@@ -89,6 +90,22 @@ def progress(quiet: bool = False) -> Iterator[Reporter]:
 
     with reporter(err, quiet or not err.is_terminal) as bars:
         yield bars
+
+
+PATIENCE = 1.0
+"""Seconds after which unasked work is shown."""
+
+
+@contextmanager
+def show_unasked(stage: str) -> Iterator[Progress]:
+    """Show a progress bar on stderr, if it is a terminal, for work that takes longer than :data:`PATIENCE`."""
+    if not err.is_terminal:
+        yield lambda _done, _total: None
+        return
+    from trivium.cli.bars import late_reporter
+
+    with late_reporter(err, stage, PATIENCE) as bar:
+        yield bar
 
 
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -10,7 +10,8 @@ from pathlib import Path
 import typer
 
 from trivium.cli.arguments import wrong_argument
-from trivium.cli.load_report import count, print_left_out
+from trivium.cli.load_report import print_left_out
+from trivium.cli.nouns import count
 from trivium.cli.terminal import err, out, shown
 from trivium.engine import Engine
 from trivium.errors import InputError

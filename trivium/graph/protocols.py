@@ -250,16 +250,21 @@ class PageReader(Protocol):
         """Return pages sorted by uri: all, or at most ``limit`` with a uri greater than ``after``, by code points."""
         ...
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        """Return uri and source of each page, sorted by uri. Less is read than by :meth:`pages`."""
+        ...
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         """Return pages by uri, in the order asked. Uris that are not pages are skipped, including aliases; see
         :meth:`GraphReader.resolve`.
         """
         ...
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        """Return pages, sorted by uri, whose text contains one of the words (lower-case ASCII letters and digits),
-        ignoring case and including parts of longer words. Only pages whose source begins with ``source`` and whose
-        content hash contains ``mark``.
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        """Return pages, sorted by uri, that may mention one of the ``names``, which are normalised
+        (:func:`trivium.parser.gazetteer.is_name`): at least those whose text has all words of a name, as
+        :func:`trivium.parser.gazetteer.distinct_words` splits it, and perhaps others. Only pages whose source begins
+        with ``source`` and whose content hash contains ``mark``.
         """
         ...
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 MAX_URI_BYTES = 4000
 """Longest uri, in bytes of UTF-8: a graph database keeps uris in index keys of about 8 kB at most."""

@@ -27,7 +27,8 @@ from trivium.types import ChunkKind
 
 _DOT = "."
 _PAGES_A_TIME = 50
-_FEW_WORDS = 100
+_FEW_NAMES = 1000
+"""Up to this many names are looked up in the index of words."""
 _FEW_PAGES = 20
 _FEW_FORMS = 20_000
 """Names are looked up in the store for up to this many sequences of words in so many pages. Reading all names takes
@@ -48,8 +49,8 @@ class PageSearch(Protocol):
 
     def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
 
-    def pages_saying(
-        self, words: Sequence[str], *, source: str = "", mark: str = ""
+    def pages_with_words(
+        self, names: Sequence[str], *, source: str = "", mark: str = ""
     ) -> Sequence[PageRecord]: ...
 
     def page_text(self, page: str) -> str: ...
@@ -134,16 +135,15 @@ def pages_mentioning(
     store: PageSearch, names: Iterable[str], *, source: str = "", mark: str = ""
 ) -> Iterator[PageRecord]:
     """Iterate over the pages, sorted by uri, whose texts mention one of the names. Only pages whose source begins
-    with ``source`` and whose content hash contains ``mark``. If the names are few, only texts that contain a word of
-    a name are read.
+    with ``source`` and whose content hash contains ``mark``. If the names are few, only texts that have the words of
+    a name are read, where the store can tell.
     """
     new = Gazetteer((name, name) for name in names)
     if not len(new):
         return
-    words = new.words()
     pages: Iterable[PageRecord]
-    if words is not None and len(words) <= _FEW_WORDS:
-        pages = store.pages_saying(words, source=source, mark=mark)
+    if len(new) <= _FEW_NAMES:
+        pages = store.pages_with_words(new.names(), source=source, mark=mark)
     else:
         pages = (p for p in each_page(store) if p.source.startswith(source) and mark in p.content_hash)
     yield from (page for page in pages if new.find(store.page_text(page.uri)))

@@ -90,20 +90,13 @@ class Gazetteer:
     def __len__(self) -> int:
         return len(self._targets)
 
-    def words(self) -> list[str] | None:
-        """Return for each name its longest word of lower-case ASCII letters. A text that contains none of them,
-        ignoring case, mentions no name. None if some name has no such word.
+    def names(self) -> list[str]:
+        """Return the normalised names.
 
-        >>> Gazetteer([("Mercury (planet)", "Mercury (planet)")]).words()
-        ['mercury']
+        >>> Gazetteer([("Mercury (planet)", "Mercury (planet)")]).names()
+        ['mercury planet', 'mercury']
         """
-        found: dict[str, None] = {}
-        for name in self._targets:
-            plain = [word for word in name.split(" ") if word.isascii()]
-            if not plain:
-                return None
-            found[max(plain, key=len)] = None
-        return list(found)
+        return list(self._targets)
 
     def find(self, text: str) -> list[Mention]:
         """Return the non-overlapping mentions in a text, in order.
@@ -137,6 +130,26 @@ def possible_names(text: str) -> list[str]:
     ['to mercury', 'mercury']
     """
     return _candidates(_split(text))
+
+
+def distinct_words(text: str) -> set[str]:
+    """Return the words of a text, as names are looked for in it. A text mentions a name only if it has all its words.
+
+    >>> sorted(distinct_words("To MERCURY, to_mercury!"))
+    ['mercury', 'to']
+    """
+    if text.isascii():
+        return set(_WORD.findall(text.lower()))
+    return set(_split(text).words)
+
+
+def telling_words(name: str) -> list[str]:
+    """Return the distinct words of a normalised name except common ones. A name has at least one.
+
+    >>> telling_words("the moons of the moons")
+    ['moons']
+    """
+    return [word for word in dict.fromkeys(name.split(" ")) if word not in _COMMON_WORDS]
 
 
 def _candidates(split: _Words) -> list[str]:

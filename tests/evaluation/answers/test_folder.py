@@ -61,7 +61,7 @@ def test_settings_that_cannot_be_read_are_said_to_be_that(tmp_path: Path, settin
 
 
 def test_answers_without_settings_are_not_gone_on_with(tmp_path: Path) -> None:
-    """Nobody knows what they hang on."""
+    """It is unknown what they depend on."""
     (tmp_path / "a.jsonl").write_text("")
     with pytest.raises(InputError, match=SETTINGS):
         begin(tmp_path, SETTINGS_NOW, ["a.jsonl"])

@@ -51,7 +51,7 @@ def test_a_refusal_is_judged_by_the_passages_alone() -> None:
 
 
 def test_without_passages_nothing_is_said_of_them() -> None:
-    """And nobody is asked."""
+    """The judge is not asked for grades that need passages."""
     model = ScriptedModel(reply(3))
     found = graded(model, context="")
     assert set(found.missing) == {"hallucination", "specific_information"} and len(model.asked) == 2

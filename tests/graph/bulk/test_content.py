@@ -130,7 +130,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
 def test_a_graph_is_the_same_in_however_many_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """Parts are for whoever is interrupted; what is in them together does not hang on their size."""
+    """Parts are for resuming after an interruption; their content as a whole does not depend on their size."""
     store = MemoryStore()
     store.write([graph(f"P{n}", [("t", [f"P{n + 1}", f"E{n}"])], aliases=[f"a{n}"]) for n in range(5)])
     export(store, tmp_path / "one")

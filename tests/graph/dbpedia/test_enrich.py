@@ -39,7 +39,7 @@ PAGES = {
 
 
 def witnesses(store: MemoryStore) -> dict[str, tuple[RelationEdge, ...]]:
-    """page -> the relations it bears witness to."""
+    """Return, for each page, the relations that it states."""
     return {page.uri: page.relations for page in store.page_graphs() if page.relations}
 
 

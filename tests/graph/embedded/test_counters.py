@@ -8,85 +8,21 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.contract.graphs import IDENTITY, embed_pending, graph, pages, unit
+from tests.contract.graphs import embed_pending, graph
 from tests.fakes.earlier_stores import without_counters
 from tests.fakes.kills import kill_at_event
+from tests.graph.embedded.histories import HISTORIES_OF_ALL, Step, carry_out, question
 from trivium.errors import StoreFormatError
 from trivium.graph.embedded import EmbeddedStore, counters
 from trivium.graph.embedded.schema_versions import schema_version
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.model import PageGraph
 from trivium.graph.schema import SCHEMA_VERSION, RelationshipType
-
-_titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
-_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
-_steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.lists(pages, min_size=1, max_size=4)),
-        st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=2)),
-        st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
-        st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(_relations, max_size=3), max_size=2)),
-        st.tuples(st.just("type"), st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
-        st.tuples(
-            st.just("ask"), st.dictionaries(_titles, st.lists(st.integers(0, 3), max_size=3), max_size=2)
-        ),
-        st.tuples(st.just("vectors"), st.lists(st.integers(0, 9), max_size=4)),
-        st.tuples(st.just("embed"), st.none()),
-        st.tuples(st.just("forget"), st.lists(st.integers(0, 9), max_size=3)),
-    ),
-    min_size=1,
-    max_size=10,
-)
-
-
-def _carry_out(store: EmbeddedStore, action: str, argument: Any) -> None:
-    if action == "write":
-        store.write(argument)
-    elif action == "delete":
-        store.delete(argument)
-    elif action == "alias":
-        store.add_aliases(argument)
-    elif action == "relate":
-        store.add_relations(argument)
-    elif action == "type":
-        store.set_types(argument)
-    elif action == "ask":
-        store.put_questions(
-            {page: [_question(page, number) for number in own] for page, own in argument.items()}
-        )
-    elif action == "vectors":
-        _put_vectors(store, _some(argument))
-    elif action == "embed":
-        embed_pending(store)
-    else:
-        store.checker().drop_vectors(_some(argument))
-
-
-def _question(page: str, number: int) -> QuestionNode:
-    """Some are answered by chunks of several pages, and some by none."""
-    return QuestionNode(f"q{number}", "what", ("x",), tuple(f"{page}#chunk-{n}" for n in range(number)))
-
-
-def _some(numbers: Sequence[int]) -> list[str]:
-    """Texts of nodes, some of which are there, and repeatedly."""
-    texts = ("A", "B", "C", "A (x)", "r", "A#S", "B#S", "A: red", "B: red moon", "nothing")
-    return [texts[number] for number in numbers]
-
-
-def _put_vectors(store: EmbeddedStore, texts: Sequence[str]) -> None:
-    """Vectors other than those of embed_pending, which they replace."""
-    if texts:
-        store.set_embedder(IDENTITY)
-        store.put_vectors(texts, np.stack([unit(f"other {text}") for text in texts]))
 
 
 def _views(connection: sqlite3.Connection) -> dict[str, int]:
@@ -113,14 +49,14 @@ def check(folder: Path) -> None:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=_steps)
-def test_the_numbers_are_those_of_the_rows_after_any_history(steps: list[tuple[str, Any]]) -> None:
+@given(steps=HISTORIES_OF_ALL)
+def test_the_numbers_are_those_of_the_rows_after_any_history(steps: list[Step]) -> None:
     """Compared after each step."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "s"
         with EmbeddedStore.create(folder) as store:
-            for action, argument in steps:
-                _carry_out(store, action, argument)
+            for step in steps:
+                carry_out(store, step)
                 check(folder)
 
 
@@ -175,7 +111,7 @@ def old(tmp_path: Path) -> Path:
     folder = tmp_path / "s"
     with EmbeddedStore.create(folder) as store:
         store.write([_page(number) for number in range(12)])
-        store.put_questions({"P1": [_question("P1", 2)], "P2": [_question("P2", 3)]})
+        store.put_questions({"P1": [question("P1", 2)], "P2": [question("P2", 3)]})
         embed_pending(store)
         store.write([_page(12)])
     _execute(folder, *without_counters(), "PRAGMA user_version = 7")
@@ -229,7 +165,7 @@ def test_rows_are_counted_once(old: Path) -> None:
 
 
 def test_an_upgrade_that_is_killed_is_made_wholly_or_not_at_all(old: Path, tmp_path: Path) -> None:
-    """At each thing it does with files and databases; whoever opens the store next has all of it."""
+    """At each of its operations on files and databases; the next program that opens the store completes it."""
     imports = "from trivium.graph.embedded import EmbeddedStore"
     versions, number = set(), 1
     database = (old / "graph.db").read_bytes()

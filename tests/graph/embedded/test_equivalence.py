@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,54 +13,17 @@ from hypothesis import strategies as st
 from tests.contract.graphs import IDENTITY, embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
+from tests.graph.embedded.histories import HISTORIES, Step, carry_out
 from tests.graph.embedded.patching import patched_store
 from trivium.graph.embedded import EmbeddedStore, ann_index, snapshot
 from trivium.graph.embedded.connection import open_database
-from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.protocols import GraphStore
-
-Step = tuple[str, Any]
-
-_titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
-_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
-_steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.lists(pages, min_size=1, max_size=4)),
-        st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=2)),
-        st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
-        st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(_relations, max_size=2), max_size=2)),
-        st.tuples(st.just("type"), st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
-        st.tuples(st.just("embed"), st.none()),
-        st.tuples(st.just("read"), st.none()),
-    ),
-    min_size=1,
-    max_size=8,
-)
-
-
-def _carry_out(store: GraphStore, step: Step) -> object:
-    action, argument = step
-    if action == "write":
-        return store.write(argument)
-    if action == "delete":
-        return store.delete(argument)
-    if action == "relate":
-        return store.add_relations(argument)
-    if action == "type":
-        return store.set_types(argument)
-    if action == "alias":
-        store.add_aliases(argument)
-    elif action == "embed":
-        embed_pending(store)
-    else:
-        store.refresh()
-    return None
+from trivium.graph.model import PageGraph
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     first=st.lists(pages, min_size=1, max_size=4),
-    steps=_steps,
+    steps=HISTORIES,
     indexed=st.booleans(),
     whole=st.booleans(),
     merged=st.sets(st.integers(0, 7), max_size=3),
@@ -79,11 +41,11 @@ def test_changes_made_in_memory_give_the_same(
         oracle = MemoryStore()
         oracle.set_embedder(IDENTITY)
         for step in [("write", first), *([("embed", None)] if whole else [])]:
-            _carry_out(store, step), _carry_out(oracle, step)
+            carry_out(store, step), carry_out(oracle, step)
         store.refresh()
         files = sorted(path.name for path in (folder / "s" / "index").iterdir())
         for number, step in enumerate(steps):
-            assert _carry_out(store, step) == _carry_out(oracle, step)
+            assert carry_out(store, step) == carry_out(oracle, step)
             store.refresh()
             if number in merged:
                 with closing(open_database(folder / "s", read_only=False)) as database:
@@ -102,18 +64,18 @@ def _as_written(page: PageGraph) -> PageGraph:
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=_steps)
+@given(steps=HISTORIES)
 def test_any_history_ends_like_the_obvious_store(steps: list[Step]) -> None:
     """Every kind of change in any order gives the same reports and the same answers."""
     with TemporaryDirectory() as folder, EmbeddedStore.create(Path(folder) / "s") as store:
         oracle = MemoryStore()
         for step in steps:
-            assert _carry_out(store, step) == _carry_out(oracle, step)
+            assert carry_out(store, step) == carry_out(oracle, step)
         assert state_of(store) == state_of(oracle)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=_steps)
+@given(steps=HISTORIES)
 def test_any_history_ends_like_building_the_final_pages_from_scratch(steps: list[Step]) -> None:
     """Nothing of what was replaced or deleted is left: not an entity, a vector, a term or an alias."""
     with (
@@ -123,7 +85,7 @@ def test_any_history_ends_like_building_the_final_pages_from_scratch(steps: list
     ):
         written: dict[str, PageGraph] = {}
         for action, argument in steps:
-            _carry_out(store, (action, argument))
+            carry_out(store, (action, argument))
             if action == "write":
                 written.update((page.content_hash, page) for page in argument)
         final = list(store.page_graphs())

@@ -18,7 +18,7 @@ from trivium.graph.embedded.building import building
 
 @pytest.fixture(autouse=True)
 def small_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A merge pays from the first node on, and nobody has to wait for one."""
+    """Merges start from the first changed node on, and no search waits for one."""
     monkeypatch.setattr(merge, "MERGED_FROM", 0)
     monkeypatch.setattr(merge, "MERGED_ABOVE", 0.0)
     for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):

@@ -208,7 +208,7 @@ def test_a_question_vector_that_does_not_fit_is_refused(folder: Path, vector: ob
 
 
 def test_pages_are_read_from_one_state_while_others_write(tmp_path: Path) -> None:
-    """A reader that takes its time sees what was there when it began, and holds up nobody."""
+    """A slow reader sees what was there when it began, and does not delay writers."""
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.write([graph("A"), graph("B"), graph("C")])
         pages = store.page_graphs()

@@ -82,7 +82,7 @@ def test_the_state_is_read_while_a_question_is_embedded(
 
 
 def test_what_goes_wrong_with_the_state_is_said_where_it_is_waited_for(database: Any) -> None:
-    """Nobody who does not read hears of it."""
+    """Only calls that read raise the error."""
     database.there = False
     with StoreCache().reading(database) as state, pytest.raises(StoreNotFoundError, match="bolt://somewhere"):
         state()

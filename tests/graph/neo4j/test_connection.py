@@ -38,7 +38,7 @@ def _connect(server: Server, timeout: float) -> Connection:
 
 
 def test_closing_gives_up_what_is_under_way(connection: Connection) -> None:
-    """Nobody waits for ever, and the error says why."""
+    """Calls end with an error that says why instead of waiting for ever."""
     errors: list[BaseException] = []
 
     def ask() -> None:

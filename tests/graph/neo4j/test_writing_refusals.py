@@ -137,7 +137,7 @@ def test_writers_at_the_same_time_wait_for_one_another(connection: Connection) -
 
 
 def test_a_store_whose_own_node_is_gone_takes_no_changes(connection: Connection) -> None:
-    """Somebody emptied the database meanwhile."""
+    """The database has been emptied meanwhile."""
 
     async def work(transaction: Any) -> None:
         await rows(transaction, "MATCH (n) DETACH DELETE n")

@@ -473,6 +473,10 @@ def test_numbered_paragraphs_are_a_list():
         ("1706.03762.pdf", "Attention and its uses", "Attention and its uses"),
         ("1706.03762.pdf", "Microsoft Word - x.doc", "A Survey of the Ridge"),
         ("scan.pdf", "untitled", "A Survey of the Ridge"),
+        ("ridge-survey.pdf", "untitled", "A Survey of the Ridge"),
+        ("ridge-survey.pdf", "Surveys", "A Survey of the Ridge"),
+        ("ridge-survey.pdf", "Survey of a high ridge", "Survey of a high ridge"),
+        ("ridge-survey-2023.pdf", "untitled", "ridge-survey-2023"),
     ],
 )
 def test_the_title_is_the_telling_one_of_file_metadata_and_first_page(name: str, stated: str, title: str):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trivium.errors import StoreFormatError
-from trivium.graph.embedded import check_counts, check_rows, check_structure
+from trivium.graph.embedded import check_counts, check_rows, check_structure, check_words
 from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.files import damaged_files
 from trivium.graph.embedded.snapshot import latest_folder
@@ -34,6 +34,7 @@ class _Check:
 _STRUCTURE = _Check(check_structure.find, check_structure.REPAIRS)
 _ROWS = (
     *(_Check(find, check_rows.REPAIRS) for find in check_rows.FINDS),
+    _Check(check_words.find, check_words.REPAIRS),
     _Check(check_counts.find, check_counts.REPAIRS),  # after what else is repaired
 )
 
@@ -70,7 +71,12 @@ class EmbeddedChecker:
             if finding.kind == _FILES:
                 shutil.rmtree(finding.keys[0], ignore_errors=True)
                 self._forget_indexes()
-        repairs = {**check_structure.REPAIRS, **check_rows.REPAIRS, **check_counts.REPAIRS}
+        repairs = {
+            **check_structure.REPAIRS,
+            **check_rows.REPAIRS,
+            **check_words.REPAIRS,
+            **check_counts.REPAIRS,
+        }
         wanted = [finding for finding in findings if finding.kind in repairs and finding.repairable]
         damaged = [uri for finding in findings if finding.kind == PAGES for uri in finding.where]
         if wanted or damaged:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
+from trivium.common.progress import unasked_progress
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.counters import recount
@@ -88,6 +89,11 @@ def translated(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         name = getattr(error, "sqlite_errorname", "") or ""
+        if str(error).startswith("no such module: fts5"):
+            raise StoreError(
+                "the embedded store needs SQLite with FTS5, which this Python was built without: use another build of"
+                " Python, such as that of uv"
+            ) from error
         if name in _OF_DAMAGE or str(error).startswith(_UNREADABLE_TEXT):
             raise damaged(folder, error) from error
         if is_busy(error):
@@ -297,11 +303,13 @@ def create_database(folder: Path) -> Database:
     Raises StoreError if the folder is not empty.
     """
     _check_sqlite()
+    with translated(folder):
+        empty = _empty_database()
     was_there = folder.exists()
     try:
         check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write_new_file(folder / DATABASE, _empty_database())
+        write_new_file(folder / DATABASE, empty)
     except (FileExistsError, FileNotFoundError) as error:  # another process has just created a store here
         raise _taken(folder) from error
     except OSError as error:
@@ -384,8 +392,8 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
                 )
             connection.execute("SELECT count(*) FROM generation").fetchone()
         if version < SCHEMA_VERSION and not database.read_only:
-            with database.writing() as connection:
-                upgrade(connection)
+            with unasked_progress("upgrade") as report, database.writing() as connection:
+                upgrade(connection, report)
     except BaseException:
         database.close()
         raise

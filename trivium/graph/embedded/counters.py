@@ -7,7 +7,7 @@ counters.sql for questions. The queries here define the numbers. They read all r
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from trivium.errors import StoreFormatError
 
@@ -57,9 +57,15 @@ COUNTS: Mapping[str, str] = {
 """What is counted, and the query that counts it."""
 
 
-def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the numbers by reading all rows."""
-    return {name: int(connection.execute(query).fetchone()[0]) for name, query in COUNTS.items()}
+def count_rows(
+    connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None
+) -> dict[str, int]:
+    """Return the numbers by reading all rows. ``step`` is called with 1 after each of them."""
+    numbers = {}
+    for name, query in COUNTS.items():
+        numbers[name] = int(connection.execute(query).fetchone()[0])
+        step(1)
+    return numbers
 
 
 def is_counted(connection: sqlite3.Connection) -> bool:
@@ -86,8 +92,8 @@ def read_counters(connection: sqlite3.Connection) -> dict[str, int]:
     return numbers
 
 
-def recount(connection: sqlite3.Connection) -> None:
-    """Store the numbers anew, counted from the rows."""
-    numbers = count_rows(connection)
+def recount(connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None) -> None:
+    """Store the numbers anew, counted from the rows. ``step`` is called with 1 after each of them."""
+    numbers = count_rows(connection, step)
     connection.execute("DELETE FROM counter")
     connection.executemany("INSERT INTO counter (name, number) VALUES (?, ?)", numbers.items())

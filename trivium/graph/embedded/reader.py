@@ -7,10 +7,11 @@ from typing import Any, TypedDict
 
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
+from trivium.graph.embedded import words
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.counters import COUNTS, count_rows, is_counted, read_counters
 from trivium.graph.embedded.meta import read_meta
-from trivium.graph.embedded.schema_versions import COUNTED_SINCE, schema_version
+from trivium.graph.embedded.schema_versions import COUNTED_SINCE, WORDS_SINCE, schema_version
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
 from trivium.graph.records import ChunkRecord, PageRecord
@@ -76,6 +77,15 @@ def pages(connection: Connection, after: str | None, limit: int | None) -> list[
     return [_page_record(*row) for row in rows]
 
 
+def page_sources(connection: Connection) -> list[tuple[str, str]]:
+    """Return uri and source of each page, sorted by uri. Both are read from indexes: rows of pages have their texts."""
+    sources = dict(connection.execute("SELECT id, source FROM page ORDER BY source"))
+    return [
+        (uri, sources[number])
+        for uri, number in connection.execute("SELECT uri, page_id FROM page_uri ORDER BY uri")
+    ]
+
+
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
     """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     rows = connection.execute(
@@ -86,32 +96,27 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {row[0]: _page_record(*row) for row in rows}
 
 
-def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
-    :meth:`trivium.graph.protocols.PageReader.pages_saying`.
+def pages_with_words(
+    connection: Connection, names: Sequence[str], source: str, mark: str
+) -> list[PageRecord]:
+    """Return pages, sorted by uri, that may mention one of the names; see
+    :meth:`trivium.graph.protocols.PageReader.pages_with_words`. All of them where their words are not indexed.
     """
-    # Indexes find pages by the beginning of their source, and those whose content hash has a dot.
-    end = _following(source)
-    by_source = ("p.source >= :source" + (" AND p.source < :end" if end else "")) if source else "1"
-    by_mark = "instr(p.content_hash, '.')" if "." in mark else "1"
+    if not names:
+        return []
+    condition, asked = "substr(p.source, 1, length(:source)) = :source AND instr(p.content_hash, :mark)", {}
+    if schema_version(connection) >= WORDS_SINCE and words.is_indexed(source, mark):
+        found = as_json(words.pages_with_words(connection, names))
+        begin, asked = "json_each(:found) AS j CROSS JOIN page AS p ON p.id = j.value", {"found": found}
+    else:
+        begin = "page AS p"
     rows = connection.execute(
-        # CROSS JOIN reads pages before names: for the order SQLite would read all names, sixty times as many.
-        f"{_RECORD} FROM page AS p CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
-        f" WHERE {by_source} AND {by_mark} AND substr(p.source, 1, length(:source)) = :source"
-        " AND instr(p.content_hash, :mark)"
-        " AND EXISTS (SELECT 1 FROM json_each(:words) AS j WHERE instr(lower(p.text), j.value)) ORDER BY n.uri",
-        {"source": source, "mark": mark, "words": as_json(words), "end": end},
+        # CROSS JOIN reads pages before names: for the order SQLite would read all names.
+        f"{_RECORD} FROM {begin} CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
+        f" WHERE {condition} ORDER BY n.uri",
+        {"source": source, "mark": mark, **asked},
     )
     return [_page_record(*row) for row in rows]
-
-
-def _following(prefix: str) -> str | None:
-    """Return the least text greater than all that begin with ``prefix``; None if there is none."""
-    kept = prefix.rstrip("\U0010ffff")
-    if not kept:
-        return None
-    number = ord(kept[-1]) + 1
-    return kept[:-1] + chr(0xE000 if number == 0xD800 else number)  # surrogates are no characters
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:

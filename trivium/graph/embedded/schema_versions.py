@@ -6,7 +6,9 @@ import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
 
-from trivium.graph.embedded.counters import recount
+from trivium.common.progress import Progress
+from trivium.graph.embedded.counters import COUNTS, recount
+from trivium.graph.embedded.words import count_waiting, put_words
 from trivium.graph.schema import SCHEMA_VERSION
 
 _ENTITY_TYPE = """entity_type (
@@ -109,10 +111,15 @@ _PAGES = (
 )
 COUNTED_SINCE = 8
 """The version that introduced counters.sql."""
+_BEAT = 1_000_000
+"""Instructions of SQLite, some 20 ms, after which a long statement says that it goes on."""
+WORDS_SINCE = 9
+"""The version that introduced words.sql."""
 _SCRIPTS = (
     (_CHANGES_SINCE, "changes.sql"),
     (_QUESTIONS_SINCE, "questions.sql"),
     (COUNTED_SINCE, "counters.sql"),
+    (WORDS_SINCE, "words.sql"),
 )
 
 
@@ -140,12 +147,14 @@ def schema_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
+def upgrade(connection: sqlite3.Connection, report: Progress | None = None) -> None:
     """Upgrade the schema inside the caller's transaction. Another process may have done so since the version was
-    read. No index becomes stale.
+    read. No index becomes stale. ``report`` is called with numbers of steps, also repeatedly during long ones.
     """
     version = schema_version(connection)
-    if version < SCHEMA_VERSION:
+    if version >= SCHEMA_VERSION:
+        return
+    with _Steps(connection, len(COUNTS) if version < COUNTED_SINCE else 0, report) as steps:
         for since, table in _ADDED:
             if version < since:
                 connection.execute(f"CREATE TABLE {table}")
@@ -153,9 +162,38 @@ def upgrade(connection: sqlite3.Connection) -> None:
             if version < since:
                 for statement in _statements(_script(script)):
                     connection.execute(statement)
+        steps.total += count_waiting(connection)
         if version < COUNTED_SINCE:
-            recount(connection)
+            recount(connection, steps.did)
+        put_words(connection, steps.did)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+class _Steps:
+    """Reports the steps of an upgrade, and that a statement of it goes on."""
+
+    def __init__(self, connection: sqlite3.Connection, total: int, report: Progress | None) -> None:
+        self.total = total
+        self._done = 0
+        self._connection = connection
+        self._report = report
+
+    def did(self, steps: int) -> None:
+        self._done += steps
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._report is not None:
+            self._report(self._done, self.total)
+
+    def __enter__(self) -> _Steps:
+        if self._report is not None:
+            self._connection.set_progress_handler(self._tell, _BEAT)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._report is not None:
+            self._connection.set_progress_handler(None, 0)
 
 
 def add_missing_tables(connection: sqlite3.Connection) -> None:

@@ -168,13 +168,17 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.pages(connection, after, limit)
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        with self._database.reading_one_state() as connection:
+            return reader.page_sources(connection)
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         with self._database.reading() as connection:
             return reader.find_pages(connection, uris)
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        with self._database.reading() as connection:
-            return reader.pages_saying(connection, words, source, mark)
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        with self._database.reading_one_state() as connection:
+            return reader.pages_with_words(connection, names, source, mark)
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         with self._database.reading() as connection:

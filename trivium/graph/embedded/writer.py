@@ -13,6 +13,7 @@ from trivium.graph.embedded.meta import read_meta, write_meta
 from trivium.graph.embedded.reader import chunker as stored_chunker
 from trivium.graph.embedded.reconcile import TermChanges, Touched, reconcile
 from trivium.graph.embedded.states import begin_state
+from trivium.graph.embedded.words import put_words
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
@@ -30,6 +31,7 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
     _empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
     insert_pages(connection, list(loaded.values()), touched, terms)
     claimed = _claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
+    put_words(connection)
     if loaded or claimed:
         _finish(connection, touched, terms)
     return report

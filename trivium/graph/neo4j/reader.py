@@ -223,6 +223,12 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
     ]
 
 
+def page_sources(connection: Connection) -> list[tuple[str, str]]:
+    """Return uri and source of each page, sorted by uri."""
+    rows = (row for part in connection.batches(scanning.PAGE_SOURCES, _ROWS_A_READ) for row in part)
+    return sorted((uri, source) for source, uri in rows)
+
+
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
     """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     asked = list(dict.fromkeys(uris))
@@ -233,13 +239,16 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {uri: found[uri] for uri in asked if uri in found}
 
 
-def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
-    :meth:`trivium.graph.protocols.PageReader.pages_saying`.
+def pages_with_words(
+    connection: Connection, names: Sequence[str], source: str, mark: str
+) -> list[PageRecord]:
+    """Return pages, sorted by uri, that may mention one of the names; see
+    :meth:`trivium.graph.protocols.PageReader.pages_with_words`. The server reads all texts. For each name it looks for
+    the longest word of ASCII letters and digits; a name without one may be anywhere.
     """
-    return _found_pages(
-        connection, cypher.PAGES_SAYING, {"words": list(words), "source": source, "mark": mark}
-    )
+    plain = (filter(str.isascii, name.split(" ")) for name in names)
+    words = list(dict.fromkeys(max(own, key=len, default="") for own in plain))
+    return _found_pages(connection, cypher.PAGES_SAYING, {"words": words, "source": source, "mark": mark})
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:

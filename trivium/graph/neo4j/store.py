@@ -162,11 +162,14 @@ class Neo4jStore:
     def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
         return reader.pages(self._connection, after, limit)
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return reader.page_sources(self._connection)
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return reader.find_pages(self._connection, uris)
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        return reader.pages_saying(self._connection, words, source, mark)
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        return reader.pages_with_words(self._connection, names, source, mark)
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return reader.pages_at(self._connection, paths)

@@ -310,12 +310,15 @@ class ShardedReads:
         found = merge(*(shard.pages(after, limit) for shard in self._shards), key=lambda page: page.uri)
         return list(islice(found, None if limit is None else max(limit, 0)))
 
+    def page_sources(self) -> list[tuple[str, str]]:
+        return list(merge(*(shard.page_sources() for shard in self._shards)))
+
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         found = _united(shard.find_pages(uris) for shard in self._shards)
         return {uri: found[uri] for uri in uris if uri in found}
 
-    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        return _by_uri(shard.pages_saying(words, source=source, mark=mark) for shard in self._shards)
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        return _by_uri(shard.pages_with_words(names, source=source, mark=mark) for shard in self._shards)
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return _by_uri(shard.pages_at(paths) for shard in self._shards)

@@ -31,7 +31,14 @@ def render_found(found: Found) -> str:
         return "\n".join(["Nothing found.", *map(quoted, found.warnings), *asked])
     blocks = [_block(hit.rank, hit) for hit in found.passages]
     warned = [f"Note: {quoted(warning)}" for warning in found.warnings]
-    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *warned, *asked, *blocks])
+    return "\n".join(
+        [
+            f"{len(blocks)} {'passage' if len(blocks) == 1 else 'passages'}, best first. {NOTE}",
+            *warned,
+            *asked,
+            *blocks,
+        ]
+    )
 
 
 def render_answered(answered: Answered) -> str:

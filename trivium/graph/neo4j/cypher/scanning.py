@@ -53,6 +53,11 @@ WITH p ORDER BY p.uri LIMIT $limit RETURN collect([
 ])
 """
 
+PAGE_SOURCES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.source, p.uri])
+"""
+
 # The only query of this module for given pages.
 PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})

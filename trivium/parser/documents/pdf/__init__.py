@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import InputLimits
@@ -17,7 +17,7 @@ from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
 from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
-from trivium.parser.documents.pdf.titles import names_something, printed_title, stated_title
+from trivium.parser.documents.pdf.titles import names_something, printed_title, says_all, stated_title
 from trivium.parser.documents.pdf.words import Words
 from trivium.parser.ocr import parser_time
 from trivium.parser.sources.base import clean_text
@@ -129,14 +129,18 @@ def _size_of_text(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def _title(file: DocumentFile, info: dict[str, str], first: Sequence[Line], size: float) -> str:
-    """Return the name of the file if it is descriptive, else the title stated by the document, else the largest text on
-    its first page. File names are preferred because they are distinct and were chosen by users.
+    """Return the title stated by the document, else the largest text on its first page. The name of the file is
+    preferred if it is descriptive, because file names are distinct and were chosen by users, unless the title has all its
+    words.
     """
     name = normalise_title(file.title)
-    if names_something(name):
-        return name
     stated = stated_title(composed(clean_text(info.get("Title", ""))))
-    return normalise_title(stated or printed_title(first, size) or name) or name
+    titles: Iterator[str] = filter(
+        None, map(normalise_title, filter(None, (stated, printed_title(first, size))))
+    )
+    if names_something(name):
+        titles = (title for title in titles if says_all(title, name))
+    return next(titles, name)
 
 
 def _metadata(

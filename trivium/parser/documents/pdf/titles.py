@@ -1,4 +1,5 @@
-"""Determines the title of a PDF: from its file name if that is descriptive, else from its content."""
+"""Determines the title of a PDF: from its file name if that is descriptive and says more than its content, else from its
+content."""
 
 from __future__ import annotations
 
@@ -29,10 +30,24 @@ def names_something(name: str) -> bool:
     >>> [names_something(n) for n in ("AMCOR 2023 10K", "annual-report-2023", "1706.03762v5", "scan 0001", "Document1")]
     [True, True, False, False, False]
     """
-    parts = re.split(r"[\W_]+", name.casefold())
+    parts = _parts(name)
     words = [word for part in parts if len(word := part.strip("0123456789")) >= 3 and word not in _GENERIC]
     others = [part for part in parts if _YEAR.fullmatch(part) or (part[:1].isdigit() and part[-1:].isalpha())]
     return len(words) >= 2 or bool(words and others)
+
+
+def says_all(title: str, name: str) -> bool:
+    """Whether a title has all the words of a file name, in any order, except generic ones: the name is short for it.
+
+    >>> says_all("The season on Marlow Hill", "marlow-hill-season"), says_all("CORNING INCORPORATED", "CORNING_2020_10K")
+    (True, False)
+    """
+    said = set(_parts(title))
+    return all(part in said for part in _parts(name) if part not in _GENERIC)
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in re.split(r"[\W_]+", name.casefold()) if part]
 
 
 def stated_title(title: str) -> str | None:
