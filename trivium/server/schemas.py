@@ -168,7 +168,9 @@ class AskRequest(Given):
                 {"question": "Who discovered the two moons of Mars?"},
                 {
                     "question": "When did he live?",
-                    "history": [{"question": "Who discovered the two moons of Mars?", "answer": "Asaph Hall [1]."}],
+                    "history": [
+                        {"question": "Who discovered the two moons of Mars?", "answer": "Asaph Hall [1]."}
+                    ],
                     "stream": True,
                 },
             ]
