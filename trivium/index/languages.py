@@ -61,10 +61,14 @@ class Localiser:
 
     def localise(self, graph: PageGraph) -> PageGraph:
         """Return the page with terms in its language."""
-        language = _detected(graph, self._before.codes[0]) if self._detect else self._only
+        return localised(graph, self._language(graph))
+
+    def _language(self, graph: PageGraph) -> str:
+        """Choose the language of a page, and count it."""
+        language = self._detected(graph, self._before.codes[0]) if self._detect else self._only
         self._look(graph)
         self.pages[language] += 1
-        return localised(graph, language)
+        return language
 
     @property
     def likely(self) -> str | None:
@@ -77,8 +81,23 @@ class Localiser:
         """Detect the language of a page if it is in the sample."""
         drawn = self._came < _SAMPLED or self._came % _SAMPLED == 0
         if self._assumed and drawn and self._looked.total() < _SAMPLE:
-            self._looked[detect_language(graph.text[:_SAMPLE_CHARACTERS])] += 1
+            self._looked[self._seems(graph)] += 1
         self._came += 1
+
+    def _detected(self, graph: PageGraph, otherwise: str) -> str:
+        found = self._reads(graph)
+        if found is not None:
+            return found
+        told = str(graph.metadata.get(LANGUAGE, ""))[:2].lower()
+        return told if told in NAMES else otherwise
+
+    def _reads(self, graph: PageGraph) -> str | None:
+        """Detect the language of a page from its whole text."""
+        return detect_language(graph.text)
+
+    def _seems(self, graph: PageGraph) -> str | None:
+        """Detect the language of a sampled page from its beginning."""
+        return likely_language(graph)
 
     def remember_new(self) -> None:
         """Record new languages before their pages are written, since questions use them."""
@@ -104,15 +123,12 @@ class StoredLocaliser(Localiser):
         codes = self._before.codes
         if told in codes:
             return localised(graph, str(told))
-        return localised(graph, _detected(graph, codes[0]) if self._detect else codes[0])
+        return localised(graph, self._detected(graph, codes[0]) if self._detect else codes[0])
 
 
-def _detected(graph: PageGraph, otherwise: str) -> str:
-    found = detect_language(graph.text)
-    if found is not None:
-        return found
-    told = str(graph.metadata.get(LANGUAGE, ""))[:2].lower()
-    return told if told in NAMES else otherwise
+def likely_language(graph: PageGraph) -> str | None:
+    """Detect the language of a page from its beginning."""
+    return detect_language(graph.text[:_SAMPLE_CHARACTERS])
 
 
 def check_embedder_knows(language: str, embedder: str) -> None:
@@ -126,8 +142,11 @@ def check_embedder_knows(language: str, embedder: str) -> None:
         )
 
 
-class EmbeddedInLanguages(LanguageStore, Protocol):
+class EmbeddedInLanguages(Protocol):
     """The part of a store that :func:`check_embedder_of` uses."""
+
+    @property
+    def languages(self) -> str | None: ...
 
     @property
     def location(self) -> str: ...

@@ -109,8 +109,8 @@ def load(
     if isolated is None:
         places = Places(store)
         merge.files = FilePages(store, places)
-        named = _named(discover(sources, format, limits, only), names or {}, language)
-        found = _Found(named, report, limits, places)
+        all_named = named(discover(sources, format, limits, only), names or {}, language)
+        found = FoundDocuments(all_named, report, limits, places)
         loading.documents(found, workers or os.cpu_count() or 1, apart, parse_all)
         loading.records(found.records)
     else:
@@ -124,7 +124,7 @@ def load(
     return report
 
 
-def _named(found: Iterator[Found], names: Mapping[str, str], language: str | None) -> Iterator[Found]:
+def named(found: Iterator[Found], names: Mapping[str, str], language: str | None) -> Iterator[Found]:
     """Iterate over what was found, with display names and the language given by the user."""
     known = None if language is None or check_language(language) == AUTO else check_language(language)
     for item in found:
@@ -135,7 +135,7 @@ def _named(found: Iterator[Found], names: Mapping[str, str], language: str | Non
             yield replace(item, label=label, path=label or item.path, language=known)
 
 
-class _Found:
+class FoundDocuments:
     """The documents among what was found, one by one; records are set aside and problems reported.
 
     Files are listed in advance, so that a progress bar knows their number. Of the rows of a file or a remote source
@@ -208,7 +208,7 @@ class _Loading:
     pending: bool
     """Whether an earlier load was not completed."""
 
-    def documents(self, found: _Found, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
+    def documents(self, found: FoundDocuments, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
         """Load documents that are parsed individually, in this process, in a pool, or by ``parse_all``."""
         with closing(
             self._outcomes(found, workers, apart, parse_all)
@@ -223,7 +223,7 @@ class _Loading:
         self.merge.flush()
 
     def _outcomes(
-        self, found: _Found, workers: int, apart: bool, parse_all: ParseAll | None
+        self, found: FoundDocuments, workers: int, apart: bool, parse_all: ParseAll | None
     ) -> Generator[Loaded, None, None]:
         if parse_all is not None:
             return parse_all(found)

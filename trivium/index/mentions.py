@@ -56,6 +56,12 @@ class PageSearch(Protocol):
     def page_text(self, page: str) -> str: ...
 
 
+class PageFinder(Protocol):
+    """The part of a store that :func:`adopted` uses."""
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]: ...
+
+
 class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
     """The part of a store that linking uses."""
 
@@ -71,7 +77,7 @@ def marked(graph: PageGraph) -> PageGraph:
     return replace(graph, content_hash=graph.content_hash + _DOT) if plain else graph
 
 
-def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
+def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
     """Return the pages; those already linked in the store get its hash, so that they are recognised as unchanged."""
     waiting = [graph.uri for graph in graphs if graph.content_hash.endswith(_DOT)]
     stored = store.find_pages(waiting) if waiting else {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from trivium.graph.build import with_metadata
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader, TextSearch
+from trivium.graph.records import PageRecord, WriteReport
 from trivium.index.file_pages import FilePages
 from trivium.index.languages import Localiser
-from trivium.index.mentions import adopted, marked
+from trivium.index.mentions import PageFinder, adopted, marked
 from trivium.index.report import Duplicate, IngestReport
 from trivium.types import MetadataValue
 
@@ -22,6 +23,18 @@ PageCheck = Callable[[PageGraph], None]
 
 BeforeReplacing = Callable[[Sequence[PageGraph]], None]
 """Called with the pages of each write before it."""
+
+
+class MergeStore(PageFinder, Protocol):
+    """The part of a store that :class:`Merge` uses."""
+
+    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
+
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport: ...
+
+    def delete(self, pages: Sequence[str]) -> list[str]: ...
+
+    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None: ...
 
 
 class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
@@ -37,7 +50,7 @@ class Merge:
 
     def __init__(
         self,
-        store: LoadStore,
+        store: MergeStore,
         report: IngestReport,
         check: PageCheck | None,
         localiser: Localiser,
@@ -88,7 +101,7 @@ class Merge:
                 return
         self._seen[graph.uri] = (revision, graph.source)
         self._batch[graph.uri] = graph
-        self._size += 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
+        self._size += _size_of(graph)
         if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
             self.flush()
 
@@ -138,6 +151,25 @@ class Merge:
         return any(
             page.uri not in stored or stored[page.uri].content_hash != page.content_hash for page in pages
         )
+
+
+def batches(pages: Iterable[PageGraph]) -> Iterator[list[PageGraph]]:
+    """Yield pages in the batches of a load."""
+    batch: list[PageGraph] = []
+    size = 0
+    for page in pages:
+        batch.append(page)
+        size += _size_of(page)
+        if len(batch) >= _PAGES_A_WRITE or size >= _BYTES_A_WRITE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _size_of(graph: PageGraph) -> int:
+    """Return the approximate size of a page in bytes."""
+    return 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
 
 
 def nothing() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile, gettempdir
 
 from trivium.chunking.base import Chunker
@@ -27,6 +27,25 @@ IN_MEMORY = 64 << 20
 _OVERHEAD = 500
 """Overhead of a record in bytes, besides its title and text."""
 _NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordGroup:
+    """The distinct records of one title, in their order. ``source`` is that of the first."""
+
+    title: str
+    source: str
+    records: tuple[Record, ...]
+
+    def graph(self, gazetteer: Gazetteer, chunker: Chunker, limits: InputLimits) -> PageGraph | Problem:
+        """Return the page of the records, with links to the names that the gazetteer finds."""
+        try:
+            (page,) = records_to_pages(self.records, gazetteer)
+            if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
+                page = relinked(chunker.rechunk(page), gazetteer)
+            return build(replace(page, source=self.source), limits)
+        except TriviumError as error:
+            return Problem(f"{self.source.removeprefix(RECORDS)}, {self.title!r}", str(error))
 
 
 class RecordPages:
@@ -88,7 +107,7 @@ class RecordPages:
         self._last[record.title] = self._end
         self._end += len(line) + 1
 
-    def _records(self, title: str) -> tuple[str, list[Record]]:
+    def _records(self, title: str) -> tuple[str, tuple[Record, ...]]:
         """Return the source of the first record of a title, and its distinct records in their order."""
         place, source = self._last[title], ""
         found: list[Record] = []
@@ -99,22 +118,20 @@ class RecordPages:
         first: dict[str, Record] = {}
         for record in reversed(found):
             first.setdefault(record.text, record)
-        return source, list(first.values())
+        return source, tuple(first.values())
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Iterate over the titles, as names of themselves."""
         return ((title, title) for title in self._last)
 
+    def groups(self) -> Iterator[RecordGroup]:
+        """Iterate over the records by title."""
+        for title in self._last:
+            yield RecordGroup(title, *self._records(title))
+
     def graphs(
         self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS
     ) -> Iterator[tuple[str, PageGraph | Problem]]:
         """Iterate over the source and graph of every page, with links to the names that the gazetteer finds."""
-        for title in self._last:
-            source, records = self._records(title)
-            try:
-                (page,) = records_to_pages(records, gazetteer)
-                if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
-                    page = relinked(chunker.rechunk(page), gazetteer)
-                yield source, build(replace(page, source=source), self._limits)
-            except TriviumError as error:
-                yield source, Problem(f"{source.removeprefix(RECORDS)}, {title!r}", str(error))
+        for group in self.groups():
+            yield group.source, group.graph(gazetteer, chunker, self._limits)

@@ -21,6 +21,7 @@ from trivium.index.sharding.cluster import ClusterRunner, check_address, connect
 from trivium.index.sharding.files import read_embedded, read_pages
 from trivium.index.sharding.local import LocalRunner
 from trivium.index.sharding.shards import PageShard, TextShard, page_shards, text_shard
+from trivium.index.sharding.stores import StoreRunner
 from trivium.index.sharding.work import Runner, Work, parsed_file
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import SHARDS_FILE
@@ -68,7 +69,7 @@ class ShardedBuild:
         """Yield results in the order of the items, like :func:`trivium.index.parsing.parse_in_pool`."""
         for shard in self._runner.parse(self._fresh(items)):
             self._parsed.append(shard.key)
-            yield from read_pages(parsed_file(self._work, shard))
+            yield from read_pages(parsed_file(self._work, shard.key))
 
     def embed(self, store: VectorWriter, sentences: bool, progress: Callable[[str], Progress]) -> None:
         """Store the vectors of the shards. Texts still without one are embedded in shards, too, unless there are few.
@@ -146,6 +147,19 @@ def sharded(
     """Run a sharded build. ``embedder`` is the opened one of ``work``. Raises InputError if the folder cannot be
     written, MissingExtraError, and ConfigurationError if the cluster is unavailable.
     """
+    with running(plan, work, embedder, workers, progress) as runner:
+        yield ShardedBuild(work, runner, plan.documents, few_texts(plan, embedder))
+
+
+@contextmanager
+def running(
+    plan: ShardPlan,
+    work: Work,
+    embedder: Embedder | None,
+    workers: int,
+    progress: StageProgress | None,
+) -> Iterator[StoreRunner]:
+    """Run what processes the shards; see :func:`sharded`."""
     mark = work.folder / SHARDS_FILE
     if not mark.exists():
         write_file(mark, _MARK)
@@ -155,7 +169,7 @@ def sharded(
             progress("shards", done, total)
 
     with ExitStack() as stack:
-        runner: Runner
+        runner: StoreRunner
         if plan.ray is None:
             runner = LocalRunner(work, embedder, workers, tell)
         else:
@@ -168,5 +182,5 @@ def sharded(
             if outlives:
                 stack.callback(cluster.close)
             runner = cluster
-        yield ShardedBuild(work, runner, plan.documents, few_texts(plan, embedder))
+        yield runner
         work.shards.tidy()

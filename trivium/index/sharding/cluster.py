@@ -1,8 +1,8 @@
 """Processes shards on the machines of a Ray cluster.
 
-Each shard has two tasks, parsing and embedding. They exchange files in a folder shared by all machines, never
-objects, so a lost node loses only its running tasks, which Ray repeats elsewhere. The functions called by the tasks
-do not need Ray.
+Each shard has two tasks, parsing and embedding, and so has each store that is written on the cluster. They exchange
+files in a folder shared by all machines, never objects, so a lost node loses only its running tasks, which Ray repeats
+elsewhere. The functions called by the tasks do not need Ray.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.index.parsing import ParserPool
 from trivium.index.sharding.files import wait_for
 from trivium.index.sharding.shards import PageShard, TextShard
-from trivium.index.sharding.work import Work, embed_shard, parse_shard, parsed_file
+from trivium.index.sharding.stores import StorePart, fill_store
+from trivium.index.sharding.work import (
+    Documents,
+    DocumentShard,
+    Work,
+    embed_shard,
+    parse_shard,
+    parsed_file,
+)
 from trivium.settings import load_settings
 
 LOCAL = "local"
@@ -136,13 +144,14 @@ class ClusterRunner:
         with_gpu = {"num_gpus": gpus, "max_calls": 0} if gpus and ray.cluster_resources().get("GPU") else {}
         self._parse = ray.remote(**usual)(parse_on_node)
         self._embed = ray.remote(**usual, **with_gpu)(embed_on_node)
+        self._fill = ray.remote(**usual)(fill_on_node)
         self._progress = progress
         self._done = self._submitted = 0
         self._embedding: list[Any] = []
         self._under_way: set[Any] = set()
 
-    def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
-        waiting: deque[tuple[PageShard, Any | None]] = deque()
+    def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
+        waiting: deque[tuple[Documents, Any | None]] = deque()
         for shard in shards:
             waiting.append((shard, self._submit(shard)))
             while len(waiting) >= self._window():
@@ -165,6 +174,13 @@ class ClusterRunner:
         while waiting:
             yield self._made(*waiting.popleft())
 
+    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+        tasks = {self._start(self._fill, part, step): part for part in parts}
+        while tasks:
+            (done, *_), _ = self._ray.wait(list(tasks), num_returns=1)
+            self._result(done)
+            yield tasks.pop(done)
+
     def close(self) -> None:
         """Cancel running tasks. Needed if the connection outlives the build; closing a connection ends its tasks by
         itself, and Ray does not support both at once.
@@ -174,11 +190,11 @@ class ClusterRunner:
                 self._ray.cancel(task)
         self._under_way.clear()
 
-    def _submit(self, shard: PageShard) -> Any | None:
+    def _submit(self, shard: DocumentShard) -> Any | None:
         """Start the missing tasks of a shard and return the parsing task, if there is one."""
         self._submitted += 1
         parsing = None
-        is_parsed = self._work.shards.parsed(shard.key) is not None
+        is_parsed = self._work.is_parsed(shard)
         if is_parsed and self._work.is_embedded(shard):
             self._tell(1)
             return None
@@ -194,12 +210,12 @@ class ClusterRunner:
         self._under_way.add(task)
         return task
 
-    def _parsed(self, shard: PageShard, task: Any | None) -> PageShard:
+    def _parsed(self, shard: Documents, task: Any | None) -> Documents:
         if task is not None:
             self._result(task)
             if self._work.identity is None:
                 self._tell(1)
-        parsed_file(self._work, shard)
+        parsed_file(self._work, shard.key)
         return shard
 
     def _embedded(self, tasks: list[Any]) -> None:
@@ -248,11 +264,12 @@ def _reason(error: Exception) -> str:
 # -- on a node -----------------------------------------------------------------------------------------------
 
 
-def parse_on_node(work: Work, seen: str, shard: PageShard) -> Failure | None:
+def parse_on_node(work: Work, seen: str, shard: DocumentShard) -> Failure | None:
     """Parse a shard and return the failure, if any."""
     try:
         _enter(work, seen)
-        _check_sources(shard)
+        if isinstance(shard, PageShard):
+            _check_sources(shard)
         parse_shard(work, shard, _parsers(work))
     except (TriviumError, OSError) as error:
         return _failure(error)
@@ -260,7 +277,7 @@ def parse_on_node(work: Work, seen: str, shard: PageShard) -> Failure | None:
 
 
 def embed_on_node(
-    work: Work, seen: str, shard: PageShard | TextShard, parsed: Failure | None
+    work: Work, seen: str, shard: DocumentShard | TextShard, parsed: Failure | None
 ) -> Failure | None:
     """Embed a shard and return the failure, if any, including that of parsing (``parsed``)."""
     if parsed is not None:
@@ -269,6 +286,16 @@ def embed_on_node(
         _enter(work, seen)
         if not work.is_embedded(shard):
             embed_shard(work, shard, _embedder(work))
+    except (TriviumError, OSError) as error:
+        return _failure(error)
+    return None
+
+
+def fill_on_node(work: Work, seen: str, part: StorePart, step: str) -> Failure | None:
+    """Do a step of a store and return the failure, if any."""
+    try:
+        _enter(work, seen)
+        fill_store(work, part, step)
     except (TriviumError, OSError) as error:
         return _failure(error)
     return None

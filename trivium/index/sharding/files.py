@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -59,6 +60,10 @@ class ShardFolder:
         """
         return self._path(key, "faulty")
 
+    def outlines(self, key: str) -> Path:
+        """Return the file of the outlines of a shard's pages."""
+        return self._path(key, "outlines")
+
     def vectors(self, key: str, made_by: str) -> Path:
         """Return the file of a shard's vectors by an embedder."""
         return self._path(key, f"{made_by}.vectors")
@@ -72,6 +77,7 @@ class ShardFolder:
         if self.faulty(key).exists():
             for vectors in self.root.glob(f"{key[:2]}/{key}.*.vectors"):
                 vectors.unlink(missing_ok=True)
+            self.outlines(key).unlink(missing_ok=True)
             self.faulty(key).unlink(missing_ok=True)
 
     def tidy(self) -> None:
@@ -127,6 +133,34 @@ def read_pages(path: Path) -> Iterator[Loaded]:
                     graphs = []
                 elif (graph := joined.add(kind, content)) is not None:
                     graphs.append(graph)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
+
+
+def write_names(folder: Path, names: Iterable[tuple[str, str]]) -> Path:
+    """Write names with their targets to a file that is named by its content, unless it exists, and return it."""
+    lines = [dump(name) + b"\n" for name in sorted(set(names))]
+    content = blake2b(digest_size=16)
+    for line in lines:
+        content.update(line)
+    path = folder / f"{content.hexdigest()}.names"
+    if not path.exists():
+        with (
+            replacing(path) as target,
+            gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION) as file,
+        ):
+            file.writelines(lines)
+    return path
+
+
+def read_names(path: Path) -> Iterator[tuple[str, str]]:
+    """Read a file written by :func:`write_names`. Raises InputError for a damaged file."""
+    wait_for(path)
+    try:
+        with gzip.open(path) as file:
+            for line in file:
+                name, target = load(line)
+                yield name, target
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
 

@@ -8,8 +8,10 @@ from contextlib import closing
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
 from trivium.index.parsing import ParserPool
-from trivium.index.sharding.shards import PageShard, TextShard
-from trivium.index.sharding.work import Work, embed_shard, parse_shard
+from trivium.index.sharding.processes import fill_in_processes
+from trivium.index.sharding.shards import TextShard
+from trivium.index.sharding.stores import StorePart, fill_store
+from trivium.index.sharding.work import Documents, Work, embed_shard, parse_shard
 
 
 class LocalRunner:
@@ -23,7 +25,7 @@ class LocalRunner:
         self._workers = workers
         self._progress = progress
 
-    def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
+    def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
         with closing(ParserPool(self._workers, self._work.limits, self._work.chunker)) as pool:
             for done, shard in enumerate(shards, start=1):
                 parse_shard(self._work, shard, pool)
@@ -41,3 +43,11 @@ class LocalRunner:
         for shard in shards:
             embed_shard(self._work, shard, self._embedder)
             yield shard
+
+    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+        if self._workers > 1:
+            yield from fill_in_processes(self._work, list(parts), step, self._workers)
+            return
+        for part in parts:
+            fill_store(self._work, part, step)
+            yield part
