@@ -313,6 +313,21 @@ class Engine:
         return create_shards(folder, stores, new=new, replace=replace)
 
     @staticmethod
+    def build_shards(
+        folder: str | Path,
+        sources: Sequence[str | Path],
+        into: int,
+        embedder: str | Embedder | None = None,
+        **options: Any,
+    ) -> IngestReport:
+        """Build several folder stores that are searched as one, each by a process or a machine of its own, and make a
+        folder that stands for them; see :func:`trivium.index.sharding.several.build_stores`.
+        """
+        from trivium.index.sharding.several import build_stores
+
+        return build_stores(folder, sources, into, embedder, **options)
+
+    @staticmethod
     def split(
         store: str | Path, folder: str | Path, into: int, progress: Progress | None = None
     ) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -21,6 +21,7 @@ from trivium.cli.arguments import (
     read_load_settings,
     wrong_argument,
 )
+from trivium.cli.into import check_into
 from trivium.cli.load_report import print_left_out, print_load
 from trivium.cli.nouns import count
 from trivium.cli.options import (
@@ -33,6 +34,7 @@ from trivium.cli.options import (
     EmbedWith,
     FormatOption,
     ImagesOption,
+    IntoOption,
     Json,
     LanguageOption,
     LateOption,
@@ -53,12 +55,14 @@ from trivium.cli.options import (
 )
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
+from trivium.common.progress import StageProgress
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
+from trivium.index.report import IngestReport
 from trivium.index.sharding import DOCUMENTS
 from trivium.index.sharding.build import ShardPlan
 from trivium.index.sharding.cluster import check_ray
@@ -98,12 +102,12 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
 
 
 def _shard_plan(
-    store: str, folder: str | None, ray: str | None, size: int | None, *, watch: bool
+    store: str, folder: str | None, ray: str | None, size: int | None, into: int | None, *, watch: bool
 ) -> ShardPlan | None:
     """Return the sharding requested by the options, or None. Raises typer.BadParameter for invalid combinations before
     anything is created.
     """
-    if folder is None and ray is None:
+    if folder is None and ray is None and into is None:
         if size is not None:
             raise typer.BadParameter(
                 "it is that of shards: name --shards or --ray", param_hint="--shard-size"
@@ -138,11 +142,20 @@ def load_sources(
     some documents could not be read, and NothingReadError when none could.
     """
     started = time.perf_counter()
+
+    def load(bars: StageProgress) -> IngestReport:
+        options["progress"] = bars
+        options["apart"] = True
+        return engine.build(sources, **options)
+
+    report = _loaded(load, json=json)
+    _tell(engine, store, report, time.perf_counter() - started, json=json, verbose=verbose)
+
+
+def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> IngestReport:
     try:
         with progress(quiet=json) as bars:
-            options["progress"] = bars
-            options["apart"] = True
-            report = engine.build(sources, **options)
+            report = load(bars)
         if not report.read and (report.problems or report.left_out_kinds):
             raise nothing_read(report)  # also when the store contains other documents
     except NothingReadError as error:
@@ -151,7 +164,12 @@ def load_sources(
         elif len(error.report.problems) > MAX_REASONS:  # the message lists the first ones
             print_left_out(error.report)
         raise
-    seconds = time.perf_counter() - started
+    return report
+
+
+def _tell(
+    engine: Engine, store: str, report: IngestReport, seconds: float, *, json: bool, verbose: bool
+) -> None:
     if json:
         print_json(load_json(report, engine.info(), seconds))
     else:
@@ -185,6 +203,7 @@ def build(
     shards: ShardsOption = None,
     ray: RayOption = None,
     shard_size: ShardSize = None,
+    into: IntoOption = None,
     questions: WithQuestions = False,
     annotators: AnnotatorsOption = None,
 ) -> None:
@@ -202,6 +221,8 @@ def build(
         trivium build nq-dev-*.jsonl.gz --store my-store --questions
 
         trivium build wikipedia.zim --store my-store --ray auto
+
+        trivium build wikipedia.zim --store my-store --into 4
 
         trivium build documents/ --store my-store --device cuda
     """
@@ -221,12 +242,41 @@ def build(
         chat_model(model, batch=True)  # raises before anything is created
     check_language_option(language)
     rule = annotators_rule(annotators, asked=questions)
-    plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
+    if into is not None:
+        check_into(store, questions=questions, images=images is not None, late=late, no_headings=no_headings)
+    plan = _shard_plan(store, shards, ray, shard_size, into, watch=watch)
     if watch:
         check_watched(sources, json)
     filler = embedder_of(embedder, embed_with, device)
     if not no_embed and not any_embedder:
         check_embedder_for(language, filler, store)
+    if into is not None:
+        started = time.perf_counter()
+        report = _loaded(
+            lambda bars: Engine.build_shards(
+                store,
+                sources,
+                into,
+                filler,
+                device=device,
+                shards=plan,
+                format=format,
+                workers=workers,
+                embed=not no_embed,
+                sentences=not no_sentences,
+                progress=bars,
+                limits=given.limits,
+                chunker=chunker,
+                language=language,
+                any_embedder=any_embedder,
+                meta=_metadata(meta),
+                index=given.index,
+            ),
+            json=json,
+        )
+        with Engine.open(store, settings=given.retrievers, device=device) as engine:
+            _tell(engine, store, report, time.perf_counter() - started, json=json, verbose=verbose)
+        return
     options = BuildOptions(
         format=format,
         workers=workers,

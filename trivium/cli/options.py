@@ -122,7 +122,7 @@ ShardsOption = Annotated[
         "--shards",
         metavar="DIR",
         help="Parse and embed in shards, whose results are kept in this folder: an interrupted or distributed build"
-        " loses at most the shards in progress.  \\[default with --ray: STORE.shards]",
+        " loses at most the shards in progress.  \\[default with --ray or --into: STORE.shards]",
         show_default=False,
     ),
 ]
@@ -133,6 +133,17 @@ RayOption = Annotated[
         metavar="ADDRESS",
         help="Process shards on a Ray cluster: HOST:PORT, auto for the one on this machine, local to start one (needs"
         " the extra ray). All nodes must see the sources, the working directory and DIR under the same paths.",
+        show_default=False,
+    ),
+]
+IntoOption = Annotated[
+    int | None,
+    typer.Option(
+        "--into",
+        metavar="N",
+        min=1,
+        help="Make N new stores that are searched as one, each written and indexed by a process of its own (with --ray,"
+        " a task of the cluster); STORE is then a folder that stands for them.",
         show_default=False,
     ),
 ]

@@ -171,7 +171,8 @@ def running(
     with ExitStack() as stack:
         runner: StoreRunner
         if plan.ray is None:
-            runner = LocalRunner(work, embedder, workers, tell)
+            runner = local = LocalRunner(work, embedder, workers, tell)
+            stack.callback(local.close)
         else:
             outlives = is_connected()
             ray = stack.enter_context(connected(plan.ray))

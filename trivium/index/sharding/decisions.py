@@ -138,7 +138,8 @@ class PlannedPages(_File):
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         rows = self._rows(
-            "SELECT DISTINCT p.uri FROM json_each(?) AS j JOIN page AS p ON p.path = j.value WHERE p.path <> '' ORDER BY p.uri",
+            "SELECT DISTINCT p.uri FROM json_each(?) AS j JOIN page AS p ON p.path = j.value WHERE p.path <> ''"
+            " ORDER BY p.uri",
             json.dumps(list(paths)),
         )
         return list(self.find_pages([uri for (uri,) in rows]).values())

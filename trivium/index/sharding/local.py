@@ -8,7 +8,7 @@ from contextlib import closing
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
 from trivium.index.parsing import ParserPool
-from trivium.index.sharding.processes import fill_in_processes
+from trivium.index.sharding.processes import StorePool
 from trivium.index.sharding.shards import TextShard
 from trivium.index.sharding.stores import StorePart, fill_store
 from trivium.index.sharding.work import Documents, Work, embed_shard, parse_shard
@@ -24,6 +24,7 @@ class LocalRunner:
         self._embedder = embedder
         self._workers = workers
         self._progress = progress
+        self._stores = StorePool(work, workers)
 
     def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
         with closing(ParserPool(self._workers, self._work.limits, self._work.chunker)) as pool:
@@ -46,8 +47,12 @@ class LocalRunner:
 
     def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
         if self._workers > 1:
-            yield from fill_in_processes(self._work, list(parts), step, self._workers)
+            yield from self._stores.fill(parts, step)
             return
         for part in parts:
             fill_store(self._work, part, step)
             yield part
+
+    def close(self) -> None:
+        """End the processes that fill stores."""
+        self._stores.close()

@@ -1,12 +1,13 @@
-"""Fills stores in processes of this machine, one process for a step of a store."""
+"""Fills stores in processes of this machine, several at a time."""
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -18,69 +19,94 @@ from trivium.index.sharding.work import Work
 _ATTEMPTS = 3
 """How often a step is begun if its process ends before it is done."""
 
-_MESSAGE = 4_000
-"""Characters of an error: a longer one would wait for a reader in the pipe."""
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
 
 
-def fill_in_processes(work: Work, parts: Sequence[StorePart], step: str, workers: int) -> Iterator[StorePart]:
-    """Do a step of several stores, at most ``workers`` at a time, and yield each when it is done. If a process is killed,
-    its step is repeated, up to twice. Raises ConfigurationError with the message of a step that fails, or if its
-    process ends each time.
-    """
-    # Do not fork: the parent may have threads (embedder, index) whose locks a forked child would inherit.
-    context = multiprocessing.get_context("spawn")
-    light = replace(work, embedder=None)  # which need not be portable
-    waiting, attempts = deque(parts), Counter[int]()
-    running: dict[int, tuple[StorePart, BaseProcess, Connection]] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                part = waiting.popleft()
-                attempts[part.number] += 1
-                receiver, sender = context.Pipe(duplex=False)
-                process: BaseProcess = context.Process(
-                    target=_fill, args=(light, part, step, sender), name=f"store {part.number}"
-                )
-                process.start()
-                sender.close()
-                running[process.sentinel] = part, process, receiver
-            for sentinel in wait(list(running)):
-                assert isinstance(sentinel, int)
-                part, process, receiver = running.pop(sentinel)
-                process.join()
-                if _is_done(process, receiver):
-                    yield part
-                elif attempts[part.number] < _ATTEMPTS:
-                    waiting.append(part)
-                else:
-                    raise ConfigurationError(
-                        f"the process that makes the store {part.folder} ended {_ATTEMPTS} times before it was done"
-                        f" (exit code {process.exitcode}), perhaps for lack of memory: make more stores (--into), or"
-                        " fewer at a time (--workers). What is done is kept"
-                    )
-    finally:
-        for _, process, receiver in running.values():
-            process.terminate()
-            process.join()
-            receiver.close()
+class StorePool:
+    """Up to ``workers`` processes, started when they are needed and kept until closed. For one caller at a time."""
 
+    def __init__(self, work: Work, workers: int) -> None:
+        self._work = replace(work, embedder=None)  # which need not be portable
+        self._workers = workers
+        self._idle: list[_Worker] = []
 
-def _is_done(process: BaseProcess, receiver: Connection) -> bool:
-    """Raises ConfigurationError with the message of the process."""
-    with receiver:
+    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+        """Do a step of stores, and yield each when it is done. If a process is killed, only its step is repeated, up to
+        twice. Raises ConfigurationError with the message of a step that fails, or if its process ends each time.
+        """
+        waiting, attempts = deque(parts), Counter[int]()
+        running: dict[Connection, tuple[_Worker, StorePart]] = {}
         try:
-            failure = receiver.recv() if receiver.poll() else None
-        except EOFError:
-            failure = None
-    if failure is not None:
-        raise ConfigurationError(failure)
-    return process.exitcode == 0
+            while waiting or running:
+                while waiting and len(running) < self._workers:
+                    worker, part = self._idle.pop() if self._idle else self._start(), waiting.popleft()
+                    running[worker.pipe] = worker, part
+                    attempts[part.number] += 1
+                    with suppress(BrokenPipeError):  # it was killed; that is seen below
+                        worker.pipe.send((part, step))
+                for pipe in wait(list(running)):
+                    assert isinstance(pipe, Connection)
+                    worker, part = running[pipe]
+                    try:
+                        failure = pipe.recv()
+                    except (EOFError, ConnectionResetError):
+                        del running[pipe]
+                        self._end(worker)
+                        self._check(part, worker, attempts[part.number])
+                        waiting.append(part)
+                        continue
+                    del running[pipe]
+                    self._idle.append(worker)
+                    if failure is not None:
+                        raise ConfigurationError(failure)
+                    yield part
+        finally:
+            for worker, _ in running.values():
+                self._end(worker)
+
+    def close(self) -> None:
+        """End the processes."""
+        while self._idle:
+            self._end(self._idle.pop())
+
+    def _start(self) -> _Worker:
+        # Do not fork: the parent may have threads (embedder, index) whose locks a forked child would inherit.
+        context = multiprocessing.get_context("spawn")
+        pipe, others = context.Pipe()
+        process: BaseProcess = context.Process(
+            target=_fill_stores, args=(self._work, others), name="fill stores"
+        )
+        process.start()
+        others.close()
+        return _Worker(process, pipe)
+
+    def _end(self, worker: _Worker) -> None:
+        worker.process.terminate()
+        worker.process.join()
+        worker.pipe.close()
+
+    def _check(self, part: StorePart, worker: _Worker, attempts: int) -> None:
+        if attempts >= _ATTEMPTS:
+            raise ConfigurationError(
+                f"the process that makes the store {part.folder} ended {attempts} times before it was done (exit code"
+                f" {worker.process.exitcode}), perhaps for lack of memory: make more stores (--into), or fewer at a time"
+                " (--workers). A script that builds needs the lines that do so under  if __name__ == '__main__':"
+            )
 
 
-def _fill(work: Work, part: StorePart, step: str, sender: Connection) -> None:
+def _fill_stores(work: Work, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     end_with_parent()
-    try:
-        fill_store(work, part, step)
-    except (TriviumError, OSError) as error:
-        sender.send(f"the store {part.folder}: {error}"[:_MESSAGE])
+    with suppress(EOFError):
+        while True:
+            part, step = pipe.recv()
+            failure = None
+            try:
+                fill_store(work, part, step)
+            except (TriviumError, OSError) as error:
+                failure = f"the store {part.folder}: {error}"
+            pipe.send(failure)
