@@ -18,7 +18,10 @@ from tests.index.sharded_builds import build, write_sources
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
+from trivium.graph.factory import open_store
+from trivium.graph.shards import split_store
 from trivium.index.sharding.build import ShardPlan
+from trivium.index.sharding.several import build_stores
 from trivium.testing.toys import HashEmbedder
 
 pytestmark = [
@@ -59,6 +62,34 @@ def test_a_node_that_is_killed_costs_nothing_but_time(nodes: Nodes, sources: Pat
         assert differences(plain.store, store.store) == []
     left = [path.name for path in (tmp_path / "shards").rglob("*") if path.suffix in (".seen", ".part")]
     assert left == []
+
+
+@pytest.mark.slow
+def test_a_node_that_is_killed_costs_the_store_it_writes(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
+    build(tmp_path / "plain", sources)
+    split_store(tmp_path / "plain", tmp_path / "split", 3)
+    nodes.replace()  # a third
+    killed: list[int] = []
+
+    def kill_once(stage: str, done: int, _: int) -> None:
+        if stage == "stores" and not killed:
+            killed.append(done)
+            nodes.kill()
+
+    build_stores(
+        tmp_path / "store",
+        [sources],
+        3,
+        HashEmbedder(),
+        shards=ShardPlan(tmp_path / "shards", nodes.address, documents=5),
+        progress=kill_once,
+    )
+    assert killed == [1]
+    with open_store(tmp_path / "split") as split, open_store(tmp_path / "store") as store:
+        assert [found for found in differences(split, store) if not found.startswith("embedded: ")] == []
+    assert sorted(path.name for path in (tmp_path / "store").iterdir()) == [
+        *("shard-1", "shard-2", "shard-3", "shards.json")
+    ]
 
 
 def test_the_command_is_interrupted_and_goes_on(
