@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+from typer import BadParameter
 
 from benchmarks.ray_cluster import differences
 from tests.contract.state import state_of
 from tests.index.sharded_builds import write_sources
+from trivium.cli.into import check_into
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError, NothingReadError, StoreError
 from trivium.graph.embedded import EmbeddedStore
@@ -340,6 +342,24 @@ def test_what_is_in_the_folder_is_never_removed(tmp_path: Path) -> None:
     with pytest.raises(NothingReadError):
         build_several(tmp_path / "new", folder, 2, shards)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("store", "given", "reason"),
+    [
+        ("bolt://localhost:7687", {}, "several stores are folders"),
+        ("new", {"questions": True}, "not together with --questions: load them afterwards"),
+        ("new", {"images": True}, "not together with --images: embed pictures afterwards"),
+        ("new", {"late": True}, "not together with --late: a build by shards"),
+        ("new", {"no_headings": True}, "not together with --no-headings"),
+    ],
+)
+def test_options_that_need_all_documents_in_one_process_are_refused(
+    store: str, given: dict[str, bool], reason: str
+) -> None:
+    usual = {"questions": False, "images": False, "late": False, "no_headings": False}
+    with pytest.raises(BadParameter, match=reason):
+        check_into(store, **{**usual, **given})
 
 
 def test_without_vectors_and_with_more_stores_than_documents(tmp_path: Path) -> None:

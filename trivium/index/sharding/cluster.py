@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -174,7 +174,7 @@ class ClusterRunner:
         while waiting:
             yield self._made(*waiting.popleft())
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
         tasks = {self._start(self._fill, part, step): part for part in parts}
         while tasks:
             (done, *_), _ = self._ray.wait(list(tasks), num_returns=1)

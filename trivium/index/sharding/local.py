@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 
 from trivium.common.progress import Progress
@@ -45,7 +45,7 @@ class LocalRunner:
             embed_shard(self._work, shard, self._embedder)
             yield shard
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
         if self._workers > 1:
             yield from self._stores.fill(parts, step)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -34,7 +34,7 @@ class StorePool:
         self._workers = workers
         self._idle: list[_Worker] = []
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
         """Do a step of stores, and yield each when it is done. If a process is killed, only its step is repeated, up to
         twice. Raises ConfigurationError with the message of a step that fails, or if its process ends each time.
         """

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -231,17 +231,21 @@ def _make(
 
     with _alone(work, parts[0]):
         _clear(work, parts)
-        for _ in runner.fill(parts, WRITE):
-            tell()
+        _fill(runner, parts, WRITE, tell)
         texts = () if work.identity is None else tuple(_embed_waiting(work, runner, parts, progress))
-        for _ in runner.fill([replace(part, texts=texts) for part in parts], FINISH):
-            tell()
+        _fill(runner, [replace(part, texts=texts) for part in parts], FINISH, tell)
         Manifest(out, tuple(part.folder.name for part in parts)).write()
         for part in parts:
             forget_attempts(work, part)
     for key in texts:
         work.shards.vectors(key, work.embedded_by).unlink(missing_ok=True)
     return False
+
+
+def _fill(runner: StoreRunner, parts: Sequence[StorePart], step: str, tell: Callable[[], None]) -> None:
+    with closing(runner.fill(parts, step)) as done:  # an interrupt ends the processes
+        for _ in done:
+            tell()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -73,7 +73,7 @@ class StorePart:
 class StoreRunner(Runner, Protocol):
     """Processes shards, and fills stores from them."""
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Iterator[StorePart]:
+    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
         """Do a step of stores, and yield each when it is done, in any order. Raises TriviumError if one fails."""
         ...
 
@@ -108,7 +108,9 @@ def _files(work: Work, part: StorePart) -> Path:
 
 
 def is_done(work: Work, part: StorePart, step: str) -> bool:
-    """Whether a step of a store was done, from the same content, and the store is still in that state."""
+    """Whether a step of a store was done, from the same content, and the finished store is still in that state. One that
+    was finished, and not yet given its name, gets it.
+    """
     finished = Step.read(step_file(work, part, FINISH))
     if finished is not None and finished.key == part.key:
         _move(finished, part)

@@ -4,7 +4,7 @@ so that names, copies, redirects and links between files come out as there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
@@ -59,10 +59,11 @@ class Survey:
         found = FoundDocuments(
             named(discover(sources, format, limits, only), {}, language), report, limits, places
         )
-        for done, outcome in enumerate(self._documents(found), start=1):
-            self._add(outcome, merge)
-            if progress is not None:
-                progress("parse", done, found.count)
+        with closing(self._documents(found)) as outcomes:  # an interrupt ends the processes
+            for done, outcome in enumerate(outcomes, start=1):
+                self._add(outcome, merge)
+                if progress is not None:
+                    progress("parse", done, found.count)
         merge.flush()
         with closing(RecordPages(limits)) as pages:
             for item in found.records:
@@ -86,7 +87,7 @@ class Survey:
             for outline in outcome:
                 merge.add(outline)
 
-    def _documents(self, items: Iterable[Item]) -> Iterator[Loaded]:
+    def _documents(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
         shards = page_shards(items, self.documents, self.work.parsed_by)
         for shard in self.runner.parse(self._fresh(shards)):
             yield from self._outlines(shard.key)
