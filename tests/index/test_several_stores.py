@@ -63,6 +63,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_sources(tmp_path_factory.mktemp("sources"), pages=12)
 
 
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """Few documents, some of which lead to one another."""
+    for number, title in enumerate("ABCDEF"):
+        name, text = f"{title.lower()}.md", f"Of [[{title}2]] and [[alias {5 - number}]]."
+        write(tmp_path / "notes", ("md", "", name, title, [f"alias {number}"], text))
+    return tmp_path / "notes"
+
+
 def build(folder: Path, sources: Path, **options: Any) -> IngestReport:
     """A plain build."""
     with Engine.create(folder, HashEmbedder(8)) as engine:
@@ -216,7 +225,7 @@ def test_a_link_by_a_redirect_of_a_document_in_another_store_is_resolved(tmp_pat
         assert store.cited(["War#chunk-1"]) == {"War#chunk-1": ["Mars"]}
 
 
-def test_a_worker_that_is_killed_costs_its_store_only(sources: Path, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_costs_its_store_only(notes: Path, tmp_path: Path) -> None:
     """By SIGKILL, when one of three stores is written: that one is not written again."""
     folder, shards = tmp_path / "out", tmp_path / "shards"
     kept: dict[str, str] = {}
@@ -229,12 +238,12 @@ def test_a_worker_that_is_killed_costs_its_store_only(sources: Path, tmp_path: P
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
-    build_several(folder, sources, 3, shards, workers=2, progress=kill, sentences=False)
+    build_several(folder, notes, 3, shards, 2, workers=2, progress=kill)
     assert killed and 1 <= len(kept) < 3 and not filling()
     finished = made(shards, "finish")
     assert len(finished) == 3 and kept.items() <= finished.items()
     assert attempts(folder) == set(), "nothing is left of what was killed"
-    build(tmp_path / "plain", sources, sentences=False)
+    build(tmp_path / "plain", notes)
     split_store(tmp_path / "plain", tmp_path / "split", 3)
     with open_store(tmp_path / "split") as one, open_store(folder) as other:
         assert answers(other) == answers(one)
@@ -260,7 +269,7 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize("last", [1, 3])
-def test_what_is_finished_is_not_made_again(sources: Path, tmp_path: Path, last: int) -> None:
+def test_what_is_finished_is_not_made_again(notes: Path, tmp_path: Path, last: int) -> None:
     """Whether it was ended while the two stores were written, or while they were completed. Until all are there,
     the folder stands for nothing. Then nothing is done, and nothing is written."""
 
@@ -270,15 +279,15 @@ def test_what_is_finished_is_not_made_again(sources: Path, tmp_path: Path, last:
 
     out, shards = tmp_path / "out", tmp_path / "shards"
     with pytest.raises(StopError):
-        build_several(out, sources, 2, shards, progress=stop, sentences=False)
+        build_several(out, notes, 2, shards, progress=stop)
     assert not (out / FILE).exists()
     made = {path.name: (path / "graph.db").stat().st_ino for path in out.iterdir()}
     assert len(made) == min(last, 2)
-    report = build_several(out, sources, 2, shards, sentences=False)
+    report = build_several(out, notes, 2, shards)
     again = {(path / "graph.db").stat().st_ino for path in out.iterdir() if path.is_dir()}
     assert again >= set(made.values()) and len(again) == 2 and report.added > 0
     times = written(out)
-    report = build_several(out, sources, 2, shards, sentences=False)
+    report = build_several(out, notes, 2, shards)
     assert report.added == 0 and report.unchanged > 0
     assert written(out) == times
 
