@@ -28,6 +28,9 @@ def refused(folder: Path, *options: str, store: str = "store") -> str:
         (["--shard-size", "5"], "name --shards or --ray"),
         (["--shards", "made", "--shard-size", "0"], "--shard-size"),
         (["--shards", "made", "--watch"], "a build by shards ends"),
+        (["--into", "2", "--watch"], "a build by shards ends"),
+        (["--into", "2", "--images", "clip"], "not together with --images: embed pictures afterwards"),
+        (["--into", "0"], "--into"),
         (["--ray", "nonsense"], "expected auto, local or HOST:PORT of a Ray cluster, got 'nonsense'"),
     ],
 )
