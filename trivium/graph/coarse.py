@@ -4,7 +4,7 @@ products of whole numbers, of which a processor makes dozens at once. Loads numb
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,11 @@ class CoarseVectors:
         """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
         is taken over."""
         # Nodes with one text share a row, so that neither list needs to be without repetitions.
-        known = find_sorted(old, rows)
+        return self.taken(find_sorted(old, rows), vectors, rows)
+
+    def taken(self, known: Rows, vectors: Stacked, rows: Rows) -> Self:
+        """Those of other ``rows`` (m,); those of vectors that are here at the places ``known`` (m,), -1 for none, are
+        taken over."""
         kept, new = known >= 0, np.flatnonzero(known < 0)
         more = type(self).of(vectors, rows[new])
         codes, scales, errors = _empty(len(rows), self.codes.shape[1])
@@ -70,16 +74,41 @@ class CoarseVectors:
             return np.arange(len(self.codes)) if among is None else np.flatnonzero(among)
         if k <= 0:
             return np.empty(0, dtype=np.int64)
+        question = Question.of(vector)
+        scores = np.empty(len(self.codes), dtype=np.float32)
+        _scan(self.codes, self.scales, question.codes, question.scale, scores)
+        most = np.empty(len(self.codes), dtype=np.float32)
+        least = _bound(scores, self.errors, question.length, question.missing, among, k, most)
+        return np.flatnonzero(most >= least)
+
+    def leading(self, question: Question, k: int, places: Rows) -> Rows:
+        """Those of some places (m,), in this order, whose vectors may be among the k of highest cosine of these."""
+        if k >= len(places):
+            return places
+        least, most = (np.empty(len(places), dtype=np.float32) for _ in range(2))
+        _bounds(self.codes, self.scales, self.errors, places, *question, least, most)
+        kth = len(places) - k
+        kept: Rows = places[most >= np.partition(least, kth)[kth]]
+        return kept
+
+
+class Question(NamedTuple):
+    """A unit vector (d,) as whole numbers times a scale, its length, and that of what these leave out."""
+
+    codes: NDArray[np.int16]
+    scale: float
+    length: float
+    missing: float
+
+    @classmethod
+    def of(cls, vector: Vectors) -> Question:
+        """The codes of a vector."""
         # As fine as the sums of products of d of them leave room for in 32 bits.
         finest = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (_LARGEST * vector.size))
         scale = max(float(np.abs(vector).max()) / finest, float(np.finfo(np.float32).tiny))
-        question = np.rint(vector / scale).astype(np.int16)
-        length, missing = np.linalg.norm(vector), np.linalg.norm(vector - scale * question)
-        scores = np.empty(len(self.codes), dtype=np.float32)
-        _scan(self.codes, self.scales, question, scale, scores)
-        most = np.empty(len(self.codes), dtype=np.float32)
-        least = _bound(scores, self.errors, float(length), float(missing), among, k, most)
-        return np.flatnonzero(most >= least)
+        codes = np.rint(vector / scale).astype(np.int16)
+        missing = np.linalg.norm(vector - scale * codes)
+        return cls(codes, scale, float(np.linalg.norm(vector)), float(missing))
 
 
 def _empty(count: int, dimension: int) -> tuple[Codes, Floats32, Floats32]:
@@ -117,6 +146,30 @@ def _scan(codes: Codes, scales: Floats32, question: NDArray[np.int16], scale: fl
             # numba multiplies and adds integers in 64 bits unless told so each time, at a third of the speed
             total = np.int32(total + np.int32(np.int32(codes[row, k]) * np.int32(question[k])))
         out[row] = total * scales[row] * scale
+
+
+@compiled
+def _bounds(
+    codes: Codes,
+    scales: Floats32,
+    errors: Floats32,
+    places: Rows,
+    question: NDArray[np.int16],
+    scale: float,
+    length: float,
+    missing: float,
+    least: Floats32,
+    most: Floats32,
+) -> None:
+    """Fill ``least`` and ``most`` (m,) with bounds of the cosines of the vectors at ``places`` (m,)."""
+    for number in range(len(places)):
+        row = places[number]
+        total = np.int32(0)
+        for k in range(len(question)):
+            total = np.int32(total + np.int32(np.int32(codes[row, k]) * np.int32(question[k])))
+        score = np.float32(total * scales[row] * scale)
+        off = np.float32(errors[row] * length + (1 + errors[row]) * missing + _SINGLE)
+        least[number], most[number] = score - off, score + off
 
 
 @compiled
