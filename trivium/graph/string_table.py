@@ -53,13 +53,18 @@ class StringTable(Sequence[str]):
 
     @property
     def parts(self) -> StringParts:
-        """The bytes of all strings, for compiled loops."""
-        return StringParts(
+        """The bytes of all strings, for compiled loops. Read-only, like a file mapped into memory: loops are compiled
+        for each of both kinds of array.
+        """
+        parts = StringParts(
             np.frombuffer(self._blob, dtype=np.uint8) if self._size else np.empty(0, dtype=np.uint8),
             np.frombuffer(self._later, dtype=np.uint8) if self._later else np.empty(0, dtype=np.uint8),
             np.asarray(self._starts, dtype=np.int64),
             np.asarray(self._ends, dtype=np.int64),
         )
+        for array in parts:
+            array.flags.writeable = False
+        return parts
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -89,9 +94,10 @@ class StringTable(Sequence[str]):
             for row in rows
         ]
         # Not an LRU cache: its lock costs more than the search that a lost row costs once.
-        if len(self._rows) + len(texts) > REMEMBERED:
-            self._rows = {}
-        self._rows.update(zip(texts, rows, strict=True))
+        if len(texts) <= REMEMBERED:
+            if len(self._rows) + len(texts) > REMEMBERED:
+                self._rows = {}
+            self._rows.update(zip(texts, rows, strict=True))
         return texts
 
     def find(self, text: str) -> int:
@@ -163,6 +169,10 @@ class StringRows(Mapping[str, int]):
         row = self._table.find(key)
         return default if row < 0 else row
 
+    def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
+        """The rows of strings (n,), -1 where unknown."""
+        return self._table.find_all(strings)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._table)
 
@@ -191,10 +201,16 @@ class StringPacker:
         }
 
 
+def table_of(strings: Sequence[str]) -> StringTable:
+    """Sorted strings as a table, if they are not one."""
+    return strings if isinstance(strings, StringTable) else StringTable.of(strings)
+
+
 def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
     """A table of sorted strings as arrays to save."""
     packer = StringPacker()
-    packer.add(strings)
+    for begin in range(0, len(strings), REMEMBERED):
+        packer.add(strings[begin : begin + REMEMBERED])
     return packer.pack(name)
 
 

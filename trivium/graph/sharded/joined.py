@@ -18,7 +18,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import page_of
-from trivium.graph.string_table import StringTable
+from trivium.graph.string_table import StringTable, table_of
 
 T = TypeVar("T")
 Places = NDArray[np.int32]
@@ -188,8 +188,8 @@ class JoinedState:
 
         old_chunks, old_entities = self._before or (None, None)
         self._before = None
-        chunks = JoinedStrings([_table(graph.chunks) for graph in self.graphs], old_chunks)
-        entities = JoinedStrings([_table(graph.entities) for graph in self.graphs], old_entities)
+        chunks = JoinedStrings([table_of(graph.chunks) for graph in self.graphs], old_chunks)
+        entities = JoinedStrings([table_of(graph.entities) for graph in self.graphs], old_entities)
         self._check_apart(chunks)
         starts, counts = np.empty((2, len(chunks)), dtype=np.int64)
         cited: list[NDArray[np.int32]] = []
@@ -250,7 +250,3 @@ def overlapping(pages: Sequence[str], shards: Sequence[str]) -> StoreError:
 def _has(graph: Adjacency, page: str) -> bool:
     row = graph.entity_rows.get(page, -1)
     return row >= 0 and bool(graph.own_chunks[len(graph.chunks) + row, 1])
-
-
-def _table(strings: Sequence[str]) -> StringTable:
-    return strings if isinstance(strings, StringTable) else StringTable.of(strings)

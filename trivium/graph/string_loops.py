@@ -1,0 +1,128 @@
+"""Compiled loops over tables of strings: what a Python loop would take a microsecond a string for. Loads numba, see
+:mod:`trivium.common.compiled`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.compiled import compiled
+from trivium.graph.arrays import Rows
+from trivium.graph.string_table import StringTable
+
+Bytes = NDArray[np.uint8]
+
+
+def are_equal(one: StringTable, other: StringTable) -> bool:
+    """Whether two tables hold the same strings."""
+    return len(one) == len(other) and _are_equal(*one.parts, *other.parts)
+
+
+def rows_before(table: StringTable, mark: str, other: StringTable, *, last: bool = False) -> Rows:
+    """Return the row in ``other`` of what comes before the first ``mark`` in each string (n,), -1 where it is not
+    there. Of a string without the mark that is all of it. With ``last`` it is what comes before the last mark, nothing
+    of a string without one, as with ``str.rpartition``.
+
+    >>> uris, pages = StringTable.of(["A#b#1", "A#c#1", "D"]), StringTable.of(["A", "A#b", "D"])
+    >>> rows_before(uris, "#", pages).tolist(), rows_before(uris, "#", pages, last=True).tolist()
+    ([0, 0, 2], [1, -1, -1])
+    """
+    rows = np.empty(len(table), dtype=np.int64)
+    _rows_before(*table.parts, np.frombuffer(mark.encode(), dtype=np.uint8), last, *other.parts, rows)
+    return rows
+
+
+@compiled
+def _are_equal(
+    blob_a: Bytes,
+    later_a: Bytes,
+    starts_a: Rows,
+    ends_a: Rows,
+    blob_b: Bytes,
+    later_b: Bytes,
+    starts_b: Rows,
+    ends_b: Rows,
+) -> bool:
+    for row in range(len(starts_a)):
+        text_a, begin_a = _place(blob_a, later_a, starts_a[row])
+        text_b, begin_b = _place(blob_b, later_b, starts_b[row])
+        length = ends_a[row] - starts_a[row]
+        if length != ends_b[row] - starts_b[row]:
+            return False
+        for place in range(length):
+            if text_a[begin_a + place] != text_b[begin_b + place]:
+                return False
+    return True
+
+
+@compiled
+def _place(blob: Bytes, later: Bytes, start: int) -> tuple[Bytes, int]:
+    """The bytes that hold a string, and where it begins in them."""
+    if start < len(blob):
+        return blob, start
+    return later, start - len(blob)
+
+
+@compiled
+def _rows_before(
+    blob: Bytes,
+    later: Bytes,
+    starts: Rows,
+    ends: Rows,
+    mark: Bytes,
+    last: bool,
+    blob_of: Bytes,
+    later_of: Bytes,
+    starts_of: Rows,
+    ends_of: Rows,
+    out: Rows,
+) -> None:
+    before, before_begin, before_length = blob, 0, -1
+    for row in range(len(starts)):
+        text, begin = _place(blob, later, starts[row])
+        length = _marked(text, begin, ends[row] - starts[row], mark, last)
+        if row and length == before_length:
+            same = True
+            for place in range(length):
+                if text[begin + place] != before[before_begin + place]:
+                    same = False
+                    break
+            if same:  # neighbours mostly have one page
+                out[row] = out[row - 1]
+                continue
+        before, before_begin, before_length = text, begin, length
+        low, high, found = 0, len(starts_of), -1
+        while low < high:
+            middle = (low + high) // 2
+            other, begin_other = _place(blob_of, later_of, starts_of[middle])
+            length_other = ends_of[middle] - starts_of[middle]
+            order = length - length_other
+            for place in range(min(length, length_other)):
+                if text[begin + place] != other[begin_other + place]:
+                    order = 1 if text[begin + place] > other[begin_other + place] else -1
+                    break
+            if order == 0:
+                found = middle
+                break
+            if order > 0:
+                low = middle + 1
+            else:
+                high = middle
+        out[row] = found
+
+
+@compiled
+def _marked(text: Bytes, begin: int, length: int, mark: Bytes, last: bool) -> int:
+    """How many bytes of a string come before the mark."""
+    places = length - len(mark) + 1
+    for number in range(places):
+        place = places - 1 - number if last else number
+        same = True
+        for k in range(len(mark)):
+            if text[begin + place + k] != mark[k]:
+                same = False
+                break
+        if same:
+            return place
+    return 0 if last else length
