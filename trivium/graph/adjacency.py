@@ -9,7 +9,8 @@ import numpy as np
 from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.arrays import Csr, Rows, group
 from trivium.graph.records import Adjacency
-from trivium.graph.schema import page_of
+from trivium.graph.schema import SEPARATOR
+from trivium.graph.string_table import StringRows, StringTable, table_of
 
 
 def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
@@ -34,25 +35,27 @@ def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
     return group(np.concatenate([chunk, entity]), np.concatenate([entity, chunk]), chunks + entities)
 
 
-def own_pages(chunks: Sequence[str], entities: Sequence[str]) -> Rows:
+def own_pages(chunks: StringTable, entities: StringTable) -> Rows:
     """The row of the entity that is each chunk's page (chunks,), -1 where there is none."""
-    rows = dict(zip(entities, range(len(entities)), strict=True))
-    return np.array([rows.get(page_of(uri), -1) for uri in chunks], dtype=np.int64)
+    from trivium.graph.string_loops import rows_before  # loads numba, see trivium.common.compiled
+
+    return rows_before(chunks, SEPARATOR, entities)
 
 
 def make_adjacency(chunks: Sequence[str], entities: Sequence[str], links: Csr) -> Adjacency:
-    """The adjacency of uris held as lists. Raises ValueError for links that do not fit them."""
+    """The adjacency of sorted uris, which are kept as tables. Raises ValueError for links that do not fit them."""
     nodes = len(chunks) + len(entities)
     if len(links.indptr) != nodes + 1 or links.indptr[-1] != len(links.indices):
         raise ValueError(
             f"expected links of {nodes} nodes, got {len(links.indptr) - 1} rows and {len(links.indices)} links"
         )
+    chunk_table, entity_table = table_of(chunks), table_of(entities)
     return Adjacency(
-        chunks=chunks,
-        entities=entities,
+        chunks=chunk_table,
+        entities=entity_table,
         indptr=links.indptr.astype(np.int64, copy=False),
         indices=links.indices.astype(np.int32, copy=False),
-        own_chunks=own_chunk_ranges(own_pages(chunks, entities), len(entities)),
-        chunk_rows=dict(zip(chunks, range(len(chunks)), strict=True)),
-        entity_rows=dict(zip(entities, range(len(entities)), strict=True)),
+        own_chunks=own_chunk_ranges(own_pages(chunk_table, entity_table), len(entities)),
+        chunk_rows=StringRows(chunk_table),
+        entity_rows=StringRows(entity_table),
     )

@@ -35,7 +35,12 @@ def leading(scores: Floats, k: int) -> Rows:
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     least = float(np.partition(scores, len(scores) - k)[len(scores) - k])
-    return np.flatnonzero(scores >= least - _ROUNDING * abs(least))
+    return np.flatnonzero(scores >= below(least))
+
+
+def below(score: float) -> float:
+    """The lowest score that may not be below this one once both are rounded."""
+    return score - _ROUNDING * abs(score)
 
 
 def best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:

@@ -57,8 +57,8 @@ def filled(neo4j_5: Server) -> Iterator[Neo4jStore]:
 def same(one: Adjacency, other: Adjacency) -> bool:
     """Whether all parts are equal."""
     return (
-        (one.chunks, one.entities, one.chunk_rows, one.entity_rows)
-        == (other.chunks, other.entities, other.chunk_rows, other.entity_rows)
+        (one.chunks[:], one.entities[:], one.chunk_rows, one.entity_rows)
+        == (other.chunks[:], other.entities[:], other.chunk_rows, other.entity_rows)
         and np.array_equal(one.indptr, other.indptr)
         and np.array_equal(one.indices, other.indices)
         and np.array_equal(one.own_chunks, other.own_chunks)

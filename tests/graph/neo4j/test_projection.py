@@ -49,7 +49,7 @@ def test_a_projection_comes_back_as_it_was(folder: Path) -> None:
     projection.save_file(state(), adjacency())
     found = projection.load_file(state())
     assert found is not None
-    assert (found.chunks, found.entities) == (CHUNKS, ["X"])
+    assert (found.chunks[:], found.entities[:]) == (CHUNKS, ["X"])
     assert (found.chunk_rows, found.entity_rows) == (adjacency().chunk_rows, {"X": 0})
     assert found.indptr.tolist() == [0, 1, 2, 3, 6]
     assert found.indices.tolist() == [3, 3, 3, 0, 1, 2]

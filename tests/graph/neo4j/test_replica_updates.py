@@ -61,7 +61,7 @@ def contents(replica: Replica) -> dict[str, Any]:
         "sentences": (replica.sentences.codes.tolist(), replica.sentences.starts.tolist()),
         "relation_types": {name: values.tolist() for name, values in replica.relation_types.items()},
         "relations": {uri: replica.relations_of([uri]) for uri in replica.relations},
-        "uris": (topology.adjacency.chunks, topology.adjacency.entities, topology.sections),
+        "uris": (topology.chunks[:], topology.entities[:], topology.sections[:]),
         "state": replica.state,
     }
     for name in ("names", "aliases", "entity_names", "facts", "page_facts"):

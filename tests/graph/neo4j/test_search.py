@@ -291,7 +291,7 @@ def test_the_walk_graph_is_read_by_one_process_for_all(
         for _ in range(2):
             with Neo4jStore.open(neo4j_5.bolt) as other:
                 found = other.adjacency()
-                assert (found.chunks, found.entities) == (first.chunks, first.entities)
+                assert (found.chunks[:], found.entities[:]) == (first.chunks[:], first.entities[:])
                 np.testing.assert_array_equal(found.indices, first.indices)
         assert len(read) == 1
         store.write([graph("C", [("c", ["X"])])])
@@ -320,7 +320,7 @@ def test_the_walk_graph_is_read_in_answers_of_bounded_size(
         found, expected = store.adjacency(), _filled().adjacency()
     assert len(sizes) > len(expected.chunks) // 8
     assert max(sizes) <= 8  # one node comes twice, to go on from
-    assert (found.chunks, found.entities) == (expected.chunks, expected.entities)
+    assert (found.chunks[:], found.entities[:]) == (expected.chunks[:], expected.entities[:])
     for name in ("indptr", "indices", "own_chunks"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 

@@ -12,21 +12,21 @@ import uuid
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from trivium.common.files import replacing
 from trivium.graph.adjacency import link, make_adjacency, own_pages
-from trivium.graph.arrays import Arrays, Csr, Rows, load_arrays
+from trivium.graph.arrays import Csr, Rows, load_arrays
 from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.change_log import KEPT_CHANGES, read_log, touched_since
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.projection_patch import patch
 from trivium.graph.records import Adjacency
-from trivium.graph.string_table import pack_strings
+from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
 from trivium.settings import load_settings
 
 FOLDER = "projections"
@@ -114,13 +114,15 @@ def _read(connection: Connection) -> Adjacency:
         chunks += [uri for _, uri in part]
     entity_order, entities = _in_uri_order(entities)
     chunk_order, chunks = _in_uri_order(chunks)
+    entity_table, chunk_table = StringTable.of(entities), StringTable.of(chunks)
+    del entities, chunks
     rank = np.empty_like(chunk_order)
     rank[chunk_order] = np.arange(len(chunk_order))
     citing = np.repeat(rank, counts)
     rows = _rows_of(np.array(numbers, dtype=np.int64)[entity_order], np.concatenate([_NONE, *cited]))
     present = rows >= 0  # an entity may have been created after the entities were read
-    links = link(citing[present], rows[present], own_pages(chunks, entities), len(entities))
-    return make_adjacency(chunks, entities, links)
+    links = link(citing[present], rows[present], own_pages(chunk_table, entity_table), len(entity_table))
+    return make_adjacency(chunk_table, entity_table, links)
 
 
 def _in_uri_order(uris: Sequence[str]) -> tuple[Rows, list[str]]:
@@ -157,7 +159,7 @@ def load_file(state: StoreState) -> Adjacency | None:
         arrays = load_arrays(path.parent, path.stem)
         os.utime(path)
         links = Csr(arrays["indptr"], arrays["indices"])
-        return make_adjacency(_unpack(arrays, "chunks"), _unpack(arrays, "entities"), links)
+        return make_adjacency(unpack_strings("chunks", arrays), unpack_strings("entities", arrays), links)
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         _log.warning("the projection kept in %s is not used: %s", path, error)
         return None
@@ -192,9 +194,3 @@ def _path(known: str | None) -> Path | None:
     except (TypeError, ValueError, AttributeError):
         return None
     return load_settings().home / FOLDER / f"{identity}.npz"
-
-
-def _unpack(arrays: Arrays, name: str) -> list[str]:
-    """Unpack strings packed by :func:`~trivium.graph.string_table.pack_strings`."""
-    blob = arrays[f"{name}.uris"].tobytes()
-    return [blob[start:end].decode() for start, end in pairwise(arrays[f"{name}.offsets"].tolist())]

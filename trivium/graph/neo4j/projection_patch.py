@@ -12,9 +12,9 @@ from trivium.graph.moves import Moves
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
-from trivium.graph.neo4j.sorted_uris import settle
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import page_of
+from trivium.graph.string_table import StringRows, table_of
 
 
 def patch(connection: Connection, old: Adjacency, touched: Touched) -> Adjacency:
@@ -34,12 +34,12 @@ def update(
     """
     there = {*entities, *(uri for cited in cites.values() for uri in cited)}
     gone = {uri for uri in touched.entities | touched.pages if uri not in there}
-    chunks, of_chunks = settle(old.chunks, _touched_chunks(old, touched), sorted(cites))
+    chunks, of_chunks = table_of(old.chunks).patched(_touched_chunks(old, touched), sorted(cites))
     lost = np.array(sorted(old.entity_rows[uri] for uri in gone if uri in old.entity_rows), dtype=np.int64)
-    names, of_entities = settle(
-        old.entities, lost, sorted(uri for uri in there if uri not in old.entity_rows)
+    names, of_entities = table_of(old.entities).patched(
+        lost, sorted(uri for uri in there if uri not in old.entity_rows)
     )
-    rows = dict(zip(names, range(len(names)), strict=True))
+    rows = StringRows(names)
 
     pages = [rows.get(page_of(chunks[row]), -1) for row in of_chunks.added.tolist()]
     page = of_chunks.carry(_pages_of_chunks(old), np.array(pages, dtype=np.int64), of_entities)
@@ -52,7 +52,7 @@ def update(
         indptr=links.indptr,
         indices=links.indices,
         own_chunks=own_chunk_ranges(page, len(names)),
-        chunk_rows=dict(zip(chunks, range(len(chunks)), strict=True)),
+        chunk_rows=StringRows(chunks),
         entity_rows=rows,
     )
 

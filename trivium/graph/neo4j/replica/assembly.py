@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
+from trivium.graph.adjacency import own_pages
 from trivium.graph.arrays import Csr, Rows, group
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.cache import StoreState
-from trivium.graph.neo4j.replica.node_vectors import NodeVectors
+from trivium.graph.neo4j.replica.node_vectors import Earlier, NodeVectors
 from trivium.graph.neo4j.replica.parts import Aliases, Chunks, Entities, Sections, Types
 from trivium.graph.neo4j.replica.replica import EntityNames, Replica, Topology, rows_in
 from trivium.graph.neo4j.replica.words import Vocabulary, Words
 from trivium.graph.records import Adjacency
-from trivium.graph.schema import Label, page_of, section_of
+from trivium.graph.schema import CHUNK_MARK, Label
+from trivium.graph.string_table import StringTable, table_of
 
 
 def assemble(
@@ -27,17 +30,24 @@ def assemble(
     entities: Entities,
     aliases: Aliases,
     types: Types,
+    earlier: Mapping[Label, Earlier] = MappingProxyType({}),
 ) -> Replica:
-    """Return the replica. ``cites``: row of a chunk -> rows of the entities it cites."""
+    """Return the replica. ``cites``: row of a chunk -> rows of the entities it cites. ``earlier`` are the vectors of the
+    state before, if there was one.
+    """
     topology = _topology(adjacency, chunks, cites, sections, entities)
+    matrices = {
+        Label.CHUNK: (chunks.vectors, None),
+        Label.SUBCHAPTER: (sections.vectors, None),
+        Label.ENTITY: (entities.vectors, None),
+        Label.PAGE: (entities.vectors, topology.pages),
+    }
     return Replica(
         state=state,
         topology=topology,
         vectors={
-            Label.CHUNK: NodeVectors.of(chunks.vectors),
-            Label.SUBCHAPTER: NodeVectors.of(sections.vectors),
-            Label.ENTITY: NodeVectors.of(entities.vectors),
-            Label.PAGE: NodeVectors.of(entities.vectors, topology.pages),
+            label: NodeVectors.of(matrix, among, earlier.get(label))
+            for label, (matrix, among) in matrices.items()
         },
         relation_types=types,
         sentences=chunks.sentences,
@@ -61,25 +71,28 @@ def citations(cites: Sequence[Sequence[str]], entity_rows: Mapping[str, int]) ->
 def _topology(
     adjacency: Adjacency, chunks: Chunks, cites: Csr, sections: Sections, entities: Entities
 ) -> Topology:
-    section_rows = {uri: row for row, uri in enumerate(sections.uris)}
-    entity_rows = adjacency.entity_rows
-    page = rows_in(entity_rows, [page_of(uri) for uri in adjacency.chunks])
-    section = rows_in(section_rows, [section_of(uri) for uri in adjacency.chunks])
+    from trivium.graph.string_loops import rows_before  # loads numba, see trivium.common.compiled
+
+    every_chunk, every_entity = table_of(adjacency.chunks), table_of(adjacency.entities)
+    every_section = table_of(sections.uris)
+    page = own_pages(every_chunk, every_entity)
+    section = rows_before(every_chunk, CHUNK_MARK, every_section, last=True)
     by_page = np.lexsort((chunks.position, page))
     # Chunks by page and position, so that the citing chunks of an entity come in this order.
     places, per_chunk = cites.rows(by_page)
     cited_in = group(places.astype(np.int64), np.repeat(by_page, per_chunk), len(adjacency.entities))
-    section_page = rows_in(entity_rows, [page_of(uri) for uri in sections.uris])
+    section_page = own_pages(every_section, every_entity)
     by_position = np.argsort(sections.position, kind="stable")
     return Topology(
         adjacency=adjacency,
-        sections=sections.uris,
-        section_rows=section_rows,
+        chunks=every_chunk,
+        entities=every_entity,
+        sections=every_section,
         section_position=sections.position,
         position=chunks.position,
         page=page,
         section=section,
-        pages=rows_in(entity_rows, sorted(entities.pages)),
+        pages=own_pages(StringTable.of(sorted(entities.pages)), every_entity),
         cites=cites,
         cited_in=cited_in,
         page_chunks=_owned(page, by_page, len(adjacency.entities)),
@@ -106,7 +119,8 @@ def _names(entities: Sequence[EntityNames], topology: Topology, aliases: Aliases
     """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
     before bare entity; most cited; lowest uri.
     """
-    uris, rows = topology.adjacency.entities, topology.adjacency.entity_rows
+    uris = topology.entities[:]
+    rows = dict(zip(uris, range(len(uris)), strict=True))
     bare = np.ones(len(uris), dtype=bool)
     bare[topology.pages] = False
     rank = list(zip(bare.tolist(), (-np.diff(topology.cited_in.indptr)).tolist(), uris, strict=True))

@@ -78,9 +78,10 @@ def _read(state: StoreState, adjacency: Adjacency, reader: PartReader) -> Replic
     chunks, cites = reader.chunks(reader.all(cypher.REPLICA_CHUNKS, NODES_A_READ), vocabulary)
     aliases = aliases_of(reader.all(cypher.REPLICA_ALIASES, ALIASES_A_READ))
     types = types_of(reader.all(cypher.REPLICA_TYPES, NODES_A_READ))
-    if (chunks.uris, entities.uris) != (adjacency.chunks, adjacency.entities):
+    if (chunks.uris, entities.uris) != (adjacency.chunks[:], adjacency.entities[:]):
         return None
-    cited = citations(cites, adjacency.entity_rows)
+    # For millions of citations a dictionary is worth making.
+    cited = citations(cites, dict(zip(entities.uris, range(len(entities.uris)), strict=True)))
     return assemble(state, adjacency, chunks, vocabulary, cited, sections, entities, aliases, types)
 
 

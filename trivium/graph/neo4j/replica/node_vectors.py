@@ -9,31 +9,44 @@ import numpy as np
 
 from trivium.common.dots import dots
 from trivium.graph.arrays import Rows, Stacked
+from trivium.graph.moves import Moves
 from trivium.graph.records import Floats, Vectors
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
+    from trivium.graph.signs import SignVectors
+
+SIGNS_FROM = 65_536
+"""Vectors of a label from which their signs are compared first; fewer are compared as bytes at the same speed."""
+FEWEST_NUMBERS = 64
+"""Dimension from which a turned vector points in a direction random enough for signs."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeVectors:
-    """``matrix`` (n, d) has one row per node, NaN without a vector. ``rows`` are those that can be found, ascending,
-    and ``coarse`` is the structure that is searched.
+    """``matrix`` (n, d) has one row per node, NaN without a vector. ``rows`` are those that can be found, ascending;
+    ``coarse`` is the structure that is searched, and ``signs`` what is searched before where there are many.
     """
 
     matrix: Vectors
     rows: Rows
     coarse: CoarseVectors
+    signs: SignVectors | None
 
     @classmethod
-    def of(cls, matrix: Vectors, among: Rows | None = None) -> NodeVectors:
-        """Create it from all rows with a vector, or from some of them."""
+    def of(cls, matrix: Vectors, among: Rows | None = None, earlier: Earlier | None = None) -> NodeVectors:
+        """Create it from all rows with a vector, or from some of them. What an ``earlier`` one has is taken over."""
         from trivium.graph.coarse import CoarseVectors  # loads numba, see trivium.common.compiled
 
         rows = np.flatnonzero(~np.isnan(matrix[:, 0])) if matrix.shape[1] else np.empty(0, dtype=np.int64)
         if among is not None:
             rows = np.intersect1d(rows, among)
-        return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows))
+        if earlier is None:
+            return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows), _signs(matrix, rows))
+        old, places = earlier.nodes, earlier.places(rows, len(matrix))
+        coarse = old.coarse.taken(places, Stacked.of(matrix), rows)
+        signs = _signs(matrix, rows) if old.signs is None else old.signs.taken(places, matrix, rows)
+        return cls(matrix, rows, coarse, signs)
 
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Return the cosines of a unit vector with rows (n,), in double precision; NaN for row -1 and rows without a
@@ -44,7 +57,11 @@ class NodeVectors:
 
     def candidates(self, vector: Vectors, k: int) -> Rows:
         """Return rows that include the k nearest."""
-        return self.rows[self.coarse.nearest(vector, k)]
+        if self.signs is None:
+            return self.rows[self.coarse.nearest(vector, k)]
+        return self.rows[
+            self.signs.nearest(self.coarse, lambda places: self.cosines(self.rows[places], vector), vector, k)
+        ]
 
     def gather(self, rows: Rows) -> Vectors:
         """Return vectors (n, d), NaN for row -1."""
@@ -53,3 +70,27 @@ class NodeVectors:
         gathered = self.matrix[rows]
         gathered[rows < 0] = np.nan
         return gathered
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Vectors of an earlier state: their rows are now where ``moves`` says, but for those of other vectors now."""
+
+    nodes: NodeVectors
+    moves: Moves
+    other: Rows
+
+    def places(self, rows: Rows, count: int) -> Rows:
+        """Return where rows (n,), of ``count``, were among those that could be found; -1 for other vectors."""
+        places = np.full(count + 1, -1, dtype=np.int64)
+        places[self.moves.follow(self.nodes.rows)] = np.arange(len(self.nodes.rows))
+        places[self.other] = -1
+        return places[rows]
+
+
+def _signs(matrix: Vectors, rows: Rows) -> SignVectors | None:
+    if len(rows) < SIGNS_FROM or matrix.shape[1] < FEWEST_NUMBERS:
+        return None
+    from trivium.graph.signs import SignVectors  # loads numba
+
+    return SignVectors.of(matrix, rows)

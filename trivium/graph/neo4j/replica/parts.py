@@ -50,7 +50,7 @@ class Chunks:
     and headings.
     """
 
-    uris: list[str]
+    uris: Sequence[str]
     facts: list[ChunkFacts]
     position: Rows
     sentences: SentenceVectors
@@ -63,7 +63,7 @@ class Chunks:
 class Sections:
     """Sections sorted by uri."""
 
-    uris: list[str]
+    uris: Sequence[str]
     position: Rows
     vectors: Vectors
 
@@ -72,7 +72,7 @@ class Sections:
 class Entities:
     """Entities sorted by uri; ``relations`` start at them, ``pages`` are the facts of those that are pages."""
 
-    uris: list[str]
+    uris: Sequence[str]
     names: list[EntityNames]
     pages: dict[str, PageFacts]
     relations: list[RelationEdge]

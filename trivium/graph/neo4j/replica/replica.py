@@ -35,6 +35,7 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label, page_of, section_of
+from trivium.graph.string_table import StringTable
 from trivium.graph.vectors import check_query
 
 PREFETCHED = 100
@@ -64,8 +65,9 @@ class Topology:
     """
 
     adjacency: Adjacency
-    sections: Sequence[str]
-    section_rows: Mapping[str, int]
+    chunks: StringTable
+    entities: StringTable
+    sections: StringTable
     section_position: Rows
     position: Rows
     page: Rows
@@ -79,7 +81,7 @@ class Topology:
 
     def chunk_rows(self, uris: Sequence[str]) -> Rows:
         """Return the rows of chunks (n,), -1 for unknown ones."""
-        return rows_in(self.adjacency.chunk_rows, uris)
+        return self.chunks.find_all(uris)
 
     def chunks_along(self, label: Label, row: int, hop: Hop) -> Rows:
         """Return the rows of the chunks along a hop from a node, by page and position."""
@@ -115,7 +117,7 @@ class Replica:
     aliases: Mapping[str, AliasFacts]
     facts: Sequence[ChunkFacts]
     page_facts: Mapping[str, PageFacts]
-    _searches: SingleFlight[tuple[Label, int, bytes], Rows] = field(
+    _searches: SingleFlight[tuple[Label, int, bytes], tuple[Rows, Floats]] = field(
         default_factory=lambda: SingleFlight(_REMEMBERED)
     )
 
@@ -129,26 +131,23 @@ class Replica:
             wanted.pop(Label.PAGE, None)  # pages are entities too: return each node once
         found: list[Found] = []
         for label in wanted:
-            nodes = self.vectors[label]
-            rows = self._candidates(label, vector, k)
-            rows, scores = best(rows, nodes.cosines(rows, vector), k)
-            uris = self._uris(label)
-            found.extend(
-                map(
-                    Found, repeat(label), rows.tolist(), [uris[row] for row in rows.tolist()], scores.tolist()
-                )
-            )
+            rows, scores = (each[: max(k, 0)].tolist() for each in self._nearest(label, vector, k))
+            found.extend(map(Found, repeat(label), rows, self._uris(label).take(rows), scores))
         if len(wanted) > 1:
             found.sort(key=lambda node: rank_key(node.score, node.uri))
         return found[: max(k, 0)]
 
-    def _candidates(self, label: Label, vector: Vectors, k: int) -> Rows:
-        """Return rows that include the k nearest nodes of a label. Cached, since several retrievers ask for them,
-        some concurrently.
+    def _nearest(self, label: Label, vector: Vectors, k: int) -> tuple[Rows, Floats]:
+        """Return the rows of at least the k nearest nodes of a label, in order, and their cosines. Cached, since several
+        retrievers ask for them, some concurrently.
         """
-        asked = max(k, PREFETCHED)
-        key = (label, asked, vector.tobytes())
-        return self._searches.get(key, lambda: self.vectors[label].candidates(vector, asked))
+        nodes, asked = self.vectors[label], max(k, PREFETCHED)
+
+        def search() -> tuple[Rows, Floats]:
+            rows = nodes.candidates(vector, asked)
+            return best(rows, nodes.cosines(rows, vector), asked)
+
+        return self._searches.get((label, asked, vector.tobytes()), search)
 
     def expand_nearest(
         self, labels: Sequence[Label], vector: Vectors, count: int, hop: Hop, limit: int | None
@@ -157,13 +156,12 @@ class Replica:
         :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
         """
         topology = self.topology
-        chunks = topology.adjacency.chunks
         return reach(
             self.nearest(labels, vector, count),
             lambda node: topology.chunks_along(node.label, node.row, hop),
             lambda rows: self.vectors[Label.CHUNK].cosines(rows, vector),
             topology.position,
-            lambda rows: [chunks[row] for row in rows],
+            topology.chunks.take,
             np.zeros(len(topology.position), dtype=bool),
             limit,
         )
@@ -205,9 +203,9 @@ class Replica:
         if label is Label.CHUNK:
             rows = self.topology.chunk_rows(uris)
         elif label is Label.SUBCHAPTER:
-            rows = rows_in(self.topology.section_rows, uris)
+            rows = self.topology.sections.find_all(uris)
         else:
-            rows = rows_in(self.topology.adjacency.entity_rows, uris)
+            rows = self.topology.entities.find_all(uris)
             if label is Label.PAGE:
                 rows = np.where(np.isin(rows, self.topology.pages), rows, -1)
         return self.vectors[label].gather(rows)
@@ -234,8 +232,7 @@ class Replica:
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         """Return about the k best chunks by keywords, best first."""
-        chunks = self.topology.adjacency.chunks
-        return [chunks[row] for row in self.words.search(terms, k).tolist()]
+        return self.topology.chunks.take(self.words.search(terms, k).tolist())
 
     def term_counts(self, uris: Sequence[str], terms: Sequence[str]) -> TermCounts:
         """Return how often and where terms occur in chunks; counts of unknown chunks are 0."""
@@ -252,25 +249,22 @@ class Replica:
     def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
         """Return the sections of each page in document order; empty for unknown pages."""
         topology = self.topology
-        rows = rows_in(topology.adjacency.entity_rows, pages).tolist()
+        rows = topology.entities.find_all(pages).tolist()
         return {
-            page: []
-            if row < 0
-            else [topology.sections[place] for place in topology.page_sections.row(row).tolist()]
+            page: [] if row < 0 else topology.sections.take(topology.page_sections.row(row).tolist())
             for page, row in zip(pages, rows, strict=True)
         }
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
         """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
         topology = self.topology
-        chunks = topology.adjacency.chunks
         found: dict[str, list[str]] = {}
         for uri in uris:
-            label, row = Label.ENTITY, topology.adjacency.entity_rows.get(uri, -1)
+            label, row = Label.ENTITY, topology.entities.find(uri)
             if row < 0:
-                label, row = Label.SUBCHAPTER, topology.section_rows.get(uri, -1)
+                label, row = Label.SUBCHAPTER, topology.sections.find(uri)
             rows = _NONE if row < 0 else topology.chunks_along(label, row, hop)
-            found[uri] = [chunks[chunk] for chunk in rows.tolist()]
+            found[uri] = topology.chunks.take(rows.tolist())
         return found
 
     def relations_of(self, entities: Sequence[str]) -> list[RelationEdge]:
@@ -308,10 +302,10 @@ class Replica:
             )
         return records
 
-    def _uris(self, label: Label) -> Sequence[str]:
+    def _uris(self, label: Label) -> StringTable:
         if label is Label.CHUNK:
-            return self.topology.adjacency.chunks
-        return self.topology.sections if label is Label.SUBCHAPTER else self.topology.adjacency.entities
+            return self.topology.chunks
+        return self.topology.sections if label is Label.SUBCHAPTER else self.topology.entities
 
 
 _NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)

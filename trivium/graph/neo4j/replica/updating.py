@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +14,8 @@ from trivium.graph.neo4j.cache import StoreState
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.replica.assembly import assemble
+from trivium.graph.neo4j.replica.carried_lists import carry_list
+from trivium.graph.neo4j.replica.node_vectors import Earlier
 from trivium.graph.neo4j.replica.parts import (
     Aliases,
     Chunks,
@@ -27,9 +28,9 @@ from trivium.graph.neo4j.replica.parts import (
 )
 from trivium.graph.neo4j.replica.replica import Replica, rows_in
 from trivium.graph.neo4j.replica.words import Vocabulary
-from trivium.graph.neo4j.sorted_uris import carry_list, settle
 from trivium.graph.records import Adjacency, SentenceVectors
 from trivium.graph.schema import Label
+from trivium.graph.string_table import StringRows, table_of
 
 T = TypeVar("T", bound=np.generic)
 
@@ -55,12 +56,19 @@ def update(
     gone = _rows(topology.adjacency.chunk_rows, touched.chunks, new.uris)
     gone = np.union1d(gone, _of_pages(old, touched.pages))
     chunks, of_chunks = _chunks(old, gone, new)
-    entities, of_entities = _entities(old, touched.entities | touched.pages, some)
-    if (chunks.uris, entities.uris) != (adjacency.chunks, adjacency.entities):
+    entities, of_entities, placed = _entities(old, touched.entities | touched.pages, some)
+    if not _fit(chunks.uris, adjacency.chunks) or not _fit(entities.uris, adjacency.entities):
         return None
     replaced = {
         row: rows_in(adjacency.entity_rows, cited)
         for row, cited in zip(of_chunks.added.tolist(), cites, strict=True)
+    }
+    every_section, of_sections = _sections(old, touched.pages, sections)
+    moves = {
+        Label.CHUNK: (of_chunks, of_chunks.added),
+        Label.SUBCHAPTER: (of_sections, of_sections.added),
+        Label.ENTITY: (of_entities, placed),
+        Label.PAGE: (of_entities, placed),
     }
     return assemble(
         state,
@@ -68,10 +76,11 @@ def update(
         chunks,
         vocabulary,
         topology.cites.patched(of_chunks, of_entities, replaced),
-        _sections(old, touched.pages, sections),
+        every_section,
         entities,
         _aliases(old, touched, reader),
         _types(old, touched, reader),
+        {label: Earlier(old.vectors[label], *moved) for label, moved in moves.items()},
     )
 
 
@@ -81,6 +90,13 @@ def _rows(rows: Mapping[str, int], *uris: Iterable[str]) -> Rows:
     return np.array(sorted(found), dtype=np.int64)
 
 
+def _fit(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether uris are those of the graph of the walk."""
+    from trivium.graph.string_loops import are_equal  # loads numba, see trivium.common.compiled
+
+    return are_equal(table_of(ours), table_of(theirs))
+
+
 def _of_pages(old: Replica, pages: Iterable[str]) -> Rows:
     """Return the rows of the chunks of pages."""
     rows = _rows(old.topology.adjacency.entity_rows, pages)
@@ -88,7 +104,7 @@ def _of_pages(old: Replica, pages: Iterable[str]) -> Rows:
 
 
 def _chunks(old: Replica, gone: Rows, new: Chunks) -> tuple[Chunks, Moves]:
-    uris, moves = settle(old.topology.adjacency.chunks, gone, new.uris)
+    uris, moves = old.topology.chunks.patched(gone, new.uris)
     words, sentences = old.words, old.sentences
     counts = moves.carry(np.diff(sentences.starts), np.diff(new.sentences.starts))
     chunks = Chunks(
@@ -125,19 +141,21 @@ def _joined(old: NDArray[T], starts: Rows, moves: Moves, new: NDArray[T], new_st
     return np.concatenate(pieces)
 
 
-def _entities(old: Replica, touched: frozenset[str], new: Entities) -> tuple[Entities, Moves]:
-    """Entities that are still there keep their place, since other chunks cite them."""
+def _entities(old: Replica, touched: frozenset[str], new: Entities) -> tuple[Entities, Moves, Rows]:
+    """Return all entities, where the old ones are now, and the rows of the new ones. Those that are still there keep
+    their place, since other chunks cite them.
+    """
     rows, there = old.topology.adjacency.entity_rows, set(new.uris)
     lost = _rows(rows, (uri for uri in touched if uri not in there))
     added = [uri for uri in new.uris if uri not in rows]
-    uris, moves = settle(old.topology.adjacency.entities, lost, added)
+    uris, moves = old.topology.entities.patched(lost, added)
     names = carry_list(old.entity_names, moves, [(None, None)] * len(added))
     vectors = moves.carry(old.vectors[Label.ENTITY].matrix, np.nan)
     if moves.unchanged:
         vectors = vectors.copy()
-    places = [bisect_left(uris, uri) for uri in new.uris]
+    places = uris.find_all(new.uris)
     vectors[places] = new.vectors
-    for place, both in zip(places, new.names, strict=True):
+    for place, both in zip(places.tolist(), new.names, strict=True):
         names[place] = both
     other = {*touched, *new.uris}
     kept = [
@@ -155,19 +173,20 @@ def _entities(old: Replica, touched: frozenset[str], new: Entities) -> tuple[Ent
         kept + new.relations,
         vectors,
     )
-    return entities, moves
+    return entities, moves, places
 
 
-def _sections(old: Replica, pages: frozenset[str], new: Sections) -> Sections:
+def _sections(old: Replica, pages: frozenset[str], new: Sections) -> tuple[Sections, Moves]:
     topology = old.topology
     own = topology.page_sections.rows(_rows(topology.adjacency.entity_rows, pages))[0].astype(np.int64)
-    gone = np.union1d(own, _rows(topology.section_rows, new.uris))
-    uris, moves = settle(topology.sections, gone, new.uris)
-    return Sections(
+    gone = np.union1d(own, _rows(StringRows(topology.sections), new.uris))
+    uris, moves = topology.sections.patched(gone, new.uris)
+    sections = Sections(
         uris,
         moves.carry(topology.section_position, new.position),
         moves.carry(old.vectors[Label.SUBCHAPTER].matrix, new.vectors),
     )
+    return sections, moves
 
 
 def _aliases(old: Replica, touched: Touched, reader: PartReader) -> Aliases:

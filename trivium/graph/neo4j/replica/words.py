@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays import Rows
-from trivium.graph.nearness import best
+from trivium.graph.nearness import below, best
 from trivium.graph.neo4j.keywords import MAX_CLAUSES
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
@@ -100,18 +100,22 @@ class Words:
         server's index.
         """
         asked = [term for term in dict.fromkeys(terms) if term.split() == [term]][:MAX_CLAUSES]
-        scores = np.zeros(len(self.starts))
-        if not asked or k <= 0 or not len(self.numbers):
+        frequencies = self.frequencies(asked)
+        known = frequencies > 0
+        if k <= 0 or not known.any():
             return np.empty(0, dtype=np.int64)
-        for number, frequency in zip(
-            self._numbered(asked).tolist(), self.frequencies(asked).tolist(), strict=True
-        ):
-            if frequency:
-                place = slice(self.first[number], self.first[number + 1])
-                chunks, often = self.chunks[place], self.often[place]
-                rarity = np.log1p((len(self.starts) - frequency + 0.5) / (frequency + 0.5))
-                scores[chunks] += rarity * often / (often + self.held_back[chunks])
-        found = np.flatnonzero(scores)
+        from trivium.graph.neo4j.replica.word_loops import BLOCK, chunks_reaching, score_chunks  # loads numba
+
+        frequency = frequencies[known]
+        rarity = np.log1p((len(self.starts) - frequency + 0.5) / (frequency + 0.5))
+        scores, highest = np.zeros(len(self.starts)), np.empty(-(-len(self.starts) // BLOCK))
+        numbers = self._numbered(asked)[known]
+        score_chunks(numbers, rarity, self.first, self.chunks, self.often, self.held_back, scores, highest)
+        # The k highest of all are not below the k highest of blocks.
+        least = float(np.finfo(np.float64).tiny)
+        if k < len(highest):
+            least = max(least, below(float(np.partition(highest, len(highest) - k)[len(highest) - k])))
+        found = chunks_reaching(scores, highest, least)
         return best(found, scores[found], k)[0]
 
     def _numbered(self, terms: Sequence[str]) -> Rows:
