@@ -18,6 +18,7 @@ import pytest
 import trivium
 from tests.e2e.conftest import Run
 from tests.training.world import needs_tensorflow, save_world
+from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save, write_sums
@@ -168,17 +169,74 @@ def test_a_store_decides_on_its_own_questions(
     trivium: Run, own_store: Path, questions: Path, trained: dict[bool, Path], good: bool
 ) -> None:
     """A ranking turned round is worse than convex; vector's own is no better than vector. Either way the store's default
-    is convex from then on, and the store says why."""
+    stays as it was, and the command says why."""
+    before = trivium("search", QUESTION, "--store", own_store, "--json").json
     result = trivium(
         "evaluate", questions, "--store", own_store, "--fusion", trained[good], "--activate", "--json"
     )
     assert result.code == 0, result.err
     decision = result.json["decision"]
-    assert decision["fusion"] == "convex"
-    assert set(result.json["rows"]) == {*RETRIEVERS, str(trained[good]), "convex"}
+    assert decision["fusion"] == "network"
+    assert set(result.json["rows"]) == {*RETRIEVERS, str(trained[good]), "convex", "default"}
     assert ("not better" if good else "significantly worse") in decision["because"]
-    shown = trivium("search", QUESTION, "--store", own_store, "--json").json
-    assert shown == trivium("search", QUESTION, "--store", own_store, "--fusion", "convex", "--json").json
+    assert trivium("search", QUESTION, "--store", own_store, "--json").json == before
+    stats = trivium("stats", "--store", own_store, "--json").json
+    assert (stats["default_fusion"], stats["fusion_decision"]) == ("network", None)
+
+
+def test_a_rejected_default_gives_way(
+    own_store: Path, questions: Path, trained: dict[bool, Path], tmp_path: Path
+) -> None:
+    """A folder to what a store without a decision has, the network that ships to convex. A fusion that is not the
+    default changes nothing, nor does one that the gate admits and that is significantly worse than the default."""
+    own, other = (str(trained[good]) for good in (True, False))
+    with trivium.Engine.open(own_store) as engine:
+        evaluator = Evaluator(engine.searcher)
+        some = tmp_path / "some.jsonl"
+        some.write_text("".join(questions.read_text("utf-8").splitlines(keepends=True)[:10]), "utf-8")
+        report = engine.evaluate(some, RETRIEVERS, [own, other, "network", "convex", "default"])
+
+        def found(**shares: float) -> None:
+            for name, row in report.rows.items():
+                row.values["recall@5"][:] = share = shares.get(name, shares["others"])
+                row.means["recall@5"] = share  # type: ignore[index]
+
+        def decision() -> str | None:
+            kept = engine.store.fusion_decision
+            return None if kept is None else read_decision(kept).fusion
+
+        found(**{own: 1.0, "others": 0.0})
+        assert evaluator.activate(report, own).fusion == decision() == own
+        found(**{other: 0.5, "default": 1.0, "others": 0.0})
+        rejected = evaluator.activate(report, other)
+        assert rejected.fusion == decision() == own and "present default" in rejected.because
+        found(others=0.0)
+        assert evaluator.activate(report, "network").fusion == decision() == own
+        assert evaluator.activate(report, own).fusion == "network" and decision() is None
+        assert evaluator.activate(report, own).fusion == "network" and decision() is None
+        assert evaluator.activate(report, "network").fusion == decision() == "convex"
+        assert evaluator.forget_decision() == "network" and decision() is None
+
+
+def test_the_way_back_to_the_default_that_ships(trivium: Run, own_store: Path) -> None:
+    """One command, without questions; stats shows what holds."""
+    kept = {"fusion": "convex", "because": "tried", "questions": 7, "figures": {}}
+    with Engine.open(own_store) as engine:
+        engine.store.set_fusion_decision(json.dumps(kept))
+    assert (
+        "default fusion: convex (decided on 7 of your questions)"
+        in trivium("stats", "--store", own_store).out
+    )
+    assert trivium("stats", "--store", own_store, "--json").json["fusion_decision"] == kept
+    back = trivium("evaluate", "--store", own_store, "--fusion", "default", "--activate")
+    assert back.code == 0 and "default fusion: network" in back.out
+    stats = trivium("stats", "--store", own_store, "--json").json
+    assert (stats["default_fusion"], stats["fusion_decision"]) == ("network", None)
+    with Engine.open(own_store) as engine:
+        engine.store.set_fusion_decision("{")
+    broken = trivium("stats", "--store", own_store)
+    assert broken.code == 0 and "is damaged" in broken.err
+    assert trivium("stats", "--store", own_store, "--json").json["default_fusion"] is None
 
 
 def test_a_decision_for_a_fusion_is_obeyed_unless_views_are_left_out(

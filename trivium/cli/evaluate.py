@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import typer
 from rich.markup import escape
@@ -47,14 +48,16 @@ from trivium.cli.options import (
     SelectorOption,
     SetOption,
     WhereOption,
+    default_store,
 )
 from trivium.cli.suite import evaluate_suite
 from trivium.cli.terminal import PARTIAL, out, print_json, progress
+from trivium.engine import Engine
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.default_decision import Decision
-from trivium.fusion.names import NETWORK
+from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
 
@@ -103,6 +106,8 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --retriever vector lexical --fusion default
 
         trivium evaluate questions.jsonl --store my-store --fusion my-fusion --activate
+
+        trivium evaluate --store my-store --fusion default --activate
 
         trivium evaluate questions.jsonl --store my-store --where "year >= 2020"
 
@@ -173,6 +178,10 @@ def evaluate_questions(options: Evaluation) -> None:
     fusion.
     """
     options.refuse_of_folder("expected it only with --suite or --answers")
+    forget = options.activate and list(options.fusions or ()) == [DEFAULT]
+    if forget and options.questions is None:
+        _go_back(options)
+        return
     questions, store = options.questions_and_store()
     retrievers, fusions = options.retrievers, options.fusions
     rerankers = [reranker_name(name) for name in options.rerank or ()]
@@ -180,14 +189,20 @@ def evaluate_questions(options: Evaluation) -> None:
     with wrong_argument("--cut"):
         cuts = [Cut.read(rule) for rule in options.cut or ()]
     depth = options.list_depth()
-    trained = trained_among(fusions) if options.activate else None
+    trained = trained_among(fusions) if options.activate and not forget else None
     if trained is not None:
-        retrievers, fusions = RETRIEVERS, [trained, "convex"]
+        retrievers, fusions = RETRIEVERS, [trained, CONVEX]
     with (
         open_engine(store, options.selector, options.assignments) as engine,
         progress(quiet=options.json) as bars,
     ):
         check_names(engine, retrievers, fusions)
+        present = None if trained is None else engine.searcher.fusions.of_store().name
+        if trained is not None and present not in (CONVEX, trained, str(Path(trained).resolve())):
+            fusions = [trained, CONVEX, DEFAULT]
+        decision: Decision | None = None
+        if forget:
+            decision = _forgotten(engine)
         report = engine.evaluate(
             questions,
             retrievers,
@@ -203,7 +218,8 @@ def evaluate_questions(options: Evaluation) -> None:
             depth=depth,
             progress=lambda done, total: bars("questions", done, total),
         )
-        decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)
+        if trained is not None:
+            decision = Evaluator(engine.searcher).activate(report, trained)
     if options.runs is not None:
         write_runs(report, options.runs)
     if options.json:
@@ -211,7 +227,7 @@ def evaluate_questions(options: Evaluation) -> None:
     else:
         print_report(report, out)
         if decision is not None:
-            print_decision(decision)
+            print_decision(decision, present)
     if report.problems:
         raise typer.Exit(PARTIAL)
 
@@ -227,7 +243,27 @@ def trained_among(fusions: Sequence[str] | None) -> str:
     return trained[0] if trained else NETWORK
 
 
-def print_decision(decision: Decision) -> None:
-    """Print the store's new default fusion and the reason."""
-    out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]", soft_wrap=True)
-    out.print(f"the trained fusion is {escape(decision.because)}", soft_wrap=True)
+def print_decision(decision: Decision, present: str | None = None) -> None:
+    """Print the store's default fusion and the reason. ``present`` is what it was before."""
+    before = ", as before" if decision.fusion == present else ""
+    out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]{before}", soft_wrap=True)
+    subject = "the trained fusion is " if decision.figures else ""
+    out.print(f"{subject}{escape(decision.because)}", soft_wrap=True)
+
+
+def _go_back(options: Evaluation) -> None:
+    store = options.store or default_store()
+    if store is None:
+        raise typer.BadParameter("expected a store", param_hint="--store")
+    with open_engine(store, options.selector, options.assignments) as engine:
+        decision = _forgotten(engine)
+    if options.json:
+        print_json({"decision": asdict(decision)})
+    else:
+        print_decision(decision)
+
+
+def _forgotten(engine: Engine) -> Decision:
+    """Remove the decision of the store, and return what holds without one, in its form."""
+    fusion = Evaluator(engine.searcher).forget_decision()
+    return Decision(fusion, "the store has no decision of its own: the default is what Trivium ships", 0)

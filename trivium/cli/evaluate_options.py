@@ -86,7 +86,7 @@ Activate = Annotated[
     typer.Option(
         "--activate",
         help="Use these questions to decide whether the trained fusion (network, or --fusion FOLDER) becomes the default"
-        " of this store.",
+        " of this store. With --fusion default: go back to the default that Trivium ships; needs no questions.",
     ),
 ]
 SuiteFile = Annotated[

@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from rich.markup import escape
 from rich.table import Table
 
 from trivium.chunking.spec import DEFAULT
 from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import out, print_json
+from trivium.cli.terminal import err, out, print_json, shown
 from trivium.embedding.late import is_late
 from trivium.embedding.plain import is_plain
 from trivium.engine import Engine
+from trivium.errors import FusionError
+from trivium.fusion.default_decision import Decision, read_decision
 from trivium.graph.records import StoreInfo
 from trivium.serialization import info_json
 
 
 def stats(store: Store, json: Json = False) -> None:
-    """Count nodes and relationships of a store.
+    """Count nodes and relationships of a store, and show its embedder and its default fusion.
 
     Example:  trivium stats --store my-store --json
     """
     with Engine.open(store) as engine:
         info = engine.info()
+        fusion, decision, problem = _default_fusion(engine)
     if json:
-        print_json(info_json(info))
-    else:
-        out.print(f"[bold]{escape(info.location)}[/]")
-        print_info(info)
+        decided = None if decision is None else asdict(decision)
+        print_json({**info_json(info), "default_fusion": fusion, "fusion_decision": decided})
+        return
+    out.print(f"[bold]{escape(info.location)}[/]")
+    print_info(info)
+    if fusion is None:
+        err.print(f"[bold red]error:[/] {shown(problem)}", soft_wrap=True)
+        return
+    why = "" if decision is None else f" (decided on {decision.questions:,} of your questions)"
+    out.print(f"default fusion: {shown(fusion)}{why}", soft_wrap=True)
+
+
+def _default_fusion(engine: Engine) -> tuple[str | None, Decision | None, str]:
+    """Return the name of the store's default fusion and the decision on it, or why there is none that can be used."""
+    try:
+        kept = engine.store.fusion_decision
+        decision = None if kept is None else read_decision(kept)
+        return engine.searcher.fusions.of_store().name, decision, ""
+    except FusionError as error:
+        return None, None, str(error)
 
 
 def print_info(info: StoreInfo) -> None:

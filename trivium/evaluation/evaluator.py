@@ -12,13 +12,13 @@ from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.errors import InputError
 from trivium.evaluation.follow_ups import stand_alone
-from trivium.evaluation.gate import decide, verdict
+from trivium.evaluation.gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.run_files import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
-from trivium.fusion.names import DEFAULT, NETWORK
+from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, parse
@@ -42,7 +42,8 @@ CUT_K = 10
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Measures what a searcher finds. Only :meth:`activate` writes to the store."""
+    """Measures what a searcher finds. Only :meth:`activate` and :meth:`forget_decision` write to the
+    store."""
 
     searcher: Searcher
 
@@ -159,9 +160,12 @@ class Evaluator:
         return replace(report, problems=tuple(problems), warnings=warnings, shown=shown)
 
     def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
-        """Decide from an evaluation on the user's own questions what ``default`` means in this store: the trained
-        ``fusion`` (``network``, or a folder) if the gate admits it (:mod:`trivium.evaluation.gate`), else the convex
-        combination.
+        """Decide from an evaluation on the user's own questions whether the trained ``fusion`` (``network``, or a
+        folder) becomes what ``default`` means in this store: if the gate admits it (:mod:`trivium.evaluation.gate`) and
+        it is not significantly worse than the row ``default``, the present one, where the report has it.
+
+        Otherwise the default stays as it was, unless it is the rejected fusion itself: the network that ships gives way
+        to the convex combination, a folder to the fusion of a store without a decision.
 
         The report needs rows of all eight retrievers, ``convex`` and the fusion. Other engines on the store use the
         decision once they are reopened. Raises InputError for a report without these rows and for a fusion that is
@@ -172,16 +176,32 @@ class Evaluator:
                 f"expected a trained fusion to decide on, got {fusion!r}: there is nothing to decide"
             )
         gate = decide({"questions": verdict(report, fusion, RETRIEVERS)})
+        why_not = why_not_instead(report, fusion) if gate.active else gate.because
         name = fusion if fusion == NETWORK else str(Path(fusion).resolve())
         decision = Decision(
-            fusion=name if gate.active else "convex",
-            because=gate.because,
+            fusion=name if why_not is None else CONVEX,
+            because=gate.because if why_not is None else why_not,
             questions=len(report.traced.questions),
             figures={"trained": name, **gate.to_json()["sets"]["questions"]},
         )
-        self.searcher.store.set_fusion_decision(decision.to_json())
+        present = self.searcher.fusions.of_store().name
+        if why_not is None or (name == NETWORK and present in (NETWORK, CONVEX)):
+            self._keep(decision.to_json())
+            return decision
+        if present == name:
+            self._keep(None)
+        return replace(decision, fusion=self.searcher.fusions.of_store().name)
+
+    def forget_decision(self) -> str:
+        """Remove the store's decision, and return what ``default`` means without one: the network shipped for the
+        embedder if its gate is open, else the convex combination.
+        """
+        self._keep(None)
+        return self.searcher.fusions.of_store().name
+
+    def _keep(self, decision: str | None) -> None:
+        self.searcher.store.set_fusion_decision(decision)
         self.searcher.fusions.forget_default()
-        return decision
 
 
 def _followed(

@@ -30,6 +30,7 @@ from trivium.errors import InputError
 from trivium.evaluation.best_system import best_system
 from trivium.evaluation.report import Report
 from trivium.evaluation.significance import Interval, mean_interval, p_value
+from trivium.fusion.names import DEFAULT
 
 MEASURE = "recall@5"
 LEVEL = 0.05
@@ -147,6 +148,21 @@ def decide(sets: Mapping[str, Verdict]) -> Gate:
     if mean <= max(single, convex):
         return Gate(False, f"not better than its parts ({figures})", sets)
     return Gate(True, f"better than its parts, and nowhere significantly worse ({figures})", sets)
+
+
+def why_not_instead(report: Report, fusion: str, default: str = DEFAULT) -> str | None:
+    """Return why the row ``fusion`` should not replace the row ``default``, the store's present default: because it is
+    significantly worse. None if it is not, or if the report has no such row.
+    """
+    if default not in report.rows:
+        return None
+    pages = clusters([report.traced.gold[question.id].pages for question in report.traced.questions])
+    against = _compare(report, fusion, default, pages)
+    if not against.worse:
+        return None
+    return (
+        f"significantly worse than the present default ({against.difference.mean:+.3f}, p = {against.p:.3g})"
+    )
 
 
 def _compare(report: Report, fusion: str, rival: str, pages: NDArray[np.int64]) -> Against:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 DEFAULT = "default"
 NETWORK = "network"
-FUSIONS = (DEFAULT, NETWORK, "convex", "rrf")
+CONVEX = "convex"
+FUSIONS = (DEFAULT, NETWORK, CONVEX, "rrf")
 PLUGINS = "trivium.fusions"
 """Entry point group of fusions in installed packages."""

@@ -61,6 +61,13 @@ class Fusions:
         fusion = self.get(name)
         return fusion if name != DEFAULT or suits(fusion, retrievers) else self.get("convex")
 
+    def of_store(self) -> Fusion:
+        """Return the default fusion of the store, read anew: the one decided for it, else the one shipped for its
+        embedder. A default passed as an object or a name does not count. Raises FusionError for a damaged decision.
+        """
+        identity = self._store.embedder
+        return make_fusion(DEFAULT, "" if identity is None else identity.name, self._decision())
+
     def forget_default(self) -> None:
         """Drop the cached default, after another decision was stored."""
         self._made.pop(DEFAULT, None)
