@@ -22,8 +22,8 @@ from rich.text import Text
 from trivium.common.progress import Progress
 from trivium.text import plain
 
-if TYPE_CHECKING:  # imported lazily, when there is progress to show
-    from trivium.cli.bars import Reporter
+if TYPE_CHECKING:
+    from trivium.common.progress import StageProgress
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -84,11 +84,18 @@ def print_anything() -> None:
 
 
 @contextmanager
-def progress(quiet: bool = False) -> Iterator[Reporter]:
-    """Show progress bars with rate and remaining time on stderr if it is a terminal."""
+def progress(quiet: bool = False) -> Iterator[StageProgress]:
+    """Show progress on stderr, with rate and remaining time: bars if it is a terminal, else a plain line now and then.
+    Nothing if ``quiet``.
+    """
+    if not quiet and not err.is_terminal:
+        from trivium.cli.lines import LineReporter
+
+        yield LineReporter(err)
+        return
     from trivium.cli.bars import reporter
 
-    with reporter(err, quiet or not err.is_terminal) as bars:
+    with reporter(err, quiet) as bars:
         yield bars
 
 

@@ -1,0 +1,71 @@
+"""Progress in plain lines, where stderr is a file or a pipe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from trivium.cli.bars import STAGES
+
+FIRST = 10.0
+"""Seconds after which a stage prints its first line. Short work prints nothing."""
+EVERY = 30.0
+"""Seconds between the lines of a stage."""
+_UNITS = (("h", 3600), ("min", 60), ("s", 1))
+
+
+@dataclass(slots=True)
+class _Stage:
+    begun: float
+    done_before: int
+    """What was done at the first call, by an earlier run that was interrupted."""
+    next_line: float
+    printed: bool = False
+
+
+class LineReporter:
+    """Prints how far a stage is every now and then; call it with (stage, done, total). ``clock`` returns seconds."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._stages: dict[str, _Stage] = {}
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = self._clock()
+        known = self._stages.setdefault(stage, _Stage(now, done, now + FIRST))
+        ended = known.printed and done >= total > 0  # a reader of earlier lines wants to know
+        if now < known.next_line and not ended:
+            return
+        known.next_line = now + EVERY
+        known.printed = not ended
+        parts = [
+            f"{STAGES.get(stage, stage.capitalize())}: {done:,}" + (f" of {total:,}" if total > 0 else "")
+        ]
+        seconds, fresh = now - known.begun, done - known.done_before
+        if fresh > 0 and seconds > 0:
+            rate = fresh / seconds
+            parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
+            if total > done:
+                parts.append(f"about {duration((total - done) / rate)} left")
+        self._console.print(", ".join(parts), soft_wrap=True, markup=False, highlight=False)
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in its two largest units.
+
+    >>> duration(4.2), duration(85), duration(3660), duration(360000)
+    ('4 s', '1 min 25 s', '1 h 1 min', '100 h')
+    """
+    left = max(1, round(seconds))
+    parts = []
+    for unit, size in _UNITS:
+        number, left = divmod(left, size)
+        if number:
+            parts.append(f"{number} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2])
