@@ -81,16 +81,19 @@ def test_vectors_may_be_written_while_the_missing_texts_are_read(store: GraphSto
     assert len(store.pending_texts()) == 0
     assert store.info().embedded == len(every)
     passages = store.pending_sentences()
-    assert len(passages) == len(set(passages)) == 9 * 3
+    assert len(passages) == len(set(passages)) == store.count_pending_sentences() == 9 * 3
     for some in batched(passages, 5):
         store.put_sentences(some, [np.ones((1, 2), dtype=np.int8)] * len(some))
-    assert not store.pending_sentences()
+    assert not store.pending_sentences() and store.count_pending_sentences() == 0
 
 
 def test_only_missing_texts_are_pending(filled: GraphStore) -> None:
     """And info counts them."""
     assert list(filled.pending_texts()) == ["B: five"]
     assert (filled.info().embedded, filled.info().to_embed) == (10, 1)
+    assert filled.waiting_texts() == (1, 11)
+    with filled.pinned() as pinned:
+        assert pinned.waiting_texts() == (1, 11)
     assert filled.embedder == filled.info().embedder == PLANE
 
 

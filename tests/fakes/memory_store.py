@@ -54,6 +54,7 @@ from trivium.graph.records import (
     TermCounts,
     TermStatistics,
     Vectors,
+    WaitingTexts,
     WriteReport,
     rank_key,
     round_score,
@@ -289,6 +290,9 @@ class MemoryStore:
         passages = list(dict.fromkeys(Passage(tuple(headings_of(c.parent)), c.text) for c in pending))
         return Pending(len(passages), lambda: [passages])
 
+    def count_pending_sentences(self) -> int:
+        return len(self.pending_sentences())
+
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         self._vectors.put_sentences([embedding_text(p.headings, p.text) for p in passages], codes)
         self._prune()
@@ -369,6 +373,10 @@ class MemoryStore:
             chunker=self.chunker,
             index=self._index_parameters.chosen,
         )
+
+    def waiting_texts(self) -> WaitingTexts:
+        waiting = len(self.pending_texts())
+        return WaitingTexts(waiting, waiting + len(self._vectors))
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False

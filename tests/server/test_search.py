@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
+from tests.contract.graphs import graph
 from tests.fakes.packages import REVERSED, install_package
 from tests.server.world import QUESTION, build_store, serving
 from trivium.common.beside import _HELPERS, Beside
@@ -52,6 +54,18 @@ def test_hits_are_those_of_the_engine_field_by_field(
     assert answer.status_code == 200
     assert answer.json() == {"hits": [hit_json(hit) for hit in hits], "warnings": [], "sources": []}
     assert answer.headers["x-trivium-scores"] == ("own" if "retrievers" in options else "log-odds")
+
+
+def test_a_half_embedded_store_is_told(store: Path, tmp_path: Path) -> None:
+    """Among the warnings of a search and of an answer."""
+    copy = Path(shutil.copytree(store, tmp_path / "store"))
+    with Engine.open(copy) as engine:
+        engine.store.write([graph("Vulcan", [("Vulcan is no planet.", [])])])
+    with serving(copy) as client:
+        answers = [client.post(path, json={"question": QUESTION}).json() for path in ("/search", "/ask")]
+    for answer in answers:
+        (told,) = answer["warnings"]
+        assert told.startswith("2 of ") and "trivium embed" in told
 
 
 def test_a_search_uses_no_thread_but_the_one_that_searches(

@@ -9,11 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from trivium.checking.report import CheckReport, unreadable
+from trivium.cli.hits import print_warnings
 from trivium.cli.options import Json, default_store
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity
+from trivium.graph.records import WaitingTexts
+from trivium.search.waiting import waiting_warning
 
 PROBLEMS = 1
 """Exit code when problems remain."""
@@ -73,8 +76,9 @@ def check(
     try:
         with Engine.open(store) as engine, progress(quiet=json) as bars:
             report = engine.check(repair=repair, full=full, progress=bars)
+            waiting = _waiting(engine) if report.ok else None
     except StoreFormatError as error:
-        report = unreadable(store, error)
+        report, waiting = unreadable(store, error), None
     if json:
         print_json(
             {
@@ -83,12 +87,20 @@ def check(
                 "findings": _as_json(report.findings),
                 "repaired": _as_json(report.repaired),
                 "checked": dict(report.checked),
+                "warnings": [] if waiting is None else [waiting],
             }
         )
     else:
         _print(report)
+        print_warnings([] if waiting is None else [waiting])
     if not report.ok:
         raise typer.Exit(PROBLEMS)
+
+
+def _waiting(engine: Engine) -> str | None:
+    """Return a warning if not all texts are embedded, which is no damage."""
+    info = engine.info()
+    return waiting_warning(WaitingTexts(info.to_embed, info.embedded + info.to_embed))
 
 
 def _as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:

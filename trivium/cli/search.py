@@ -180,7 +180,7 @@ def search(
         hits = _of_ranks(hits, rank)
     if json:
         sources = {"sources": [asdict(outcome) for outcome in outcomes]} if live else {}
-        told = {"warnings": warnings} if rerank is not None else {}
+        told = {"warnings": warnings} if rerank is not None or warnings else {}
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
         return
     print_warnings(warnings)

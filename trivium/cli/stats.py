@@ -27,13 +27,17 @@ def stats(store: Store, json: Json = False) -> None:
     """
     with Engine.open(store) as engine:
         info = engine.info()
+        passages = engine.store.count_pending_sentences()
         fusion, decision, problem = _default_fusion(engine)
     if json:
         decided = None if decision is None else asdict(decision)
-        print_json({**info_json(info), "default_fusion": fusion, "fusion_decision": decided})
+        waiting = {"sentences_to_embed": passages}
+        print_json({**info_json(info), **waiting, "default_fusion": fusion, "fusion_decision": decided})
         return
     out.print(f"[bold]{escape(info.location)}[/]")
     print_info(info)
+    if info.embedder is not None and passages:
+        out.print(f"sentences of {passages:,} passages not embedded")
     if fusion is None:
         err.print(f"[bold red]error:[/] {shown(problem)}", soft_wrap=True)
         return

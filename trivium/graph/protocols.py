@@ -47,6 +47,7 @@ from trivium.graph.records import (
     TermCounts,
     TermStatistics,
     Vectors,
+    WaitingTexts,
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
@@ -230,6 +231,13 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
         """Whether reads wait for a server, so that concurrent reads are faster than sequential ones."""
         ...
 
+    def waiting_texts(self) -> WaitingTexts:
+        """Return how many texts wait to be embedded. Read at most once per state, and never by counting rows: zeros
+        where the numbers are not stored (a store of an earlier version that is opened read-only), and in Neo4j
+        until :meth:`GraphStore.info` has counted.
+        """
+        ...
+
     def pinned(self) -> AbstractContextManager[SearchStore]:
         """Pin the store for the duration of one question. If the database supports it (the embedded store), all reads
         in the block see the state committed when it began; otherwise this is the store itself.
@@ -381,6 +389,10 @@ class VectorWriter(Protocol):
 
     def pending_sentences(self) -> Pending[Passage]:
         """Return the distinct passages not yet passed to :meth:`put_sentences`, ordered by page and position."""
+        ...
+
+    def count_pending_sentences(self) -> int:
+        """Return the number of :meth:`pending_sentences`. Reads what waits, nothing else, except in Neo4j."""
         ...
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:

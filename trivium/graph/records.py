@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,6 +222,16 @@ class PageRecord:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     added: str | None = field(default=None, compare=False)
     given: tuple[str, ...] = ()
+
+
+class WaitingTexts(NamedTuple):
+    """How many of the distinct texts of a store have no vector yet, as far as is known without reading rows."""
+
+    waiting: int
+    texts: int
+
+
+NONE_KNOWN = WaitingTexts(0, 0)
 
 
 @dataclass(frozen=True, slots=True)

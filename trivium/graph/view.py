@@ -21,6 +21,7 @@ from trivium.graph.records import (
     TermCounts,
     TermStatistics,
     Vectors,
+    WaitingTexts,
 )
 from trivium.graph.schema import Hop, Label
 from trivium.types import EmbedderIdentity
@@ -42,6 +43,9 @@ class StoreView(ABC):
 
     @abstractmethod
     def pinned(self) -> AbstractContextManager[SearchStore]: ...
+
+    def waiting_texts(self) -> WaitingTexts:
+        return self._store.waiting_texts()
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False

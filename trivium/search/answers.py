@@ -115,21 +115,20 @@ def answer_stream(
         intent=intent,
         rewrite=options.get("rewrite", True),
     )
-    if not sources and after.reranker is None:
-        return events
     return _with_outcomes(events, outcomes, warnings)
 
 
 def _with_outcomes(
     events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome], warnings: Sequence[str]
 ) -> Generator[AnswerEvent, None, None]:
-    """Add the outcomes of live sources and the reranker's warnings, which are known once passages were found."""
+    """Add the outcomes of live sources and the warnings of the search, which are known once passages were found."""
     with closing(events):
         for event in events:
+            told = tuple(dict.fromkeys(warnings))
             if isinstance(event, Found):
-                yield replace(event, sources=tuple(outcomes), warnings=tuple(warnings))
+                yield replace(event, sources=tuple(outcomes), warnings=told)
             elif isinstance(event, Done):
-                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=tuple(warnings)))
+                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=told))
             else:
                 yield event
 

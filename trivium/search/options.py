@@ -38,7 +38,8 @@ class SearchOptions(TypedDict, total=False):
     - ``rerank``: a reranker or its name (:func:`trivium.rerank.registry.make_reranker`). The first passages are
       reordered by its scores; the settings ``rerank.passages`` and ``rerank.seconds`` limit their number and the
       time. If it fails, the order is unchanged.
-    - ``on_warnings``: called with the reasons of such failures, which are otherwise logged.
+    - ``on_warnings``: called with the reasons of such failures, and with how many texts are not embedded yet. Otherwise
+      these are logged.
     - ``cut``: end the list by its scores instead of at a fixed ``k`` (:class:`trivium.search.cut.Cut`, or its text).
     - ``recall``: an alternative question, such as a paraphrase. The retrievers and live sources return candidates for
       it too; all candidates are ranked by the question itself.

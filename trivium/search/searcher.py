@@ -39,6 +39,7 @@ from trivium.search.ranking import order, probability
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.second_stage import Placed, SecondStage, log_warnings
 from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.search.waiting import waiting_warning
 from trivium.types import Hit
 
 _IMAGE = "image"
@@ -378,6 +379,7 @@ class Searcher:
             placed = search.after.apply(query, [(one.uri, round_score(one.score)) for one in found])
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
             contributions = {one.uri: {retriever.name: one.score} for one in placed if search.explain}
+            self._warn_of_waiting(search, store)
             return self._hits(store, placed, contributions, provenance)
 
     def _queries(self, search: _Search, store: SearchStore) -> tuple[Query, Query | None]:
@@ -415,7 +417,15 @@ class Searcher:
             # A network's score is relative to the other candidates, and those that match a condition differ in
             # distribution from those it was calibrated on.
             calibrated = fusion.log_odds and query.allowed is None
+            self._warn_of_waiting(search, store)
             return self._hits(store, placed, contributions, provenance, baseline, log_odds=calibrated)
+
+    def _warn_of_waiting(self, search: _Search, store: SearchStore) -> None:
+        """Warn that texts have no vectors yet, unless the search does not need them."""
+        if search.only not in _WITHOUT_VECTORS:
+            warning = waiting_warning(store.waiting_texts())
+            if warning is not None:
+                search.after.warn([warning])
 
     def _hits(
         self,

@@ -96,8 +96,8 @@ class SearchAnswer(BaseModel):
     hits: list[ServedHit]
     warnings: list[str] = Field(
         default=[],
-        description="Parts that failed and were skipped, such as a reranker; and why no passage matches `where`: names"
-        " that no document has, with similar names.",
+        description="Parts that failed and were skipped, such as a reranker; that texts are not embedded yet; and why no"
+        " passage matches `where`: names that no document has, with similar names.",
     )
     sources: tuple[SourceOutcome, ...] = ()
 
@@ -205,7 +205,8 @@ class AskAnswer(BaseModel):
     usage: Usage
     sources: tuple[SourceOutcome, ...] = Field(description="The live sources that were asked.")
     warnings: tuple[str, ...] = Field(
-        (), description="Parts that failed and were skipped, such as a reranker."
+        (),
+        description="Parts that failed and were skipped, such as a reranker; and that texts are not embedded yet.",
     )
 
     @classmethod

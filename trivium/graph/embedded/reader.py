@@ -14,7 +14,7 @@ from trivium.graph.embedded.meta import read_meta
 from trivium.graph.embedded.schema_versions import COUNTED_SINCE, WORDS_SINCE, schema_version
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
-from trivium.graph.records import ChunkRecord, PageRecord
+from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, WaitingTexts
 from trivium.graph.schema import (
     QUESTION,
     Label,
@@ -187,6 +187,22 @@ def counts(connection: Connection) -> Counts:
         embedded=numbers["vectors"],
         to_embed=numbers["texts"] - numbers["vectors"],
     )
+
+
+def waiting_texts(connection: Connection) -> WaitingTexts:
+    """Return the stored numbers of texts and of those without a vector; zeros if they are not stored."""
+    if schema_version(connection) < COUNTED_SINCE or not is_counted(connection):
+        return NONE_KNOWN
+    numbers = dict(
+        connection.execute("SELECT name, number FROM counter WHERE name IN ('texts', 'vectors')").fetchall()
+    )
+    texts = int(numbers.get("texts", 0))
+    return WaitingTexts(max(0, texts - int(numbers.get("vectors", texts))), texts)
+
+
+def count_pending_sentences(connection: Connection) -> int:
+    """Return the number of distinct passages without vectors of sentences."""
+    return _number(connection, "SELECT count(*) FROM waiting_sentences")
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:

@@ -47,7 +47,7 @@ from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, re
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
-from trivium.graph.records import Progress, Vectors
+from trivium.graph.records import Progress, Vectors, WaitingTexts
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
 
@@ -126,6 +126,8 @@ class IndexSnapshot:
     """Those of them that belong to chunks, once loaded. Unlike pages, chunks never change under their number."""
     pictures: list[PictureVectors] = field(default_factory=list, repr=False)
     """The vectors of pictures, once loaded."""
+    waiting: list[WaitingTexts] = field(default_factory=list, repr=False)
+    """How many texts wait to be embedded, once read."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
     """Cache of the vectors (d,) of relation types."""
 

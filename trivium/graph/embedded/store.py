@@ -60,6 +60,7 @@ from trivium.graph.records import (
     TermCounts,
     TermStatistics,
     Vectors,
+    WaitingTexts,
     WriteReport,
     rank_key,
 )
@@ -266,6 +267,10 @@ class EmbeddedStore:
     def pending_sentences(self) -> Pending[Passage]:
         return pending_sentences(self._database)
 
+    def count_pending_sentences(self) -> int:
+        with self._database.reading() as connection:
+            return reader.count_pending_sentences(connection)
+
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._database.writing() as connection:
             put_sentences(connection, passages, codes)
@@ -343,6 +348,13 @@ class EmbeddedStore:
                 index=reader.index_parameters(connection).chosen,
                 **reader.counts(connection),
             )
+
+    def waiting_texts(self) -> WaitingTexts:
+        known = self._current().waiting
+        if not known:
+            with self._database.reading() as connection:
+                known.append(reader.waiting_texts(connection))
+        return known[0]
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False

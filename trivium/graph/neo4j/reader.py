@@ -16,7 +16,7 @@ from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.property_graph import decode_thumbnail
-from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
+from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, StoreInfo, WaitingTexts
 from trivium.graph.schema import (
     QUESTION,
     SEPARATOR,
@@ -67,6 +67,20 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
         chunker=chunker(connection),
         index=index_parameters(connection).chosen,
     )
+
+
+def waiting_texts(connection: Connection, cache: StoreCache) -> WaitingTexts:
+    """Return the numbers of texts that :func:`info` has counted in this state; zeros if it has not."""
+    known = cache.counted.find(cache.state(connection).key, [_COUNTED]).get(_COUNTED)
+    if known is None:
+        return NONE_KNOWN
+    _, embedded, texts = known
+    return WaitingTexts(texts - embedded, texts)
+
+
+def count_pending_sentences(connection: Connection) -> int:
+    """Return the number of distinct passages without vectors of sentences."""
+    return int(connection.read(cypher.PENDING_SENTENCE_COUNT)[0][0])
 
 
 def index_parameters(connection: Connection) -> IndexParameters:

@@ -49,6 +49,7 @@ from trivium.graph.records import (
     TermCounts,
     TermStatistics,
     Vectors,
+    WaitingTexts,
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
@@ -250,6 +251,9 @@ class Neo4jStore:
     def pending_sentences(self) -> Pending[Passage]:
         return vectors.pending_sentences(self._connection)
 
+    def count_pending_sentences(self) -> int:
+        return reader.count_pending_sentences(self._connection)
+
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._writing() as connection:
             vectors.put_sentences(connection, passages, codes)
@@ -292,6 +296,9 @@ class Neo4jStore:
 
     def info(self) -> StoreInfo:
         return reader.info(self._connection, self._cache)
+
+    def waiting_texts(self) -> WaitingTexts:
+        return reader.waiting_texts(self._connection, self._cache)
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False

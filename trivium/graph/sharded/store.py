@@ -16,7 +16,16 @@ from trivium.graph.chunker import check_chunker
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.protocols import StoreChecker
-from trivium.graph.records import Codes, Passage, Pending, Progress, StoreInfo, Vectors, WriteReport
+from trivium.graph.records import (
+    Codes,
+    Passage,
+    Pending,
+    Progress,
+    StoreInfo,
+    Vectors,
+    WaitingTexts,
+    WriteReport,
+)
 from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import Label
 from trivium.graph.sharded.checker import ShardedChecker
@@ -119,6 +128,11 @@ class ShardedStore(ShardedReads):
 
     def checker(self) -> StoreChecker:
         return ShardedChecker(self._shards)
+
+    def waiting_texts(self) -> WaitingTexts:
+        """See the protocol. A text of several shards counts once in each."""
+        parts = [shard.waiting_texts() for shard in self._shards]
+        return WaitingTexts(sum(part.waiting for part in parts), sum(part.texts for part in parts))
 
     def info(self) -> StoreInfo:
         """See the protocol. An entity of several shards is one."""
@@ -242,6 +256,9 @@ class ShardedStore(ShardedReads):
         """See the protocol. A passage begins with the title of its page, so that no two shards have the same."""
         parts = [shard.pending_sentences() for shard in self._shards]
         return Pending(sum(map(len, parts)), lambda: (batch for part in parts for batch in part.batches()))
+
+    def count_pending_sentences(self) -> int:
+        return sum(shard.count_pending_sentences() for shard in self._shards)
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         self._each(lambda shard: shard.put_sentences(passages, codes))

@@ -63,6 +63,10 @@ CALL () {
 RETURN count(DISTINCT CASE WHEN embedded THEN hash END), count(DISTINCT hash)
 """
 
+PENDING_SENTENCE_COUNT: LiteralString = (
+    "MATCH (c:Chunk) WHERE c.sentences IS NULL RETURN count(DISTINCT c.text_hash)"
+)
+
 # -- texts and structure -----------------------------------------------------------------------------------------
 
 CHUNKS: LiteralString = """
