@@ -242,6 +242,21 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     assert done["texts"] == left["to_embed"]
 
 
+def test_an_addition_says_what_it_embeds_beside_its_own_texts(trivium: Run, tmp_path: Path) -> None:
+    """What an earlier load left: here a chunk and a page, and the sentences of the passage."""
+    for title in ("Mars", "Venus", "Vulcan"):
+        record = {"title": title, "text": f"{title} is a planet. It has no name of its own."}
+        (tmp_path / f"{title}.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    store = tmp_path / "store"
+    words = "also embedding what was not embedded before"
+    first = trivium("build", tmp_path / "Mars.jsonl", "--store", store, "--embedder", "minilm", "--no-embed")
+    assert first.code == 0 and words not in first.err
+    added = trivium("add", tmp_path / "Venus.jsonl", "--store", store)
+    assert added.code == 0, added.err
+    assert f"{words}: 2 texts and the sentences of 1 passage\n" in added.err
+    assert words not in trivium("add", tmp_path / "Vulcan.jsonl", "--store", store).err
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads processes from /proc")
 @pytest.mark.parametrize("group", [False, True])
 def test_a_build_that_is_interrupted_while_it_parses_ends_soon_and_says_what_is_there(

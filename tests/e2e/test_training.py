@@ -127,6 +127,7 @@ def test_what_cannot_be_trained_on_is_a_clear_error(trivium: Run, hits: Path, tm
     (tmp_path / "mine" / "notes.txt").write_text("")
     for arguments, message in (
         ([text, "--out", net, "--no-report"], "does not hold hit lists"),
+        ([tmp_path / "none.npz", "--out", net], "there is no file"),
         ([hits, other, "--out", net, "--no-report"], "several embedders"),
         ([hits, "--out", net, "--folds", "9999", "--no-report"], "at least 9999 groups of questions"),
         ([hits, "--out", tmp_path / "mine"], "holds notes.txt"),

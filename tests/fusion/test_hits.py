@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -85,18 +86,36 @@ def test_an_interrupted_save_leaves_the_earlier_file(tmp_path: Path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["some.npz"]
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", None])
-def test_what_holds_no_hit_lists_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    """Nothing there, something else, an archive of something else."""
+@pytest.mark.parametrize(
+    ("content", "came"),
+    [
+        (b"", "an empty file"),
+        (b"no archive", "a file of another format"),
+        (pickle.dumps({"a": 1}), "a file of another format"),
+        (["other", "b", "c", "d", "e", "f"], "an archive of b, c, d, e, f, ..."),
+        (["header"], "a damaged one: make it again"),
+    ],
+)
+def test_what_holds_no_hit_lists_is_refused(tmp_path: Path, content: bytes | list[str], came: str) -> None:
+    """In our words: what was expected, what came, and what makes such a file. NumPy suggests to allow pickles."""
     path = tmp_path / "some.npz"
-    if content is None:
-        np.savez(path, other=np.zeros(3))
-    else:
+    if isinstance(content, bytes):
         path.write_bytes(content)
-    with pytest.raises(FusionError, match="does not hold hit lists"):
+    else:
+        np.savez(path, **dict.fromkeys(content, np.zeros(3)))  # type: ignore[arg-type]
+    with pytest.raises(FusionError) as raised:
         load_hits(path)
-    with pytest.raises(FusionError, match="does not hold hit lists"):
+    assert str(raised.value) == (
+        f"{path} does not hold hit lists: expected a file (.npz) written by  trivium evaluate QUESTIONS --store STORE"
+        f" --hits FILE, got {came}"
+    )
+
+
+def test_a_file_that_is_not_there_or_a_folder_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(FusionError, match=r"^there is no file .*missing\.npz: expected a file"):
         load_hits(tmp_path / "missing.npz")
+    with pytest.raises(FusionError, match=r"got one that cannot be read \(Is a directory\)"):
+        load_hits(tmp_path)
 
 
 def test_lists_of_different_retrievers_are_not_mixed(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     with pytest.raises(InputError, match="the same name"):
         read([one, save_world(tmp_path / "again" / "one.npz")])
-    with pytest.raises(FusionError, match="does not hold hit lists"):
+    with pytest.raises(FusionError, match="there is no file"):
         read([tmp_path / "missing.npz"])
     with pytest.raises(InputError, match="importance for each of 1"):
         read([one], [1.0, 2.0])

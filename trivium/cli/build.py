@@ -22,7 +22,7 @@ from trivium.cli.arguments import (
     wrong_argument,
 )
 from trivium.cli.into import check_into
-from trivium.cli.load_report import print_left_out, print_load
+from trivium.cli.load_report import print_left_out, print_load, print_waiting
 from trivium.cli.nouns import count
 from trivium.cli.options import (
     AnnotatorsOption,
@@ -142,6 +142,8 @@ def load_sources(
     some documents could not be read, and NothingReadError when none could.
     """
     started = time.perf_counter()
+    if not json and options.get("embed", True):
+        print_waiting(engine, sentences=options.get("sentences", True))
 
     def load(bars: StageProgress) -> IngestReport:
         options["progress"] = bars

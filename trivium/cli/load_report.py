@@ -26,6 +26,17 @@ _PROBLEMS_SHOWN = 20
 _MAX_TITLE = 60
 
 
+def print_waiting(engine: Engine, *, sentences: bool) -> None:
+    """Print what a load will embed beside its own documents, because an earlier one left it."""
+    texts = engine.info().to_embed
+    passages = engine.store.count_pending_sentences() if sentences else 0
+    parts = [count(texts, "text")] if texts else []
+    if passages:
+        parts.append(f"the sentences of {count(passages, 'passage')}")
+    if parts:
+        err.print(f"also embedding what was not embedded before: {' and '.join(parts)}", soft_wrap=True)
+
+
 def print_load(engine: Engine, store: str, report: IngestReport, seconds: float, verbose: bool) -> None:
     """Print what a load did and what it left out; with ``verbose`` also the counts of the graph."""
     info = engine.info()

@@ -143,10 +143,12 @@ def train(
     from trivium.training.report import save_outcome
     from trivium.training.run import train_fusion
 
+    collection = read(
+        hits, importance or (), settings.folds
+    )  # what can be wrong without any package comes first
+    load_keras()
     if report:
         check_matplotlib()
-    collection = read(hits, importance or (), settings.folds)
-    load_keras()
     began = time.perf_counter()
     with progress(quiet=json) as bars:
         outcome = train_fusion(collection, settings, bars, version=trivium.__version__)

@@ -116,6 +116,10 @@ def save_hits(path: Path, file: HitFile) -> None:
         )
 
 
+_EXPECTED = "a file (.npz) written by  trivium evaluate QUESTIONS --store STORE --hits FILE"
+_NAMES_SHOWN = 5
+
+
 def load_hits(path: Path) -> HitFile:
     """Read a file of hit lists. Raises FusionError for anything else."""
     try:
@@ -151,5 +155,25 @@ def load_hits(path: Path) -> HitFile:
                 )
             )
         return HitFile(tuple(hits), str(header["embedder"]))
+    except FileNotFoundError as error:
+        raise FusionError(f"there is no file {path}: expected {_EXPECTED}") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
-        raise FusionError(f"{path} does not hold hit lists: {error}") from error
+        raise FusionError(
+            f"{path} does not hold hit lists: expected {_EXPECTED}, got {_what_came(path, error)}"
+        ) from error
+
+
+def _what_came(path: Path, error: Exception) -> str:
+    """Describe a file that is not one of hit lists. NumPy's own words are advice that does not fit."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"one that cannot be read ({error.strerror})"
+    if path.stat().st_size == 0:
+        return "an empty file"
+    if not zipfile.is_zipfile(path):
+        return "a file of another format"
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name.removesuffix(".npy") for name in archive.namelist())
+    if "header" in names:
+        return "a damaged one: make it again"
+    shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+    return f"an archive of {shown or 'nothing'}"
