@@ -109,3 +109,65 @@ def test_an_unknown_provider_is_no_model_of_openai(trivium: Run, place: Path) ->
     refused = trivium(*asked, cwd=place, OPENAI_API_KEY="key")
     assert refused.code == 2 and "unknown provider 'foo'" in told(refused)
     assert "openai:NAME" in told(refused) and "TRIVIUM_CHAT_BASE_URL" in told(refused)
+
+
+def test_numbers_are_refused_in_plain_words(trivium: Run, place: Path) -> None:
+    """With what was given."""
+    for given, said in (
+        (["--k", "abc"], "expected a whole number, got 'abc'"),
+        (["--k=0"], "expected at least 1, got '0'"),
+    ):
+        refused = trivium("search", "Mars", "--store", "demo-store", *given, cwd=place)
+        assert refused.code == 2 and said in told(refused), told(refused)
+
+
+def test_compare_says_which_file_is_missing(trivium: Run, tmp_path: Path) -> None:
+    """The runs first, with those that may have been meant, then the judgements."""
+    (tmp_path / "a.run").write_text("q Q0 c 1 0.5 a\n")
+    (tmp_path / "b.run").write_text("q Q0 c 1 0.5 b\n")
+    (tmp_path / "runs").mkdir()
+    for runs, said in (
+        (["a", "b.run"], "a: expected a run file, as trivium evaluate --runs DIR writes them, got no such file; did you"
+         " mean a.run?"),
+        (["a.run", "runs"], "runs: expected a run file, as trivium evaluate --runs DIR writes them, got a folder"),
+        (["a.run", "b.run"], "qrels.txt: there are no relevance judgements beside a.run; name them (--qrels FILE)"),
+    ):  # fmt: skip
+        refused = trivium("compare", *runs, cwd=tmp_path)
+        assert refused.code == 1 and said in told(refused) and "Errno" not in refused.err
+
+
+def test_a_build_of_nothing_names_the_file_as_given_and_no_embedder(trivium: Run, tmp_path: Path) -> None:
+    """And a file that is not what its name says."""
+    (tmp_path / "bad.jsonl").write_text("junk{")
+    (tmp_path / "fake.pdf").write_bytes(b"\x93\0\1abc")
+    (tmp_path / "text.docx").write_text("plain text")
+    for file, said in (
+        ("bad.jsonl", "(bad.jsonl: its name and content are of no format"),
+        ("fake.pdf", "(fake.pdf: expected a PDF file, as its name ends in .pdf, got another binary file)"),
+        ("text.docx", "expected a DOCX file, as its name ends in .docx, got text that begins 'plain text'"),
+    ):
+        refused = trivium("build", file, "--store", "new", cwd=tmp_path)
+        assert refused.code == 1 and said in told(refused), told(refused)
+        assert "embedder" not in refused.err
+
+
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("file", "expected a new or empty folder for the store, got the file file"),
+        ("full", "got full, with other files in it"),
+        ("file/x", "a store cannot be made at file/x: Not a directory"),
+        pytest.param(
+            "/proc/x",
+            "a store cannot be made at /proc/x: No such file or directory",
+            marks=pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc"),
+        ),
+    ],
+)
+def test_a_store_that_cannot_be_made_says_why(trivium: Run, tmp_path: Path, store: str, said: str) -> None:
+    (tmp_path / "note.md").write_text("# Note\n\nText.\n")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("x")
+    refused = trivium("build", "note.md", "--store", store, "--no-embed", cwd=tmp_path)
+    assert refused.code == 1 and said in told(refused), told(refused)

@@ -176,7 +176,7 @@ def test_the_recall_query_of_an_answer_gathers_candidates_and_explains_them(clie
         ({"settings": {"walk.damping": "much"}}, "walk.damping"),
         ({"settings": {"walk": {"damping": 0.4}}}, "settings"),
         ({"settings": 5}, "settings"),
-        ({"retrievers": ["telepathy"]}, "'vector'"),
+        ({"retrievers": ["telepathy"]}, "expected some of vector"),
         ({"fusion": "/etc"}, "'convex'"),
     ],
 )
@@ -202,7 +202,9 @@ def test_what_is_not_known_is_refused_and_says_what_there_is(
         ({"question": "q", "k": "5"}, 422, "k"),
         ({"question": "q", "retrievers": ["telepathy"]}, 422, "vector"),
         ({"question": "q", "fusion": "/etc"}, 422, "fusion"),
-        ({"question": "q", "K": 5}, 422, "K"),
+        ({"question": "q", "K": 5}, 422, "unknown field 'K'"),
+        ({"q": "x"}, 422, "unknown field 'q' (did you mean 'question'?); 'question' is missing"),
+        ({"question": "q", "retriever": ["walk"]}, 422, "'retriever' (did you mean 'retrievers'?)"),
         ([], 422, ""),
     ],
 )
