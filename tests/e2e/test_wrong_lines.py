@@ -63,12 +63,9 @@ def test_a_store_in_a_wrong_place_is_told_where_it_goes(
 
 
 def test_commands_that_take_the_store_first_take_it_as_an_option_too(trivium: Run, place: Path) -> None:
-    """With the same result as before, both ways."""
-    for given in (["demo-store"], ["--store", "demo-store"], ["-s", "demo-store"]):
-        assert trivium("check", *given, "--json", cwd=place).json["store"] == "demo-store"
-    for name, given in (("a", ["demo-store", "a"]), ("b", ["--store", "demo-store", "b"])):
-        assert trivium("backup", *given, cwd=place).code == 0
-        assert (place / name).is_file()
+    """Wherever the option stands."""
+    assert trivium("check", "-s", "demo-store", "--json", cwd=place).json["store"] == "demo-store"
+    assert trivium("backup", "b", "--store", "demo-store", cwd=place).code == 0
     assert trivium("restore", "b", "--store", "again", cwd=place).code == 0
     assert trivium("stats", "--store", "again", "--json", cwd=place).json["nodes"]["Page"] >= 40
     assert trivium("shards", "create", "one", "again", cwd=place).code == 0
