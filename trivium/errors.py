@@ -127,7 +127,11 @@ class ConfigurationError(TriviumError):
 
 
 class MissingExtraError(TriviumError):
-    """An optional package is missing. ``then`` is a further command for what no extra can install."""
+    """An optional package is missing. ``then`` is a further command for what no extra can install.
+
+    The command is right wherever this package is installed, from a wheel or as a checkout: pip takes the installed one
+    for ``trivium`` and adds what the extra needs. ``.[extra]`` would need the checkout, and would replace it by a copy.
+    """
 
     def __init__(self, feature: str, extra: str, then: str | None = None) -> None:
         commands = f"pip install 'trivium[{extra}]'" + ("" if then is None else f" && {then}")

@@ -48,7 +48,7 @@ def test_answers_are_measured_kept_and_not_asked_for_again(
 
     shown = trivium(*arguments, cwd=tmp_path)
     assert shown.code == 0 and "8 of 124 questions asked" in shown.out and "contained" in shown.out
-    assert "default over vector, contained: " in shown.out
+    assert " vector in contained (95 %: " in shown.out
     assert (tmp_path / "run" / "answers.jsonl").read_bytes() == answers
     assert json.loads((tmp_path / "run" / "report.json").read_text("utf-8")) == report
 

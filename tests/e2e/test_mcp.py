@@ -237,6 +237,7 @@ sys.modules |= {"langchain_core": None, "langchain_core.callbacks": None, "mcp":
 try:
     import trivium.integrations.langchain
 except trivium.TriviumError as error:
+    assert error.__suppress_context__ and error.__cause__ is None  # one traceback, which ends with the command
     print(error, file=sys.stderr)
 trivium.cli.main(["mcp", "--store", sys.argv[1]])
 """

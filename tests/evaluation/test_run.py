@@ -106,7 +106,7 @@ def test_the_table_shows_rows_interval_comparison_and_reasons_as_plain_text() ->
     half = next(line for line in text.splitlines() if "half" in line)
     assert half.split()[:4] == ["half", "0.000", "0.500", "0.500"]
     assert "half .000 .500 .500 .500 .500 " + 19 * "▄" in " ".join(text.split())
-    assert "perfect over nothing, hit@5: +1.000 (+1.000 to +1.000), p = 0.016" in text
+    assert "perfect is 1.000 above nothing in hit@5 (95 %: +1.000 to +1.000), p = 0.016" in text
     assert "8 of 9 questions traced; intervals and tests resample 7 pages." in text
     assert "1  the page is not in the store" in text
     assert "lost: the store knows no page [red]X" in text

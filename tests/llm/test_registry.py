@@ -115,6 +115,8 @@ KEYS = (
         ("anthropic", "expected anthropic:NAME"),
         ("gemini:", "expected gemini:NAME"),
         ("antropic:claude", "did you mean anthropic:claude?"),
+        ("foo:bar", "unknown provider 'foo' .* expected one of openai:NAME, .* set TRIVIUM_CHAT_BASE_URL"),
+        ("llama3:8b", "unknown provider 'llama3'"),
         ("none", "no language model is named"),
     ],
 )
@@ -125,6 +127,17 @@ def test_what_a_name_lacks_is_said_at_once(name: str, message: str, monkeypatch:
     with pytest.raises(ConfigurationError, match=message) as caught:
         open_chat_model(name, Settings())
     assert "\n" not in str(caught.value)
+
+
+def test_a_colon_in_a_name_sends_nothing_to_a_host_that_was_not_named() -> None:
+    """With a key of OpenAI in the environment too; a named server, a named provider and fine-tuned models are meant."""
+    openai = Settings(openai_api_key=SecretStr("key"), chat_base_url=None)
+    with pytest.raises(ConfigurationError, match="unknown provider 'llama3'"):
+        open_chat_model("llama3:8b", openai)
+    own = openai.model_copy(update={"chat_base_url": "http://localhost:11434/v1"})
+    assert open_chat_model("llama3:8b", own).name == "llama3:8b"
+    assert open_chat_model("openai:llama3:8b", openai).name == "llama3:8b"
+    assert open_chat_model("ft:gpt-4o-mini:me::1", openai).name == "ft:gpt-4o-mini:me::1"
 
 
 def test_azure_wants_an_address_and_a_key_and_asks_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,6 +107,9 @@ def test_settings_may_be_nested_as_in_the_file_and_are_nothing_else() -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(InputError, match=r"retriever vektor \(did you mean vector\?\): expected") as caught:
+        RetrieverSet().choose(["vektor"])
+    assert "rerank:" not in str(caught.value)
     with pytest.raises(InputError, match=r"unknown retriever telepathy: expected some of vector.*own"):
         RetrieverSet([Own()]).choose(["vector", "telepathy"])
     with pytest.raises(InputError, match="expected a list"):

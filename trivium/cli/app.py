@@ -65,6 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except typer.TyperException as error:
         from typer.rich_utils import rich_format_error
 
+        from trivium.cli.usage_hints import add_hint
+
+        add_hint(error, given)
         rich_format_error(cast(Any, error))
         code = USAGE
     except TriviumError as error:

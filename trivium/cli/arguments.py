@@ -19,7 +19,7 @@ from trivium.errors import ConfigurationError, FusionError, InputError, TriviumE
 from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, check_language
 from trivium.limits import InputLimits
-from trivium.llm.registry import NO_MODEL, find_chat_model
+from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.plugins import list_plugins
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings import Settings, load_settings
@@ -314,6 +314,9 @@ def chat_model(
         settings = settings.model_copy(update={"chat_retries": _RETRIES})
     if name is not None and name.endswith(":"):
         raise typer.BadParameter(f"expected {name}NAME, got no name", param_hint="--model")
+    if name is not None:
+        with wrong_argument("--model"):
+            check_provider(name, settings)
     return find_chat_model(name, settings)
 
 

@@ -8,22 +8,25 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import Json
+from trivium.cli.options import Json, StoreToo, one_store, store_and
 from trivium.cli.terminal import out, print_json, progress, shown
 from trivium.graph.backup import BackupReport, back_up
 from trivium.graph.backup import restore as restore_backup
 
 
 def backup(
-    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)],
+    store: Annotated[
+        str | None, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)
+    ] = None,
     file: Annotated[
-        Path,
+        str | None,
         typer.Argument(
             metavar="FILE",
             help="File to write. An existing file is replaced once the new one is complete.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    named: StoreToo = None,
     json: Json = False,
 ) -> None:
     """Write the committed state of a store to one file, even while other programs write to the store.
@@ -33,10 +36,11 @@ def backup(
 
     Example:  trivium backup my-store my-store.trivium
     """
+    store, file = store_and(store, file, named, "FILE")
     started = time.perf_counter()
     with progress(quiet=json) as bars:
-        report = back_up(store, file, lambda done, total: bars("backup", done, total))
-    _print(report, f"{shown(store)} is in {shown(str(file))}", started, json=json)
+        report = back_up(store, Path(file), lambda done, total: bars("backup", done, total))
+    _print(report, f"{shown(store)} is in {shown(file)}", started, json=json)
 
 
 def restore(
@@ -45,15 +49,19 @@ def restore(
         typer.Argument(metavar="FILE", help="File written by  trivium backup .", show_default=False),
     ],
     store: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="STORE", help="A new or empty folder for the store.", show_default=False),
-    ],
+    ] = None,
+    named: StoreToo = None,
     json: Json = False,
 ) -> None:
     """Restore a store from a backup to a new or empty folder. A failed restore leaves no store.
 
     Example:  trivium restore my-store.trivium my-store-again
     """
+    store = one_store(store, named)
+    if store is None:
+        raise typer.BadParameter("expected a new or empty folder for the store", param_hint="STORE")
     started = time.perf_counter()
     with progress(quiet=json) as bars:
         report = restore_backup(file, store, lambda done, total: bars("restore", done, total))

@@ -136,21 +136,37 @@ def load_sources(
     *,
     json: bool,
     verbose: bool = False,
+    announce: bool = False,
     **options: Unpack[BuildOptions],
 ) -> None:
     """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
-    some documents could not be read, and NothingReadError when none could.
+    some documents could not be read, and NothingReadError when none could. ``announce`` prints the name of the embedder
+    before anything is embedded, and not where nothing could be read.
     """
+    said = not announce
+
+    def say() -> None:
+        nonlocal said
+        if not said:
+            err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+        said = True
+
     started = time.perf_counter()
     if not json and options.get("embed", True):
         print_waiting(engine, sentences=options.get("sentences", True))
 
     def load(bars: StageProgress) -> IngestReport:
-        options["progress"] = bars
+        def shown_progress(stage: str, done: int, total: int) -> None:
+            if stage == "embed":
+                say()
+            bars(stage, done, total)
+
+        options["progress"] = shown_progress
         options["apart"] = True
         return engine.build(sources, **options)
 
     report = _loaded(load, json=json)
+    say()
     _tell(engine, store, report, time.perf_counter() - started, json=json, verbose=verbose)
 
 
@@ -303,11 +319,17 @@ def build(
             never_left_empty(store),
             Engine.create(store, filler, settings=given.retrievers, device=device) as engine,
         ):
-            if not json and not no_embed:
-                err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
             following = follower(engine, sources, options) if watch else None
             try:
-                load_sources(engine, store, sources, json=json, verbose=verbose, **options)
+                load_sources(
+                    engine,
+                    store,
+                    sources,
+                    json=json,
+                    verbose=verbose,
+                    announce=not json and not no_embed,
+                    **options,
+                )
             except typer.Exit:
                 if following is None:
                     raise

@@ -10,7 +10,7 @@ import typer
 
 from trivium.checking.report import CheckReport, unreadable
 from trivium.cli.hits import print_warnings
-from trivium.cli.options import Json, default_store
+from trivium.cli.options import Json, StoreToo, default_store, one_store
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
@@ -29,8 +29,8 @@ _COLOURS = {
 }
 
 
-def _store_or_default() -> str:
-    store = default_store()
+def _store_or_default(store: str | None) -> str:
+    store = default_store() if store is None else store
     if store is None:
         raise typer.BadParameter(
             "expected a folder or an address: name one, or set TRIVIUM_STORE", param_hint="STORE"
@@ -40,15 +40,15 @@ def _store_or_default() -> str:
 
 def check(
     store: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="STORE",
             help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.  \\[default: TRIVIUM_STORE, or store in"
             " trivium.toml]",
-            default_factory=_store_or_default,
             show_default=False,
         ),
-    ],
+    ] = None,
+    named: StoreToo = None,
     repair: Annotated[
         bool,
         typer.Option("--repair", help="Repair what can be repaired, and report the rest."),
@@ -73,6 +73,7 @@ def check(
 
         trivium check my-store --repair --full
     """
+    store = _store_or_default(one_store(store, named))
     try:
         with Engine.open(store) as engine, progress(quiet=json) as bars:
             report = engine.check(repair=repair, full=full, progress=bars)

@@ -89,12 +89,17 @@ class Conversation:
                     print_citation(citation)
             case "/why" | "/rank" if self.answers:
                 self._explain(self.answers[-1], rest)
+            case "/help":
+                err.print(shown(HELP))
             case "/save" if rest:
                 write_file(Path(rest), as_markdown(self.answers))
                 err.print(f"[dim]written to {shown(rest)}[/]")
             case "/as-asked" | "/sources" | "/why" | "/rank":
                 err.print("[dim]nothing has been asked yet[/]")
+            case "/save":
+                err.print("[red]error:[/] expected a file: /save FILE")
             case _:
+                err.print(f"[red]error:[/] unknown command {shown(command)}; there are:", soft_wrap=True)
                 err.print(shown(HELP))
 
     def _explain(self, answer: Answer, number: str) -> None:

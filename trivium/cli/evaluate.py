@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -52,7 +53,10 @@ from trivium.cli.options import (
 )
 from trivium.cli.suite import evaluate_suite
 from trivium.cli.terminal import PARTIAL, out, print_json, progress
+from trivium.datasets.gold import Traced
+from trivium.datasets.questions import EXAMPLE
 from trivium.engine import Engine
+from trivium.errors import QuestionFileError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
@@ -218,18 +222,33 @@ def evaluate_questions(options: Evaluation) -> None:
             depth=depth,
             progress=lambda done, total: bars("questions", done, total),
         )
-        if trained is not None:
+        measured = bool(report.traced.questions)
+        if trained is not None and measured:
             decision = Evaluator(engine.searcher).activate(report, trained)
-    if options.runs is not None:
+    if options.runs is not None and measured:
         write_runs(report, options.runs)
     if options.json:
         print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
-    else:
+    elif measured:
         print_report(report, out)
         if decision is not None:
             print_decision(decision, present)
+    if not measured:
+        raise QuestionFileError(f"{questions}: {_no_gold(report.traced)}")
     if report.problems:
         raise typer.Exit(PARTIAL)
+
+
+def _no_gold(traced: Traced) -> str:
+    """Say why no question could be measured, and what a line of a question file looks like."""
+    missing = traced.untraceable
+    causes = Counter(one.cause.value for one in missing)
+    told = "; ".join(f"{count:,}: {cause}" for cause, count in causes.most_common())
+    return (
+        f"none of the {len(missing):,} questions has its gold in this store ({told}); {missing[0].id}:"
+        f" {missing[0].reason}. Expected lines such as {EXAMPLE}, with a page of the store;"
+        " docs/howto/evaluate.md describes every kind of gold"
+    )
 
 
 def trained_among(fusions: Sequence[str] | None) -> str:

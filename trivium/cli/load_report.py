@@ -15,7 +15,7 @@ from trivium.embedding.multilingual import english_only
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
-from trivium.index.left_out import describe_kinds
+from trivium.index.left_out import describe_kinds, location_shown
 from trivium.index.questions import QuestionReport
 from trivium.index.report import IngestReport
 from trivium.languages import ENGLISH, NAMES, StoreLanguages
@@ -88,7 +88,7 @@ def print_left_out(report: IngestReport) -> None:
 def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
     """Print the first problems, and the number of further ones."""
     for problem in problems[:_PROBLEMS_SHOWN]:
-        err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
+        err.print(f"  {shown(location_shown(problem))}: {shown(problem.reason)}", soft_wrap=True)
     more = max(0, len(problems) - _PROBLEMS_SHOWN)
     if more or unlisted:
         listed = f"--json lists the first {len(problems):,}" if unlisted else "--json lists them"

@@ -67,6 +67,30 @@ def _checked_store(store: str | None) -> str | None:
     return store
 
 
+def one_store(argument: str | None, option: str | None) -> str | None:
+    """Return the store of a command that takes it as an argument or with ``--store``; None if it names none."""
+    if argument is not None and option is not None:
+        raise typer.BadParameter(
+            f"expected the store once, got {argument} and {option}", param_hint="--store"
+        )
+    return _checked_store(argument if option is None else option)
+
+
+def store_and(first: str | None, second: str | None, option: str | None, name: str) -> tuple[str, str]:
+    """Return the store and the other argument, called ``name`` in the help, of a command that takes both as arguments,
+    or the store with ``--store``.
+    """
+    if option is not None:
+        if second is not None:
+            one_store(first, option)
+        first, second = option, first
+    for value, missing in ((first, "STORE"), (second, name)):
+        if value is None:
+            got = "nothing" if first is None else f"only the store {first}"
+            raise typer.BadParameter(f"expected STORE and {name}, got {got}", param_hint=missing)
+    return str(_checked_store(first)), str(second)
+
+
 def _checked_condition(text: str | None) -> str | None:
     """Reject a condition with a syntax error before anything is opened."""
     if text is not None:
@@ -103,6 +127,16 @@ MaybeStore = Annotated[
     str | None,
     typer.Option(
         "--store", "-s", metavar="STORE", help=_STORE_HELP, show_default=False, callback=_checked_store
+    ),
+]
+StoreToo = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        "-s",
+        metavar="STORE",
+        help="The store, named as for other commands instead of as an argument.",
+        show_default=False,
     ),
 ]
 Json = Annotated[

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.nouns import count
-from trivium.cli.options import Json
+from trivium.cli.options import Json, StoreToo, one_store, store_and
 from trivium.cli.terminal import out, print_json, progress, shown
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.sharded.manifest import read_manifest
@@ -60,14 +60,17 @@ def shards_create(
 
 @shards.command("split")
 def shards_split(
-    store: Annotated[str, typer.Argument(metavar="STORE", help="The store to copy.", show_default=False)],
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A new or empty folder for the shards.", show_default=False),
-    ],
     into: Annotated[
         int, typer.Option("--into", metavar="N", min=1, help="Number of shards.", show_default=False)
     ],
+    store: Annotated[
+        str | None, typer.Argument(metavar="STORE", help="The store to copy.", show_default=False)
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Argument(metavar="FOLDER", help="A new or empty folder for the shards.", show_default=False),
+    ] = None,
+    named: StoreToo = None,
     json: Json = False,
 ) -> None:
     """Copy a store into several smaller ones that are searched as one. Nothing is embedded anew.
@@ -81,25 +84,30 @@ def shards_split(
 
         trivium shards split my-shards merged --into 1
     """
+    store, folder = store_and(store, folder, named, "FOLDER")
     started = time.perf_counter()
     with progress(quiet=json) as bars:
-        paths = split_store(store, folder, into, lambda done, total: bars("split", done, total))
-    _print(folder, paths, time.perf_counter() - started, json=json)
+        paths = split_store(store, Path(folder), into, lambda done, total: bars("split", done, total))
+    _print(Path(folder), paths, time.perf_counter() - started, json=json)
 
 
 @shards.command("list")
 def shards_list(
     folder: Annotated[
-        Path,
+        str | None,
         typer.Argument(metavar="FOLDER", help="Folder that stands for several stores.", show_default=False),
-    ],
+    ] = None,
+    named: StoreToo = None,
     json: Json = False,
 ) -> None:
     """List the stores that a folder stands for, with their numbers of documents.
 
     Example:  trivium shards list my-shards
     """
-    _print(folder, read_manifest(folder).paths, None, json=json)
+    found = one_store(folder, named)
+    if found is None:
+        raise typer.BadParameter("expected a folder that stands for several stores", param_hint="FOLDER")
+    _print(Path(found), read_manifest(found).paths, None, json=json)
 
 
 def _print(folder: Path, paths: Sequence[Path], seconds: float | None, *, json: bool) -> None:

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from trivium.common.progress import Progress
-from trivium.errors import InputError, QuestionFileError
+from trivium.errors import InputError, QuestionFileError, said
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Problem, some_keys
 from trivium.parser.sources.nq_files import is_row_source, read_row_questions
 from trivium.types import Evidence, GoldPassage, Question, Turn
 
+EXAMPLE = '{"question": "Who discovered Phobos?", "page": "Phobos (moon)", "answers": ["Asaph Hall"]}'
+"""A line of a question file, for messages."""
+_SHOWN = 60
 _OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
 """If one of these keys is present, a ``document`` or ``pages`` alone is not gold but other information."""
 
@@ -112,9 +115,12 @@ def _decode(line: bytes) -> Mapping[str, Any]:
     except RecursionError as error:
         raise ValueError("expected a flat JSON object, got one nested too deeply to read") from error
     except ValueError as error:
-        raise ValueError(f'expected a JSON object such as {{"question": "..."}}, got {error}') from error
+        start = " ".join(line[: 4 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN]
+        raise ValueError(
+            f"expected a JSON object such as {EXAMPLE}, got {start!r} ({said(error)[:_SHOWN]})"
+        ) from error
     if not isinstance(value, dict):
-        raise ValueError(f'expected a JSON object such as {{"question": "..."}}, got {_kind(value)}')
+        raise ValueError(f"expected a JSON object such as {EXAMPLE}, got {_kind(value)}")
     return value
 
 

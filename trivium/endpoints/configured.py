@@ -40,7 +40,7 @@ def chat_endpoint(settings: Settings) -> Endpoint:
     ConfigurationError when it is OpenAI's own and there is no key.
     """
     own = settings.chat_base_url is not None
-    base_url = settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url
+    base_url = _chat_base_url(settings)
     key = settings.chat_api_key if own else settings.openai_api_key
     _check_installed("openai", "a model behind an OpenAI-compatible endpoint")
     _check_openai_key(base_url, key)
@@ -48,6 +48,11 @@ def chat_endpoint(settings: Settings) -> Endpoint:
 
     version = settings.chat_api_version if own else settings.openai_api_version
     return Endpoint(base_url, key, api_version=version, **_limits(settings))
+
+
+def asks_openai(settings: Settings) -> bool:
+    """Whether :func:`chat_endpoint` is OpenAI's own."""
+    return _is_openai(_chat_base_url(settings))
 
 
 def azure_endpoint(settings: Settings) -> Endpoint:
@@ -97,8 +102,16 @@ def _limits(settings: Settings) -> Mapping[str, Any]:
     return limits if settings.chat_retries is None else limits | {"retries": settings.chat_retries}
 
 
+def _chat_base_url(settings: Settings) -> str:
+    return settings.openai_base_url if settings.chat_base_url is None else settings.chat_base_url
+
+
+def _is_openai(base_url: str) -> bool:
+    return urlsplit(base_url).hostname == _OPENAI_HOST
+
+
 def _check_openai_key(base_url: str, key: SecretStr | None) -> None:
-    if urlsplit(base_url).netloc == _OPENAI_HOST and key is None:
+    if _is_openai(base_url) and key is None:
         raise ConfigurationError(
             f"{_OPENAI_HOST} wants an API key: set OPENAI_API_KEY, or the base url of another endpoint"
             " (TRIVIUM_CHAT_BASE_URL for a language model, TRIVIUM_OPENAI_BASE_URL)"

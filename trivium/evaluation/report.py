@@ -217,6 +217,18 @@ def _range(interval: Interval) -> str:
     return f"{interval.low:.3f}-{interval.high:.3f}"
 
 
+def in_words(row: str, against: str, measure: str, difference: Interval) -> str:
+    """Say how far a system is above or below another, with the 95 % interval of the difference.
+
+    >>> in_words("page", "vector", "hit@5", Interval(-0.625, -0.75, -0.5))
+    'page is 0.625 below vector in hit@5 (95 %: -0.750 to -0.500)'
+    """
+    apart = f"{abs(difference.mean):.3f}"
+    place = "above" if difference.mean > 0 else "below"
+    said = f"equals {against}" if float(apart) == 0 else f"is {apart} {place} {against}"
+    return f"{row} {said} in {measure} (95 %: {difference.low:+.3f} to {difference.high:+.3f})"
+
+
 def _footnotes(report: Report) -> Iterator[Text]:
     missing = report.traced.untraceable
     traced = len(report.traced.questions)
@@ -227,10 +239,7 @@ def _footnotes(report: Report) -> Iterator[Text]:
     for c in report.comparisons:
         if c.measure == JUDGED_BY:
             p = "p < 0.001" if c.p < 0.001 else f"p = {c.p:.3f}"
-            yield Text(
-                f"{c.row} over {c.against}, {c.measure}: "
-                f"{c.difference.mean:+.3f} ({c.difference.low:+.3f} to {c.difference.high:+.3f}), {p}"
-            )
+            yield Text(f"{in_words(c.row, c.against, c.measure, c.difference)}, {p}")
     for warning in report.warnings:
         yield Text(f"warning: {warning}", style="yellow")
     yield from problem_lines(report.problems)

@@ -140,8 +140,10 @@ def read_qrels(path: str | Path) -> dict[str, Gold]:
 def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: expected a readable TREC file in UTF-8, got {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: expected a readable TREC file, got {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected a TREC file in UTF-8, got {error}") from error
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from trivium.errors import NothingReadError
 from trivium.index.report import IngestReport
+from trivium.parser.sources.base import Problem
 from trivium.parser.sources.recognise import KNOWN_FORMATS
 
 _MAX_KINDS = 8
@@ -33,12 +35,21 @@ def describe_kinds(kinds: Mapping[str, int]) -> str:
     return f"{count:,} {'file' if count == 1 else 'files'}: {', '.join(parts)}"
 
 
+def location_shown(problem: Problem) -> str:
+    """Return the location of a problem as users name it: a file of the working directory without ``./``.
+
+    >>> location_shown(Problem("./bad.jsonl", "")), location_shown(Problem("dump/bad.jsonl", ""))
+    ('bad.jsonl', 'dump/bad.jsonl')
+    """
+    return problem.location.removeprefix(f"{os.curdir}{os.sep}")
+
+
 def nothing_read(report: IngestReport) -> NothingReadError:
     """Return the error for a load without results: what was found, and what is supported."""
     came = []
     unread = len(report.problems) + report.unlisted
     if unread:
-        reasons = "; ".join(f"{p.location}: {p.reason}" for p in report.problems[:MAX_REASONS])
+        reasons = "; ".join(f"{location_shown(p)}: {p.reason}" for p in report.problems[:MAX_REASONS])
         more = f"; and {unread - MAX_REASONS:,} more" if unread > MAX_REASONS else ""
         noun = "document" if unread == 1 else "documents"
         came.append(f"{unread:,} {noun} that could not be read ({reasons}{more})")

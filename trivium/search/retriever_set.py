@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from trivium.errors import ConfigurationError, InputError
@@ -79,6 +80,17 @@ class RetrieverSet:
         others = (name for name in list_plugins(PLUGINS) if name not in known)
         return (*known, *others, *(PREFIX + name for name in self.rerankers.names))
 
+    def describe_unknown(self, unknown: Sequence[str]) -> str:
+        """Return a message about unknown names, with the nearest known ones. Rerankers are not listed: they are not
+        what a mistyped name means.
+        """
+        known = [name for name in self.names if not name.startswith(PREFIX)]
+        told = []
+        for name in unknown:
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            told.append(f"{name} (did you mean {close[0]}?)" if close else name)
+        return f"unknown retriever {', '.join(told)}: expected some of {', '.join(known)}"
+
     def choose(
         self, names: Sequence[str] | None = None, values: SettingValues | None = None
     ) -> Mapping[str, Retriever]:
@@ -108,9 +120,7 @@ class RetrieverSet:
             if name not in usual and name not in list_plugins(PLUGINS) and not str(name).startswith(PREFIX)
         ]
         if unknown:
-            raise InputError(
-                f"unknown retriever {', '.join(unknown)}: expected some of {', '.join(self.names)}"
-            )
+            raise InputError(self.describe_unknown(unknown))
         chosen = {name: usual[name] for name in usual if name in names}
         for name in names:
             if name in chosen:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -189,6 +190,22 @@ def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:
     )
 
 
+def unknown_fields(unknown: Sequence[str], missing: Sequence[str], known: Iterable[str]) -> str:
+    """Say which fields of a request are unknown and which are missing. An unknown field beside a missing one was
+    probably meant as that one.
+
+    >>> unknown_fields(["q"], ["question"], ["question", "k"])
+    "unknown field 'q' (did you mean 'question'?); 'question' is missing"
+    >>> unknown_fields(["retriever", "x"], [], ["question", "retrievers"])
+    "unknown field 'retriever' (did you mean 'retrievers'?); unknown field 'x'"
+    """
+    said = []
+    for name in unknown[:5]:
+        close = get_close_matches(name, [*known], n=1) or (missing if len(unknown) == 1 else [])
+        said.append(f"unknown field {name[:100]!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+    return "; ".join([*said, *(f"{name!r} is missing" for name in missing)])
+
+
 def _fault(location: tuple[int | str, ...], message: str) -> str:
     place = ".".join(str(part) for part in location if part != "body")
     return f"{place[:100]}: {message}" if place else message
@@ -214,10 +231,7 @@ def check_options(
         and not (name.startswith(PREFIX) and rerankers.offers(name.removeprefix(PREFIX)))
     ]
     if unknown:
-        known = ", ".join(map(repr, searcher.retrievers.names))
-        raise OptionError(
-            f"retrievers: unknown retriever {', '.join(map(repr, unknown))}: expected some of {known}"
-        )
+        raise OptionError(f"retrievers: {searcher.retrievers.describe_unknown(unknown)}")
     if "image" in (retrievers or ()) and searcher.store.image_embedder is None:
         raise OptionError("retrievers: image: the pictures of this collection have no vectors")
     if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:

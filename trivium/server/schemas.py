@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -26,6 +26,7 @@ from trivium.server.fields import (
     Uri,
     WhereText,
     Whole,
+    unknown_fields,
 )
 from trivium.server.pictures import (
     Addresses,
@@ -46,6 +47,21 @@ class Given(BaseModel):
     """The body of a request. Unknown keys and numbers in quotes are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_fields(cls, values: Any) -> Any:
+        """Name unknown fields with what was probably meant, and at once what is missing."""
+        if isinstance(values, Mapping):
+            unknown = [str(name) for name in values if name not in cls.model_fields]
+            if unknown:
+                missing = [name for name in cls.model_fields if cls._is_missing(name, values)]
+                raise ValueError(unknown_fields(unknown, missing, cls.model_fields))
+        return values
+
+    @classmethod
+    def _is_missing(cls, name: str, values: Mapping[str, Any]) -> bool:
+        return name not in values and cls.model_fields[name].is_required()
 
 
 class SearchRequest(Given):
@@ -69,6 +85,10 @@ class SearchRequest(Given):
             "examples": [{"question": "Who discovered the two moons of Mars?", "k": 3, "explain": True}]
         }
     )
+
+    @classmethod
+    def _is_missing(cls, name: str, values: Mapping[str, Any]) -> bool:
+        return name == "question" and not {"question", "image"} & set(values)
 
     @model_validator(mode="after")
     def _ask_something(self) -> Self:

@@ -23,7 +23,7 @@ from trivium.evaluation.answers.agreement import Agreement
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
 from trivium.evaluation.latency import Timing
-from trivium.evaluation.report import Comparison, compared_json, traced_json
+from trivium.evaluation.report import Comparison, compared_json, in_words, traced_json
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table, share
 from trivium.text import plain
@@ -292,11 +292,10 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
     for c in report.comparisons:
         if c.found.measure in TESTED:
             p = "p < 0.001" if c.found.p < 0.001 else f"p = {c.found.p:.3f}"
-            d = c.found.difference
-            yield Text(
-                f"{plain(c.found.row)} over {plain(c.found.against)}, {c.found.measure}: "
-                f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f}), {p}, {c.questions} questions"
+            compared = in_words(
+                plain(c.found.row), plain(c.found.against), c.found.measure, c.found.difference
             )
+            yield Text(f"{compared}, {p}, {c.questions} questions")
     for a in report.agreements:
         yield Text(
             f"{plain(a.first)} and {plain(a.second)}, {a.measure}: kappa {_number(a.kappa)} (good or not; the same for"

@@ -21,6 +21,9 @@ from trivium.types import Question
 
 QUESTIONS = "questions.jsonl"
 """File with the question texts of a run, beside it."""
+QRELS = "qrels.txt"
+"""File with the relevance judgements of a run, beside it."""
+_RUN = ".run"
 _SAME = 1e-5
 """Scores that differ by more than this share are from two different fusions."""
 
@@ -42,7 +45,14 @@ def compare_runs(
     not match.
     """
     first, second = Path(first), Path(second)
-    gold = read_qrels(first.parent / "qrels.txt" if qrels is None else qrels)
+    for path in (first, second):
+        _check_run(path)
+    judgements = first.parent / QRELS if qrels is None else Path(qrels)
+    if qrels is None and not judgements.exists():
+        raise InputError(
+            f"{judgements}: there are no relevance judgements beside {first}; name them  (--qrels FILE)"
+        )
+    gold = read_qrels(judgements)
     views = {name: read_run(path) for name in RETRIEVERS if (path := first.parent / f"{name}.run").is_file()}
     texts = _texts(first.parent / QUESTIONS, engine)
     labels = _labels(first, second)
@@ -54,6 +64,19 @@ def compare_runs(
     facts = [] if engine is None else [engine.info().location]
     setting = Setting(gold, texts, views, facts)
     return write_page(target, sides[0], sides[1], setting, engine, most)
+
+
+def _check_run(path: Path) -> None:
+    """Raise InputError for a run that is not there, with those that may have been meant."""
+    if path.is_file():
+        return
+    nearby = [path.with_name(f"{path.name}{_RUN}"), *(sorted(path.glob(f"*{_RUN}")) if path.is_dir() else ())]
+    there = [str(run) for run in nearby if run.is_file()][:5]
+    got = "a folder" if path.is_dir() else "no such file"
+    raise InputError(
+        f"{path}: expected a run file, as  trivium evaluate --runs DIR  writes them, got {got}"
+        + (f"; did you mean {' or '.join(there)}?" if there else "")
+    )
 
 
 def write_page(

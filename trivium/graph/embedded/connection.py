@@ -310,9 +310,10 @@ def create_database(folder: Path) -> Database:
         check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_new_file(folder / DATABASE, empty)
-    except (FileExistsError, FileNotFoundError) as error:  # another process has just created a store here
-        raise _taken(folder) from error
     except OSError as error:
+        # A process that has just created a store here leaves a file in the way, or has removed a temporary one.
+        if isinstance(error, FileExistsError | FileNotFoundError) and folder.exists():
+            raise _taken(folder) from error
         if not was_there:
             with suppress(OSError):
                 folder.rmdir()
@@ -328,7 +329,12 @@ def check_new_folder(folder: Path) -> None:
 
 
 def _taken(folder: Path) -> StoreError:
-    return StoreError(f"expected a new or empty folder for the store, got {folder}; open it, or name another")
+    if not folder.is_dir():
+        return StoreError(
+            f"expected a new or empty folder for the store, got the file {folder}: name another"
+        )
+    what = "which has a store" if (folder / DATABASE).exists() else "with other files in it"
+    return StoreError(f"expected a new or empty folder for the store, got {folder}, {what}: name another")
 
 
 def _left_behind(path: Path) -> bool:

@@ -15,6 +15,6 @@ try:
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("langchain_core"):
         raise
-    raise MissingExtraError("the LangChain retriever", "langchain") from error
+    raise MissingExtraError("the LangChain retriever", "langchain") from None
 
 __all__ = ["TriviumAnswerer", "TriviumRetriever", "document", "write_records"]

@@ -66,6 +66,14 @@ class OtherContentError(InputError):
     """A valid file that contains no documents, such as JSON with other content."""
 
 
+class _UnknownContentError(InputError):
+    """The content of a file is of no known format. ``got`` says in a few words what it is."""
+
+    def __init__(self, message: str, got: str) -> None:
+        super().__init__(message)
+        self.got = got
+
+
 def is_left_out(name: str, error: InputError) -> bool:
     """Whether a file that was not named explicitly is in an unsupported format. Otherwise it is a broken file of a
     supported format, which should be reported. ``error`` is that of :func:`recognise`.
@@ -100,7 +108,15 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
         return _recognise_text(path, head, limits, named.name)
     if _may_be_text(name, head):
         return _recognise_text(path, head, limits, "text")
-    return _recognise_web(path, head, limits)
+    try:
+        return _recognise_web(path, head, limits)
+    except InputError as error:
+        if named is None or not isinstance(error, _UnknownContentError):
+            raise
+        suffix = PurePath(name.lower()).suffix
+        raise InputError(
+            f"expected a {suffix.removeprefix('.').upper()} file, as its name ends in {suffix}, got {error.got}"
+        ) from error
 
 
 def _may_be_text(name: str, head: bytes) -> bool:
@@ -157,9 +173,11 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
     if tag and tag.group(1).lower() == "mediawiki":
         raise InputError("expected rendered HTML, got a MediaWiki XML dump of wikitext")
     if "\0" in text:
-        raise InputError("expected a document, got a binary file")
-    raise InputError(
-        f"its name and content are of no format that is read ({KNOWN_FORMATS}); it begins {text.strip()[:40]!r}"
+        raise _UnknownContentError("expected a document, got a binary file", "another binary file")
+    begins = repr(text.strip()[:40])
+    raise _UnknownContentError(
+        f"its name and content are of no format that is read ({KNOWN_FORMATS}); it begins {begins}",
+        f"text that begins {begins}",
     )
 
 
