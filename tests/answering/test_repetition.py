@@ -120,7 +120,7 @@ def test_a_line_that_is_followed_at_once() -> None:
         "1. Mercury\n2. Venus\n3. Earth\n4. Mars\n5. Jupiter\n6. Saturn\n",
         "Io, Europa, Ganymede, Callisto, Titan, Rhea, Iapetus, Dione, Tethys, Enceladus, Mimas, Triton and Charon.",
         "In 1877 he found Deimos [1]. In 1877 he found Phobos [1].",
-        "1. Mercury 2. Venus 3. Earth\n\nThe orders are 1, 2 and 3. In 2001, 2002 and 2003 it was seen at 1.5, 2.5 and 3.5.",
+        "1. Mercury 2. Venus 3. Earth\n\nThe orders are 1, 2 and 3. In 2001, 2002 and 2003 it was at 1.5, 2.5 and 3.5.",
         "The first is 5 km long, the second is 5 km wide and the third is 5 km high.",
     ],
 )  # fmt: skip

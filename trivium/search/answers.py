@@ -129,7 +129,8 @@ def _with_outcomes(
             if isinstance(event, Found):
                 yield replace(event, sources=tuple(outcomes), warnings=tuple(warnings))
             elif isinstance(event, Done):
-                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=tuple(warnings)))
+                all_warnings = (*event.answer.warnings, *warnings)
+                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=all_warnings))
             else:
                 yield event
 
