@@ -11,7 +11,7 @@ import Stemmer
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
-_SPACE = re.compile(r"[\s_]+", re.UNICODE)
+_SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
 _MAX_MARKS = 30
 _JOINER = "\u034f"  # combining grapheme joiner
@@ -72,13 +72,22 @@ def _with_joiners(marks: str) -> str:
 
 
 def normalise_title(title: str) -> str:
-    """Normalise a title for use as a key: NFC, spaces instead of underscores, no runs of white space, control
-    characters or lone surrogates.
+    """Normalise a title for use as a key: as a heading (:func:`normalise_heading`), with spaces instead of underscores,
+    as in addresses of Wikipedia.
 
     >>> normalise_title("Alfred_North_Whitehead")
     'Alfred North Whitehead'
     """
-    clean = composed(title)
+    return normalise_heading(title.replace("_", " "))
+
+
+def normalise_heading(heading: str) -> str:
+    """Normalise the heading of a section: NFC, no runs of white space, control characters or lone surrogates.
+
+    >>> normalise_heading("Project  Channels (proj_)")
+    'Project Channels (proj_)'
+    """
+    clean = composed(heading)
     clean = (
         "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in clean)
         if not (clean.isascii() and clean.isprintable())

@@ -409,7 +409,8 @@ class Answer:
     - ``searched_for``: the question, or the rewritten follow-up; None when nothing was searched for.
     - ``recall_query``: the alternative question that a model wrote for gathering candidates.
     - ``sources``: outcomes of live sources.
-    - ``warnings``: failures that were worked around, such as that of a reranker; and that texts are not embedded yet.
+    - ``warnings``: failures that were worked around, such as that of a reranker; that texts are not embedded yet, or that
+      the question is in a language that the embedder does not know.
     """
 
     question: str

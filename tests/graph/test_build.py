@@ -54,6 +54,17 @@ def test_citations_are_distinct_in_order_and_escape_the_separator() -> None:
     assert build(MARS).chunks[0].cites == ("Iron", "C%23 sharp")
 
 
+def test_headings_keep_the_underscores_that_titles_lose() -> None:
+    """A name of a program in a heading is one; in a title they stand for spaces, as in Wikipedia's addresses."""
+    page = Page(
+        "Slack_channels", "", (), (Section("Project  Channels (proj_)", 2, None), Section("_", 2, None))
+    )
+    assert [s.uri for s in build(page).sections] == [
+        "Slack channels#Project Channels (proj_)",
+        "Slack channels#_",
+    ]
+
+
 def test_aliases_are_normalised_and_never_the_title_itself() -> None:
     assert build(MARS).aliases == ("Red Planet",)
 

@@ -58,6 +58,22 @@ def test_headers_in_two_rows_are_joined() -> None:
     ]
 
 
+def test_a_row_whose_values_all_span_from_above_is_no_header() -> None:
+    """It has one cell of its own, a header; the columns keep their names below it."""
+    table = (
+        "<table><tr><th>Moon<th>Found<th>With<tr><th>Nix<td rowspan=2>2005<td rowspan=3>Hubble<tr><th>Hydra"
+        "<tr><th>Styx<td>2012</table>"
+    )
+    assert lines(table) == [
+        "Moon | Found | With",
+        "Moon: Nix; Found: 2005; With: Hubble",
+        "Moon: Hydra; Found: 2005; With: Hubble",
+        "Moon: Styx; Found: 2012; With: Hubble",
+    ]
+    inner = "<table><tr><td rowspan=2>ACME<td>2010<tr><th>Year<th>Sales</table>"
+    assert lines(inner) == ["ACME | 2010", "Year | Sales"]
+
+
 def test_a_cell_without_a_header_is_not_put_under_its_neighbours() -> None:
     """A column whose header is empty."""
     table = "<table><tr><th>Country<th><th>Pop<tr><td>Norway<td>note<td>5</table>"

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
+from trivium.answering.extraction import rank
 from trivium.answering.followups import own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter
+from trivium.answering.nearness import is_near
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
+from trivium.answering.question_language import foreign_language, language_warnings
 from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
+from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import cut_at, repeated_from
 from trivium.answering.rewriting import Rewriting, rewrite_question
+from trivium.answering.short_answers import check_short_answers
 from trivium.answering.talk import converse
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.domain import NO_DOMAIN, Domain
@@ -46,12 +51,15 @@ class AnswerContext:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text of an answer, its outcome, its statements, and the tokens used."""
+    """The text of an answer, its outcome, its statements, and the tokens used. ``language`` is that of the question if
+    the collection has none of its words and is in other languages.
+    """
 
     text: str
     outcome: Outcome
     statements: tuple[Statement, ...]
     usage: Usage
+    language: str | None = None
 
 
 def answer(
@@ -72,6 +80,7 @@ def answer(
     meant = recognise(question, context.embedder) if intent is None else intent
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
+    warnings: tuple[str, ...] = ()
     if meant in TALK:
         yield Found((), None, meant)
         text, used = yield from converse(
@@ -86,14 +95,16 @@ def answer(
             asked = rewrite_question(question, before, model, context.store, context.domain)
         hits = tuple(context.search(asked.match_query, asked.recall_query))
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
-        offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
+        known = StoreLanguages.read(context.store.languages)
+        language = foreign_language(question, known.codes)
+        offered = passages(hits, known.analyzer)
         if model is None or not offered:
             told = _told(question, before, context.domain.expand(question) != asked.match_query)
-            found = yield from _quoted(
-                quote(asked.match_query, offered, context.store, context.embedder, told=told)
-            )
+            found = yield from _quoted(asked.match_query, offered, context, told, language)
         else:
-            found = yield from _written(asked.match_query, offered, context, model, writing)
+            found = yield from _written(asked.match_query, offered, context, model, writing, language)
+        if found.language is not None:
+            warnings = language_warnings(found.language, known.codes, context.embedder.identity.name)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     statements = with_attribution(
@@ -116,6 +127,7 @@ def answer(
             model=None if model is None else model.name,
             usage=found.usage if asked is None else asked.usage + found.usage,
             recall_query=None if asked is None else asked.recall_query,
+            warnings=warnings,
         )
     )
 
@@ -129,10 +141,21 @@ def _told(question: str, history: Sequence[Turn], completed: bool) -> Told:
     return Told(own_terms(question), history[-1].answer)
 
 
-def _quoted(quotation: Quotation) -> Generator[AnswerEvent, None, _Text]:
+def _quoted(
+    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext, told: Told, language: str | None
+) -> Generator[AnswerEvent, None, _Text]:
+    quotation = quote(asked, offered, context.store, context.embedder, told=told)
+    foreign = language is not None and quotation.outcome == "absent" and bool(offered)
+    if foreign:
+        # Words cannot tell that a collection in another language has no answer.
+        quotation = quote(asked, offered, context.store, context.embedder, told=told, near=True)
     for piece in quotation.pieces:
         yield Piece(piece)
-    return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, Usage())
+    return _text_of(quotation, Usage(), language if foreign else None)
+
+
+def _text_of(quotation: Quotation, usage: Usage, language: str | None = None) -> _Text:
+    return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, usage, language)
 
 
 def _written(
@@ -141,7 +164,18 @@ def _written(
     context: AnswerContext,
     model: ChatModel,
     writing: Writing,
+    language: str | None,
 ) -> Generator[AnswerEvent, None, _Text]:
+    embedder = context.embedder.identity.name
+    rarity = Rarity.of(context.store, [asked])
+    ranked, threshold = rank(asked, offered, rarity, context.embedder, context.store)
+    near = is_near(asked, offered, ranked, rarity, embedder, for_model=True)
+    if near:
+        language = None
+    elif language is None:
+        # A small model would answer all the same.
+        yield Piece(NOT_FOUND)
+        return _Text(NOT_FOUND, "absent", (), Usage())
     prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
     marks = MarkFilter([passage.number for passage in prompt.offered])
     text, again = "", None
@@ -161,11 +195,16 @@ def _written(
     text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
         # The model found no answer: show the nearest passages instead.
-        quotation = quote(asked, prompt.offered, context.store, context.embedder, outright=False)
-        return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, usage)
-    classifier = load_classifier("support", context.embedder.identity.name)
+        quotation = quote(
+            asked, prompt.offered, context.store, context.embedder, outright=False, near=not near
+        )
+        return _text_of(quotation, usage, language)
+    classifier = load_classifier("support", embedder)
     statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
-    return _Text(text, "answered", statements, usage)
+    read = {passage.number for passage in prompt.offered}
+    ranked = [sentence for sentence in ranked if sentence.passage.number in read]
+    statements = check_short_answers(asked, text, statements, ranked, threshold, rarity)
+    return _Text(text, "answered", statements, usage, language)
 
 
 def final_text(text: str, cut: bool) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trivium.answering.classifier import load_classifier
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.extraction import Sentence, choose, rank
 from trivium.answering.marks import uncited
-from trivium.answering.nearness import BEST, nearness_features
+from trivium.answering.nearness import BEST, is_near
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
@@ -60,20 +59,20 @@ def quote(
     *,
     outright: bool = True,
     told: Told = NOTHING_TOLD,
+    near: bool = False,
 ) -> Quotation:
     """Quote an answer.
 
     Quotes up to three sentences if one of them answers the question (skipped without ``outright``), the three best
     passages if none does but they are near it, and nothing otherwise. Two classifiers, fitted per embedder
     (``experiments/answers``), make these decisions. ``told`` describes a follow-up and excludes sentences that do not
-    answer it.
+    answer it. With ``near`` the passages are taken to be near the question, whatever words it has.
     """
     rarity = Rarity.of(store, [question])
     if not offered or not rarity.terms(question):
         return absent()
     ranked, threshold = rank(question, offered, rarity, embedder, store)
-    near = load_classifier("nearness", embedder.identity.name)
-    if near.probability(nearness_features(question, offered, ranked, rarity)) < near.threshold:
+    if not near and not is_near(question, offered, ranked, rarity, embedder.identity.name):
         return absent()
     answering = [sentence for sentence in ranked if _tells(sentence, question, told)]
     chosen = choose(answering, threshold) if outright else []

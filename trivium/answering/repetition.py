@@ -32,18 +32,25 @@ _LIST_TIMES = 3
 """Required consecutive occurrences of one or two short lines; longer lists count as repeated after two."""
 _LIST_ITEMS, _LIST_SHARE = 12, 3
 """A list of at least this many names is a repetition if at most one in this many is new."""
+_EMPTY_ITEMS = 3
+"""This many consecutive list numbers without any text are no list."""
+_COUNTED = 20
+"""Counting is a repetition from this many consecutive numbers on."""
 
 _WORD = re.compile(r"[^\W_]+")
 _MARK = re.compile(r"\s*\[\d+\]")
 _BULLET = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+")
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
+_EMPTY = re.compile(rf"(?:(?<!\S)(?:\(?\d{{1,3}}[.):]|[-*•–](?=\s*\n))(?:\s*\[\d+\])*\s+){{{_EMPTY_ITEMS},}}")
+_NUMBER = re.compile(r"(?<![\w.\[])\d{1,6}(?![\w\]])")
+_BETWEEN_NUMBERS = re.compile(r"[\s,.;:()*•–-]{1,6}|\s*,?\s*and\s+")
 _ENDS = re.compile(r"[.!?…。！？\n:]\s")
 _LOOSE_END = re.compile(r"(?:[\s,;:\-–*•(]|\b(?:and|or)$|(?:^|\n)\s*\d{1,3}[.)]$)+$")
 
 
 def repeated_from(text: str) -> int | None:
     """Return where a text repeats itself, or None: an earlier sentence or line, a consecutive phrase without a full
-    stop, a list that starts over, or cycling names.
+    stop, a list that starts over, cycling names, list numbers without text, or counting.
 
     Citations and list numbers are ignored.
 
@@ -51,7 +58,7 @@ def repeated_from(text: str) -> int | None:
     >>> text[: repeated_from(text)]
     'Mars has two moons: the moon of Mars, '
     """
-    found = [_sentence(text), _lines(text), _phrase(text), _names(text)]
+    found = [_sentence(text), _lines(text), _phrase(text), _names(text), _empty_items(text), _counting(text)]
     return min((start for start in found if start is not None), default=None)
 
 
@@ -150,6 +157,31 @@ def _names(text: str) -> int | None:
             again = place
         seen.add(name)
     return again if len(items) >= _LIST_ITEMS and len(seen) * _LIST_SHARE <= len(items) else None
+
+
+def _empty_items(text: str) -> int | None:
+    """Return the start of the first consecutive list numbers or bullets without text ("1. 2. 3. ")."""
+    found = _EMPTY.search(text, max(0, len(text) - TAIL_CHARACTERS))
+    return None if found is None else found.start()
+
+
+def _counting(text: str) -> int | None:
+    """Return where a text begins to count: many consecutive numbers with nothing in between, each equal to the one
+    before it or one more.
+    """
+    start = count = 0
+    before: re.Match[str] | None = None
+    for number in _NUMBER.finditer(text, max(0, len(text) - TAIL_CHARACTERS)):
+        counts = (
+            before is not None
+            and int(number[0]) - int(before[0]) in (0, 1)
+            and _BETWEEN_NUMBERS.fullmatch(text, before.end(), number.start()) is not None
+        )
+        start, count = (start, count + 1) if counts else (number.start(), 1)
+        if count == _COUNTED:
+            return start
+        before = number
+    return None
 
 
 def _in_a_row(said: Sequence[str], size: int, times: int) -> bool:

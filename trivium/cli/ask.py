@@ -375,6 +375,7 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
     print_warnings(answer.warnings)
     if answer.model is not None:
         used = answer.usage
-        out.print(
-            f"[dim]{shown(answer.model)}: {used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written[/]"
-        )
+        told = f"{used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written"
+        if answer.outcome == "absent" and not used.prompt_tokens:
+            told = "not asked, since no passage is about the question"
+        out.print(f"[dim]{shown(answer.model)}: {told}[/]")

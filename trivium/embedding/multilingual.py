@@ -6,6 +6,8 @@ import re
 
 from trivium.embedding.manifest import manifest
 
+MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""The embedder of many languages that messages recommend."""
 _SPECTER = "specter"
 _MANY = re.compile(
     r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-.*-v2|[-/]bge-m3", re.I

@@ -14,7 +14,7 @@ from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
-from trivium.text import count_tokens, normalise_title, terms
+from trivium.text import count_tokens, normalise_heading, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
@@ -187,7 +187,7 @@ def _sections(page: Page, uri: str, size: _Size) -> tuple[SectionNode, ...]:
     taken: dict[str, int] = {}
     for position, section in enumerate(page.sections):
         parent = uri if section.parent is None else nodes[section.parent].uri
-        own = _free_uri(parent, normalise_title(section.heading) or "Untitled", taken)
+        own = _free_uri(parent, normalise_heading(section.heading) or "Untitled", taken)
         # At once, not with the other names: a long heading is in the path of every section below it.
         _check_length("section path", own, uri, page.source)
         size.add(len(own) + len(parent))

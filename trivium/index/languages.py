@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Protocol
 
-from trivium.embedding.multilingual import english_only
+from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
 from trivium.errors import ConfigurationError
 from trivium.graph.localise import LANGUAGE, localised
 from trivium.graph.model import PageGraph
@@ -17,7 +17,6 @@ _SAMPLED = 20
 _SAMPLE = 100
 """Pages sampled for detection when no language was named: the first 20, then every 20th."""
 _SAMPLE_CHARACTERS = 4_000
-_MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
 class LanguageStore(Protocol):
@@ -136,7 +135,7 @@ def check_embedder_knows(language: str, embedder: str) -> None:
     if language != ENGLISH and english_only(embedder):
         raise ConfigurationError(
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
-            f" languages (--embedder {_MANY_LANGUAGES},"
+            f" languages (--embedder {MANY_LANGUAGES},"
             " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
             " now (--no-embed), or go on knowingly (--any-embedder)"
         )
@@ -164,7 +163,7 @@ def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
     if language == ENGLISH or kept.any_embedder or not english_only(embedder):
         return
     another = (
-        f"embed them by one of many languages (trivium embed --store {store.location} --embedder {_MANY_LANGUAGES})"
+        f"embed them by one of many languages (trivium embed --store {store.location} --embedder {MANY_LANGUAGES})"
         if store.embedder is None
         else "build another store with one of many languages (--embedder)"
     )

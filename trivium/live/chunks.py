@@ -26,7 +26,7 @@ from trivium.languages import Analyzer, StoreLanguages
 from trivium.live.asking import FoundDocument
 from trivium.live.base import LivePassage
 from trivium.parser.split import split_points
-from trivium.text import count_tokens, normalise_title
+from trivium.text import count_tokens, normalise_heading, normalise_title
 from trivium.types import ChunkKind, LiveOrigin
 
 MAX_CHUNKS = 100
@@ -176,7 +176,7 @@ def _chunks(found: FoundDocument, taken: set[str], analyzer: Analyzer) -> Iterat
     passages = document.passages or (LivePassage((), document.text),)
     for passage in passages:
         headings = tuple(
-            normalise_title(heading)[:_MAX_HEADING] or "Untitled" for heading in passage.headings
+            normalise_heading(heading)[:_MAX_HEADING] or "Untitled" for heading in passage.headings
         )
         section = uri
         for heading in headings:

@@ -59,6 +59,8 @@ def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
     for placed in row:
         cell = placed.cell
         if placed.is_repeat:
+            # Beside one header, a value from above is that of a row which has no cells of its own otherwise.
+            has_plain = has_plain or (cell.length > 0 and not cell.is_header)
             continue
         if cell.length:
             if not (cell.is_header or in_head):

@@ -128,7 +128,8 @@ def _with_outcomes(
             if isinstance(event, Found):
                 yield replace(event, sources=tuple(outcomes), warnings=told)
             elif isinstance(event, Done):
-                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=told))
+                own = event.answer.warnings
+                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=(*own, *told)))
             else:
                 yield event
 

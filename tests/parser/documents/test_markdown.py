@@ -42,6 +42,15 @@ def test_headings_of_both_kinds_are_sections() -> None:
     assert all(read.text[c.start : c.end] == c.text for _, c in read.all_chunks())
 
 
+def test_headings_keep_code_and_escaped_characters() -> None:
+    """Of ``proj_`` in a code span and of an escaped underscore nothing is lost."""
+    read = page("# Channels\n\n## Projects (`proj_`)\n\nOne.\n\n## Groups (wg\\_) of snake_case\n\nTwo.")
+    assert [section.heading for section in read.sections] == [
+        "Projects (proj_)",
+        "Groups (wg_) of snake_case",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "path", "title"),
     [

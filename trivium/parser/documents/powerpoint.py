@@ -27,7 +27,7 @@ from trivium.parser.grid import Cell, Table
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
 from trivium.parser.tables import linearise
-from trivium.text import normalise_title
+from trivium.text import normalise_heading, normalise_title
 from trivium.types import ChunkKind, Page
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -81,7 +81,7 @@ class _Slides:
             self.first_title = normalise_title(name) or None
         self.document.page = number
         self._blocks = 0
-        self.document.heading(normalise_title(name) or f"Slide {number}", 1)
+        self.document.heading(normalise_heading(name) or f"Slide {number}", 1)
         for shape in shapes:
             if title is None or shape.shape_id != title.shape_id:
                 self._shape(shape, slide)
