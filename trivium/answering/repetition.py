@@ -43,7 +43,7 @@ _BULLET = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+")
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
 _EMPTY = re.compile(rf"(?:(?<!\S)(?:\(?\d{{1,3}}[.):]|[-*•–](?=\s*\n))(?:\s*\[\d+\])*\s+){{{_EMPTY_ITEMS},}}")
 _NUMBER = re.compile(r"(?<![\w.\[])\d{1,6}(?![\w\]])")
-_BETWEEN_NUMBERS = re.compile(r"[\s,.;:()*•–-]{1,6}|\s*,?\s*and\s+")
+_BETWEEN_NUMBERS = re.compile(r"[\s,.;:()*•–-]{1,6}")
 _ENDS = re.compile(r"[.!?…。！？\n:]\s")
 _LOOSE_END = re.compile(r"(?:[\s,;:\-–*•(]|\b(?:and|or)$|(?:^|\n)\s*\d{1,3}[.)]$)+$")
 
