@@ -190,7 +190,7 @@ def ask(
 
         trivium ask "Who discovered the two moons of Mars?" --store my-store
 
-        trivium ask "Who discovered the two moons of Mars?" --store my-store --model local
+        trivium ask "Who discovered Phobos?" --store my-store --model local
 
         trivium ask "Who discovered the two moons of Mars?" --store my-store --explain
 
