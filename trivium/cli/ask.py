@@ -190,9 +190,9 @@ def ask(
 
         trivium ask "Who discovered the two moons of Mars?" --store my-store
 
-        trivium ask "Who discovered Phobos?" --store my-store --model local
+        trivium ask "Who discovered the two moons of Mars?" -s my-store --model local
 
-        trivium ask "Who discovered the two moons of Mars?" --store my-store --explain
+        trivium ask "Who discovered the two moons of Mars?" -s my-store --explain
 
         trivium ask "Who found Phobos?" --store my-store --rerank bm25 --cut near
 

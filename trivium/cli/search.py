@@ -108,9 +108,9 @@ def search(
 
         trivium search "Who discovered the two moons of Mars?" --store my-store
 
-        trivium search "moons of Mars" --store my-store --explain
+        trivium search "Who discovered the two moons of Mars?" -s my-store --explain
 
-        trivium search "moons of Mars" --store my-store --rank 1
+        trivium search "Who discovered the two moons of Mars?" -s my-store --rank 1
 
         trivium search "net sales" --store my-store --where "year >= 2020"
 
