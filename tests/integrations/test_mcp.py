@@ -297,7 +297,7 @@ def test_stats_are_those_of_the_store(call: Call, engine: Engine) -> None:
         ("search", {"question": "  "}, "needs some text"),
         ("search", {"question": "x" * 4001}, "4000"),
         ("search", {"question": "q", "k": tools.MAX_PASSAGES + 1}, "20"),
-        ("search", {"question": "q", "retrievers": ["telepathy"]}, "'vector'"),
+        ("search", {"question": "q", "retrievers": ["telepathy"]}, "vector"),
         ("search", {"question": "q", "fusion": "/etc"}, "'convex'"),
         ("ask", {"question": "q", "k": 0}, "k"),
         ("open_section", {"uri": ""}, "uri"),

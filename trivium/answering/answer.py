@@ -102,7 +102,7 @@ def answer(
             told = _told(question, before, context.domain.expand(question) != asked.match_query)
             found = yield from _quoted(asked.match_query, offered, context, told, language)
         else:
-            found = yield from _written(asked.match_query, offered, context, model, writing, language)
+            found = yield from _written(asked, offered, context, model, writing, language)
         if found.language is not None:
             warnings = language_warnings(found.language, known.codes, context.embedder.identity.name)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
@@ -159,17 +159,21 @@ def _text_of(quotation: Quotation, usage: Usage, language: str | None = None) ->
 
 
 def _written(
-    asked: str,
+    rewriting: Rewriting,
     offered: Sequence[NumberedPassage],
     context: AnswerContext,
     model: ChatModel,
     writing: Writing,
     language: str | None,
 ) -> Generator[AnswerEvent, None, _Text]:
+    asked = rewriting.match_query
     embedder = context.embedder.identity.name
     rarity = Rarity.of(context.store, [asked])
     ranked, threshold = rank(asked, offered, rarity, context.embedder, context.store)
     near = is_near(asked, offered, ranked, rarity, embedder, for_model=True)
+    if not near and rewriting.recall_query is not None:
+        # It has other words for what is meant.
+        near = _is_near(rewriting.recall_query, offered, context)
     if near:
         language = None
     elif language is None:
@@ -205,6 +209,12 @@ def _written(
     ranked = [sentence for sentence in ranked if sentence.passage.number in read]
     statements = check_short_answers(asked, text, statements, ranked, threshold, rarity)
     return _Text(text, "answered", statements, usage, language)
+
+
+def _is_near(asked: str, offered: Sequence[NumberedPassage], context: AnswerContext) -> bool:
+    rarity = Rarity.of(context.store, [asked])
+    ranked, _ = rank(asked, offered, rarity, context.embedder, context.store)
+    return is_near(asked, offered, ranked, rarity, context.embedder.identity.name, for_model=True)
 
 
 def final_text(text: str, cut: bool) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
-from trivium.graph.factory import exists, is_address
-
 _SHOWN = 60
 _KINDS = (
     ("Input should be a valid integer", "expected a whole number"),
@@ -115,6 +113,8 @@ def _arguments(context: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_store(word: str) -> bool:
+    from trivium.graph.factory import exists, is_address  # loads stores; most wrong lines name none
+
     try:
         return not word.startswith("-") and (is_address(word) or exists(word))
     except (OSError, ValueError):  # too long for a path, or with a null character

@@ -167,7 +167,10 @@ def test_the_table_shows_what_is_missing_and_no_markup_of_others() -> None:
     assert ".667 (" in text and " of 3" in text
     assert "4 of 8 replies malformed" in text and "4  faithfulness: malformed: [red]no" in text
     assert "4 of 5 questions asked (1 could not be traced, 2 have no known answer)" in text
-    assert "[red]fused over vector, contained: +0.500 (+0.000 to +1.000), p = 1.000, 4 questions" in text
+    assert (
+        "[red]fused is 0.500 above vector in contained (95 %: +0.000 to +1.000), p = 1.000, 4 questions"
+        in text
+    )
 
 
 def test_an_answer_report_is_a_table_and_is_shown_in_a_notebook() -> None:

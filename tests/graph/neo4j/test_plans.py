@@ -22,6 +22,7 @@ from trivium.graph.schema import Hop, Label
 OF_THE_WHOLE = {
     "ALIAS_COUNT",
     "TEXT_COUNTS",
+    "PENDING_SENTENCE_COUNT",
     "PAGES_SAYING",
     "PAGES_AT",
     "PAGES_OF_FILES",

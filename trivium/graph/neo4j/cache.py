@@ -140,6 +140,11 @@ class StoreCache:
             known = None if self._state is None or not self._under_way else self._state.embedder
         return self.state(connection).embedder if known is None else known
 
+    def latest_state(self) -> StoreState | None:
+        """Return the state that was read last, without asking the server; None if this process has written since."""
+        with self._reading:
+            return self._state
+
     def forget_state(self) -> None:
         """Read the state again next time, after this process has written."""
         with self._reading:

@@ -69,9 +69,12 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
     )
 
 
-def waiting_texts(connection: Connection, cache: StoreCache) -> WaitingTexts:
-    """Return the numbers of texts that :func:`info` has counted in this state; zeros if it has not."""
-    known = cache.counted.find(cache.state(connection).key, [_COUNTED]).get(_COUNTED)
+def waiting_texts(cache: StoreCache) -> WaitingTexts:
+    """Return the numbers of texts that :func:`info` has counted in the state that was read last; zeros if it has not. The
+    server is not asked.
+    """
+    state = cache.latest_state()
+    known = None if state is None else cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
     if known is None:
         return NONE_KNOWN
     _, embedded, texts = known

@@ -298,7 +298,7 @@ class Neo4jStore:
         return reader.info(self._connection, self._cache)
 
     def waiting_texts(self) -> WaitingTexts:
-        return reader.waiting_texts(self._connection, self._cache)
+        return reader.waiting_texts(self._cache)
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
