@@ -45,23 +45,31 @@ def _are_equal(
     ends_b: Rows,
 ) -> bool:
     for row in range(len(starts_a)):
-        text_a, begin_a = _place(blob_a, later_a, starts_a[row])
-        text_b, begin_b = _place(blob_b, later_b, starts_b[row])
+        text_a, begin_a = place_of(blob_a, later_a, starts_a[row])
+        text_b, begin_b = place_of(blob_b, later_b, starts_b[row])
         length = ends_a[row] - starts_a[row]
-        if length != ends_b[row] - starts_b[row]:
+        if length != ends_b[row] - starts_b[row] or order_of(
+            text_a, begin_a, length, text_b, begin_b, length
+        ):
             return False
-        for place in range(length):
-            if text_a[begin_a + place] != text_b[begin_b + place]:
-                return False
     return True
 
 
 @compiled
-def _place(blob: Bytes, later: Bytes, start: int) -> tuple[Bytes, int]:
+def place_of(blob: Bytes, later: Bytes, start: int) -> tuple[Bytes, int]:
     """The bytes that hold a string, and where it begins in them."""
     if start < len(blob):
         return blob, start
     return later, start - len(blob)
+
+
+@compiled
+def order_of(text_a: Bytes, begin_a: int, length_a: int, text_b: Bytes, begin_b: int, length_b: int) -> int:
+    """Below 0 if the first of two strings comes before the second, 0 if they are equal, else above."""
+    for place in range(min(length_a, length_b)):
+        if text_a[begin_a + place] != text_b[begin_b + place]:
+            return 1 if text_a[begin_a + place] > text_b[begin_b + place] else -1
+    return int(length_a - length_b)
 
 
 @compiled
@@ -80,28 +88,22 @@ def _rows_before(
 ) -> None:
     before, before_begin, before_length = blob, 0, -1
     for row in range(len(starts)):
-        text, begin = _place(blob, later, starts[row])
+        text, begin = place_of(blob, later, starts[row])
         length = _marked(text, begin, ends[row] - starts[row], mark, last)
-        if row and length == before_length:
-            same = True
-            for place in range(length):
-                if text[begin + place] != before[before_begin + place]:
-                    same = False
-                    break
-            if same:  # neighbours mostly have one page
-                out[row] = out[row - 1]
-                continue
+        if (
+            row
+            and length == before_length
+            and not order_of(text, begin, length, before, before_begin, length)
+        ):
+            out[row] = out[row - 1]  # neighbours mostly have one page
+            continue
         before, before_begin, before_length = text, begin, length
         low, high, found = 0, len(starts_of), -1
         while low < high:
             middle = (low + high) // 2
-            other, begin_other = _place(blob_of, later_of, starts_of[middle])
+            other, begin_other = place_of(blob_of, later_of, starts_of[middle])
             length_other = ends_of[middle] - starts_of[middle]
-            order = length - length_other
-            for place in range(min(length, length_other)):
-                if text[begin + place] != other[begin_other + place]:
-                    order = 1 if text[begin + place] > other[begin_other + place] else -1
-                    break
+            order = order_of(text, begin, length, other, begin_other, length_other)
             if order == 0:
                 found = middle
                 break

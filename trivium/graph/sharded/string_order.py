@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trivium.common.compiled import compiled
 from trivium.graph.arrays import Rows
+from trivium.graph.string_loops import order_of, place_of
 from trivium.graph.string_table import StringTable
 
 Places = NDArray[np.int32]
@@ -40,20 +41,9 @@ def _compare_all(
 ) -> None:
     a = b = 0
     while a < len(starts_a) and b < len(starts_b):
-        start_a, start_b = starts_a[a], starts_b[b]
-        length_a, length_b = ends_a[a] - start_a, ends_b[b] - start_b
-        text_a, text_b = blob_a, blob_b
-        if start_a >= len(blob_a):
-            text_a = later_a
-            start_a -= len(blob_a)
-        if start_b >= len(blob_b):
-            text_b = later_b
-            start_b -= len(blob_b)
-        order = length_a - length_b
-        for place in range(min(length_a, length_b)):
-            if text_a[start_a + place] != text_b[start_b + place]:
-                order = 1 if text_a[start_a + place] > text_b[start_b + place] else -1
-                break
+        text_a, begin_a = place_of(blob_a, later_a, starts_a[a])
+        text_b, begin_b = place_of(blob_b, later_b, starts_b[b])
+        order = order_of(text_a, begin_a, ends_a[a] - starts_a[a], text_b, begin_b, ends_b[b] - starts_b[b])
         if order <= 0:
             before_a[a] = b
         if order >= 0:

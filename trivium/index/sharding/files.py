@@ -7,12 +7,13 @@ import io
 import time
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from trivium.parser.sources.base import Problem
 
 _PROBLEM = "problem"
 _END = "end"
-_COMPRESSION = 1
+COMPRESSION = 1
 _SECONDS = 60.0
 """How long to wait for a file written by another machine: network file systems cache the absence of files."""
 
@@ -103,36 +104,59 @@ def wait_for(*paths: Path) -> bool:
 def write_pages(folder: ShardFolder, key: str, outcomes: Iterable[Loaded]) -> None:
     """Write the results of a shard's documents, in their order."""
     packed = io.BytesIO()
-    faulty = False
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
-        for outcome in outcomes:
-            if isinstance(outcome, Problem):
-                faulty = True
-                file.write(dump([_PROBLEM, [outcome.location, outcome.reason]]) + b"\n")
-                continue
-            for graph in outcome:
-                for message in parts_of(graph):
-                    file.write(dump(message) + b"\n")
-            file.write(dump([_END, None]) + b"\n")
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=COMPRESSION, mtime=0) as file:
+        faulty = write_loaded(file, outcomes, parts_of)
     with replacing(folder.faulty(key) if faulty else folder.pages(key)) as target:
         target.write(packed.getbuffer())
 
 
 def read_pages(path: Path) -> Iterator[Loaded]:
     """Read a file written by :func:`write_pages`, one document at a time. Raises InputError for a damaged file."""
-    joined = Joined()
+    return read_loaded(path, Joined().add)
+
+
+def write_loaded(
+    file: gzip.GzipFile, outcomes: Iterable[Loaded], messages_of: Callable[[PageGraph], Iterable[object]]
+) -> bool:
+    """Write the results of documents, in their order; ``messages_of`` returns those of a page. Returns whether some
+    document has a problem.
+    """
+    faulty = False
+    for outcome in outcomes:
+        if isinstance(outcome, Problem):
+            faulty = True
+            file.write(dump([_PROBLEM, [outcome.location, outcome.reason]]) + b"\n")
+            continue
+        for graph in outcome:
+            for message in messages_of(graph):
+                file.write(dump(message) + b"\n")
+        file.write(dump([_END, None]) + b"\n")
+    return faulty
+
+
+def read_loaded(path: Path, add: Callable[[str, Any], PageGraph | None]) -> Iterator[Loaded]:
+    """Read what :func:`write_loaded` wrote, one document at a time. ``add`` is called with each message of a page and
+    returns the page when it was the last one. Raises InputError for a damaged file.
+    """
     graphs: list[PageGraph] = []
+    with _unpacked(path) as file:
+        for line in file:
+            kind, content = load(line)
+            if kind == _PROBLEM:
+                yield Problem(*content)
+            elif kind == _END:
+                yield graphs
+                graphs = []
+            elif (graph := add(kind, content)) is not None:
+                graphs.append(graph)
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[gzip.GzipFile]:
+    """Open a file of messages. Raises InputError if it cannot be read."""
     try:
         with gzip.open(path) as file:
-            for line in file:
-                kind, content = load(line)
-                if kind == _PROBLEM:
-                    yield Problem(*content)
-                elif kind == _END:
-                    yield graphs
-                    graphs = []
-                elif (graph := joined.add(kind, content)) is not None:
-                    graphs.append(graph)
+            yield file
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
 
@@ -147,7 +171,7 @@ def write_names(folder: Path, names: Iterable[tuple[str, str]]) -> Path:
     if not path.exists():
         with (
             replacing(path) as target,
-            gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION) as file,
+            gzip.GzipFile(fileobj=target, mode="wb", compresslevel=COMPRESSION) as file,
         ):
             file.writelines(lines)
     return path
@@ -156,13 +180,10 @@ def write_names(folder: Path, names: Iterable[tuple[str, str]]) -> Path:
 def read_names(path: Path) -> Iterator[tuple[str, str]]:
     """Read a file written by :func:`write_names`. Raises InputError for a damaged file."""
     wait_for(path)
-    try:
-        with gzip.open(path) as file:
-            for line in file:
-                name, target = load(line)
-                yield name, target
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
+    with _unpacked(path) as file:
+        for line in file:
+            name, target = load(line)
+            yield name, target
 
 
 def write_embedded(path: Path, embedded: Embedded) -> None:

@@ -5,25 +5,22 @@ decisions are made by the code of a plain load, which sees outlines in place of 
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from trivium.common.files import replacing
-from trivium.errors import InputError
 from trivium.graph.model import ChunkNode, PageGraph
-from trivium.index.graph_messages import Joined, dump, load, parts_of
+from trivium.index.graph_messages import Joined, parts_of
 from trivium.index.languages import Localiser, likely_language
 from trivium.index.parsing import Loaded
+from trivium.index.sharding.files import COMPRESSION, read_loaded, write_loaded
 from trivium.languages import detect_language
-from trivium.parser.sources.base import Problem
 
-_PROBLEM = "problem"
 _OUTLINE = "outline"
-_END = "end"
-_COMPRESSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +82,15 @@ def write_outlines(path: Path, outcomes: Iterable[Loaded]) -> None:
     """Write the outlines of a shard's pages, in their order."""
     with (
         replacing(path) as target,
-        gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION) as file,
+        gzip.GzipFile(fileobj=target, mode="wb", compresslevel=COMPRESSION) as file,
     ):
-        for outcome in outcomes:
-            if isinstance(outcome, Problem):
-                file.write(dump([_PROBLEM, [outcome.location, outcome.reason]]) + b"\n")
-                continue
-            for graph in outcome:
-                outline = outline_of(graph)
-                known = [outline.passages, outline.reads, outline.seems]
-                for message in ([_OUTLINE, known], *parts_of(outline)):
-                    file.write(dump(message) + b"\n")
-            file.write(dump([_END, None]) + b"\n")
+        write_loaded(file, outcomes, _messages_of)
+
+
+def _messages_of(graph: PageGraph) -> Iterator[object]:
+    outline = outline_of(graph)
+    yield [_OUTLINE, [outline.passages, outline.reads, outline.seems]]
+    yield from parts_of(outline)
 
 
 def read_outlines(path: Path, shard: int) -> Iterator[Loaded]:
@@ -105,27 +99,18 @@ def read_outlines(path: Path, shard: int) -> Iterator[Loaded]:
     """
     joined = Joined()
     known: tuple[int, str | None, str | None] = (0, None, None)
-    graphs: list[PageGraph] = []
-    number = 0
-    try:
-        with gzip.open(path) as file:
-            for line in file:
-                kind, content = load(line)
-                if kind == _PROBLEM:
-                    yield Problem(*content)
-                elif kind == _OUTLINE:
-                    known = tuple(content)
-                elif kind == _END:
-                    yield graphs
-                    graphs = []
-                elif (graph := joined.add(kind, content)) is not None:
-                    kept = {field.name: getattr(graph, field.name) for field in fields(PageGraph)}
-                    passages, reads, seems = known
-                    graphs.append(
-                        Outline(
-                            **kept, passages=passages, reads=reads, seems=seems, shard=shard, number=number
-                        )
-                    )
-                    number += 1
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
+    numbers = count()
+
+    def add(kind: str, content: Any) -> Outline | None:
+        nonlocal known
+        if kind == _OUTLINE:
+            known = tuple(content)
+            return None
+        graph = joined.add(kind, content)
+        if graph is None:
+            return None
+        kept = {field.name: getattr(graph, field.name) for field in fields(PageGraph)}
+        passages, reads, seems = known
+        return Outline(**kept, passages=passages, reads=reads, seems=seems, shard=shard, number=next(numbers))
+
+    return read_loaded(path, add)

@@ -42,7 +42,6 @@ from trivium.index.sharding.stores import (
     StoreRunner,
     Waiting,
     clear_attempts,
-    forget_attempts,
     is_done,
     is_own,
     once,
@@ -236,7 +235,7 @@ def _make(
         _fill(runner, [replace(part, texts=texts) for part in parts], FINISH, tell)
         Manifest(out, tuple(part.folder.name for part in parts)).write()
         for part in parts:
-            forget_attempts(work, part)
+            clear_attempts(work, part)
     for key in texts:
         work.shards.vectors(key, work.embedded_by).unlink(missing_ok=True)
     return False

@@ -324,10 +324,3 @@ def clear_attempts(work: Work, part: StorePart) -> None:
     for left in part.out.glob(f".shard-{part.number}.*.part"):
         if left.name != kept:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def forget_attempts(work: Work, part: StorePart) -> None:
-    """Remove what is not needed once a store is finished: unfinished ones of killed processes, and files about them."""
-    clear_attempts(work, part)
-    step_file(work, part, WRITE).unlink(missing_ok=True)
-    _waiting_file(work, part).unlink(missing_ok=True)
