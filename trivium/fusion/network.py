@@ -107,8 +107,8 @@ class Network:
         return scores.reshape(shape) / len(self._members)
 
     def _scaled(self, rows: Floats) -> Floats:
-        scaled: Floats = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
-        return scaled
+        scaled: Floats = (rows - self.mean) / self.deviation
+        return np.minimum(np.maximum(scaled, -CLIP, out=scaled), CLIP, out=scaled)
 
 
 def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:
