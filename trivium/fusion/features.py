@@ -199,13 +199,13 @@ def _shapes(raw: Floats, standard: Floats, layout: Layout) -> list[float]:
     """Return, for each summarised view, the best standardised score, its lead over the second and over the tenth, and
     the best raw score.
     """
-    numbers: list[float] = []
-    for view in _shaped(layout):
-        place = layout.places([view])[0]
-        falling = np.sort(standard[:, place])[::-1]
-        if not falling.size:
-            numbers += [0.0] * 4
-            continue
-        second, tenth = falling[min(1, falling.size - 1)], falling[min(_TOP, falling.size) - 1]
-        numbers += [falling[0], falling[0] - second, falling[0] - tenth, raw[:, place].max()]
-    return [float(number) for number in numbers]
+    places = layout.places(_shaped(layout))
+    n = len(standard)
+    if not n:
+        return [0.0] * (4 * len(places))
+    falling = np.sort(standard[:, places], axis=0)[::-1]
+    best, second, tenth = falling[0], falling[min(1, n - 1)], falling[min(_TOP, n) - 1]
+    numbers: list[float] = np.stack(
+        [best, best - second, best - tenth, raw[:, places].max(axis=0)], axis=1
+    ).ravel().tolist()
+    return numbers

@@ -222,3 +222,19 @@ def _push(
         nodes[node, _MASS] = 0.0
         nodes[node, _RESIDUAL] = 0.0
     return settled_at[:some], masses[:some], lost
+
+
+@compiled
+def masses_at(nodes: Integers, masses: Floats, rows: Integers) -> Floats:
+    """Return the masses (n,) of the nodes ``rows`` (n,): 0 for nodes that are not in ``nodes`` (m,), which are in
+    ascending order and have ``masses`` (m,), and NaN for row -1.
+    """
+    found = np.empty(len(rows))
+    for number in range(len(rows)):
+        row = rows[number]
+        place = np.searchsorted(nodes, row)
+        if row < 0:
+            found[number] = np.nan
+        else:
+            found[number] = masses[place] if place < len(nodes) and nodes[place] == row else 0.0
+    return found

@@ -104,14 +104,10 @@ class WalkRetriever:
         )
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        from trivium.retrievers.push import masses_at  # loads numba, see trivium.common.compiled
+
         reached, mass = self._solution(query, query.adjacency)
-        rows = query.chunk_rows(chunks)
-        scores = np.where(rows >= 0, 0.0, np.nan)
-        if len(reached):
-            places = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
-            found = reached[places] == rows
-            scores[found] = mass[places[found]]
-        return scores
+        return masses_at(reached, mass, query.chunk_rows(chunks))
 
     def _solution(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
         """Return the rows of the chunks that the walker visits, and their masses."""
