@@ -205,7 +205,7 @@ def _shapes(raw: Floats, standard: Floats, layout: Layout) -> list[float]:
         return [0.0] * (4 * len(places))
     falling = np.sort(standard[:, places], axis=0)[::-1]
     best, second, tenth = falling[0], falling[min(1, n - 1)], falling[min(_TOP, n) - 1]
-    numbers: list[float] = np.stack(
-        [best, best - second, best - tenth, raw[:, places].max(axis=0)], axis=1
-    ).ravel().tolist()
+    numbers: list[float] = (
+        np.stack([best, best - second, best - tenth, raw[:, places].max(axis=0)], axis=1).ravel().tolist()
+    )
     return numbers

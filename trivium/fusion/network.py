@@ -25,8 +25,10 @@ CLIP = 8.0
 value later.
 """
 
-_WORTH_SHARING = 24
-"""Number of rows from which computing them takes longer than handing them to another thread."""
+_WORTH_SHARING = 240
+"""Number of rows from which computing them takes clearly longer than handing them to another thread. Candidates of a
+search are fewer, the coalitions of their explanations many more.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
