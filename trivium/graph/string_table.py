@@ -114,12 +114,10 @@ class StringTable(Sequence[str]):
 
     def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """The rows of strings (n,), -1 where unknown."""
-        known = self._rows.get
-        rows = [known(text) for text in strings]
-        return np.array(
-            [self.find(text) if row is None else row for text, row in zip(strings, rows, strict=True)],
-            dtype=np.int64,
-        )
+        rows = list(map(self._rows.get, strings))
+        if None in rows:
+            rows = [self.find(text) if row is None else row for text, row in zip(strings, rows, strict=True)]
+        return np.array(rows, dtype=np.int64)
 
     def patched(self, gone: Rows, strings: Sequence[str]) -> tuple[StringTable, Moves]:
         """Return the table without the rows ``gone`` (ascending) and with more sorted strings, none of which is in a

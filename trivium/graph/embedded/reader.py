@@ -378,7 +378,7 @@ def relations(connection: Connection, entities: Sequence[str]) -> list[RelationE
         """,
         [as_json(entities)],
     )
-    return [RelationEdge(*row) for row in rows]
+    return list(map(RelationEdge._make, rows))
 
 
 def chunk_uris(connection: Connection) -> list[str]:

@@ -274,8 +274,10 @@ class Matrix:
 
     def gather(self, rows: Rows) -> Vectors:
         """Return vectors (n, d), NaN for row -1."""
-        gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         present = rows >= 0
+        if present.all():
+            return self.vectors.take(rows)
+        gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         gathered[present] = self.vectors.take(rows[present])
         return gathered
 
