@@ -17,23 +17,28 @@ def count(
     terms: Integers,
     text: Floats,
     headings: Floats,
-) -> bool:
+) -> int:
     """Add to ``text`` and ``headings`` (n x t) how often ``terms`` (t,) occur in n chunks. ``words[starts[i]:]`` are the
     terms of chunk i, first those of its headings, then those of its text; ``lengths`` (n x 2) are how many text and
-    headings have. False where there are not so many words."""
+    headings have. Returns how many words of texts are terms, -1 where there are not so many words."""
+    found = 0
     for chunk in range(len(starts)):
         in_text, in_headings = lengths[chunk]
         if starts[chunk] < 0 or starts[chunk] + in_headings + in_text > len(words):
-            return False
+            return -1
         for place in range(in_headings + in_text):
             word = words[starts[chunk] + place]
-            for column in range(len(terms)):
+            is_term = 0
+            for column in range(len(terms)):  # a term may be there twice
                 if terms[column] == word:
+                    is_term = 1
                     if place < in_headings:
                         headings[chunk, column] += 1
                     else:
                         text[chunk, column] += 1
-    return True
+            if place >= in_headings:
+                found += is_term
+    return found
 
 
 @compiled

@@ -175,24 +175,24 @@ def expand_nearest(
 
 def keyword_hits(
     indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[list[float], Rows]:
+) -> tuple[Floats, Rows]:
     """Return BM25 scores and rows of about the k best chunks by keywords, and of some more, unordered. ``frequency``
     returns document frequencies of terms.
     """
     scores, numbers = indexes.keywords.search(terms, k)
     rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
     there = rows >= 0
-    known = [score for score, still in zip(scores, there.tolist(), strict=True) if still], rows[there]
+    known = np.array(scores, dtype=np.float64)[there], rows[there]
     added = indexes.added_chunks()
     if not len(added) or k <= 0:
         return known
     more, added = score_words(indexes, added, terms, frequency)
-    return known[0] + more, np.concatenate([known[1], added])
+    return np.concatenate([known[0], more]), np.concatenate([known[1], added])
 
 
 def score_words(
     indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[list[float], Rows]:
+) -> tuple[Floats, Rows]:
     """Return BM25 scores, computed as in the keyword index, and rows of the chunks that contain some of the terms."""
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
@@ -200,7 +200,7 @@ def score_words(
     statistics = TermStatistics(len(topology.terms), topology.mean_terms, frequency(wanted))
     scores = keyword_scores(counts, statistics)
     some = np.flatnonzero((counts.text + counts.headings).sum(axis=1))
-    return scores[some].tolist(), rows[some]
+    return scores[some], rows[some]
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
