@@ -389,8 +389,7 @@ class EmbeddedStore:
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         indexes = self._current()
         scores, rows = search.keyword_hits(indexes, terms, k, partial(document_frequency, self._database))
-        rows, _ = best(rows, np.array(scores, dtype=np.float64), k)
-        return indexes.topology.nodes[Label.CHUNK].uris.take(rows.tolist())
+        return indexes.topology.nodes[Label.CHUNK].uris.take(best(rows, scores, k)[0].tolist())
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
         indexes = self._current()
