@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, pages, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.bulk.files import files_of, read_export
+from tests.graph.bulk.shared_out import joined, shared_out
 from tests.graph.neo4j.database import expected
 from trivium.errors import ConfigurationError, StoreError
 from trivium.graph.bulk import export
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.factory import open_store
 from trivium.graph.model import QuestionNode, RelationEdge
-from trivium.graph.protocols import GraphStore
-from trivium.graph.sharded.manifest import Manifest
 from trivium.graph.sharded.store import ShardedStore
 from trivium.graph.shards import create_shards
 from trivium.index.sharding.export import export_store
@@ -32,11 +31,6 @@ from trivium.types import EmbedderIdentity
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
 _relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
-
-
-def joined(*shards: GraphStore) -> ShardedStore:
-    """Stores as one."""
-    return ShardedStore(Manifest(Path("joined"), tuple(map(str, range(len(shards))))), shards)  # type: ignore[arg-type]
 
 
 @settings(max_examples=30, deadline=None)
@@ -51,32 +45,23 @@ def joined(*shards: GraphStore) -> ShardedStore:
 def test_the_files_of_any_shards_hold_the_nodes_and_relationships_of_one_store(
     drawn, homes, aliases, relations, types, step
 ) -> None:
-    """Pages that cite, alias and relate one another across three shards, one of which may be empty, half of the texts
-    embedded: reading the files back gives what the obvious store works out from all pages."""
-    plain, shards = MemoryStore(), [MemoryStore() for _ in range(3)]
-    whole = joined(*shards)
+    """Pages that cite, alias and relate one another across three shards, some of which may be empty, and answer one
+    question, half of the texts embedded: reading the files back gives what the obvious store works out from all pages."""
+    plain = MemoryStore()
     plain.write(drawn)
-    for page, home in zip(drawn, homes, strict=False):
-        shards[home].write([page])
     question = QuestionNode(
         "q", "which?", ("that",), tuple(page.chunks[0].uri for page in drawn if page.chunks)
     )
-    asked = {page.uri: [question] for page in drawn if page.chunks}
-    for store in (plain, whole):
-        store.add_aliases(aliases)
-        store.add_relations(relations)
-        store.put_questions(asked)
-        store.set_embedder(IDENTITY)
+    plain.put_questions({page.uri: [question] for page in drawn if page.chunks})
+    plain.add_aliases(aliases)
+    plain.add_relations(relations)
     plain.set_types(types)
-    for shard in shards:  # not through the whole: a shard may have the title of a page elsewhere as an alias
-        shard.set_types(
-            {uri: kind for uri, kind in plain.types().items() if shard.resolve([uri]).get(uri) == uri}
-        )
+    plain.set_embedder(IDENTITY)
     texts = list(plain.pending_texts())[::step]
+    plain.put_vectors(texts, np.stack([unit(text) for text in texts]))
     passages = list(plain.pending_sentences())[::step]
-    for store in (plain, whole):
-        store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-        store.put_sentences(passages, [codes(passage.text) for passage in passages])
+    plain.put_sentences(passages, [codes(passage.text) for passage in passages])
+    whole = shared_out(plain, homes, 3)
     with tempfile.TemporaryDirectory() as folder:
         report = export(whole, folder)
         nodes, edges = read_export(Path(folder))
