@@ -51,7 +51,10 @@ def decide(shards: Sequence[NameFiles]) -> list[Alias]:
         pages = [known for known in titles if known.is_page]
         claims = sorted((known.page, known.number) for known in told if known.page is not None)
         if len(pages) > 1:
-            raise StoreError(f"expected every document in one shard only, got {title!r} in {len(pages)}")
+            raise StoreError(
+                f"expected every document in one shard only, got {title!r} in {len(pages)}:  trivium remove TITLE --store"
+                " SHARD  removes it from one of them"
+            )
         # A page's own title stands for itself; of several pages that claim an alias the lowest uri holds it.
         if titles:
             stands_for = pages[0].number if pages else claims[0][1] if claims else titles[0].number
