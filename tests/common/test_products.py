@@ -40,6 +40,15 @@ def test_a_scalar_product_depends_on_its_row_only(width: int, kind: type) -> Non
         assert dots(rows[row::3], vector)[0] == expected[row]
 
 
+def test_products_are_clipped_and_of_no_row_not_a_number() -> None:
+    rows, places = np.array([[1.5], [-1.5], [np.nan], [-0.0]]), np.array([0, 1, -1, 2, 3])
+    found = dots(rows, np.array([1.0]), places, limit=1.0).tolist()
+    assert [str(number) for number in found] == ["1.0", "-1.0", "nan", "nan", "0.0"]  # a sum begins with 0
+    assert dots(rows, np.array([2.0]), places)[:2].tolist() == [3.0, -3.0]
+    with pytest.raises(IndexError, match=r"rows 0\.\.3 or -1"):
+        dots(rows, np.array([1.0]), np.array([4]))
+
+
 @pytest.mark.parametrize("inner", [1, 2, 3, 4, 5, 157])
 def test_a_row_of_a_product_depends_on_its_row_only(inner: int) -> None:
     generator = np.random.default_rng(7)

@@ -36,7 +36,18 @@ def test_the_memory_of_a_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(2):
         assert list(made) == strings
         assert [made.find(text) for text in strings] == list(range(200))
-    assert len(made._rows) <= 10
+    assert max(len(made._rows), len(made._texts)) <= 10
+
+
+def test_strings_that_were_read_before_are_taken_with_others() -> None:
+    made = table(["a", "b", "c", "d"])
+    for rows in ([1], [1], [3, 1, 0], [1, 1, 2, 3], [0, 1, 2, 3]):
+        assert made.take(rows) == ["abcd"[row] for row in rows]
+        assert [made[row] for row in rows] == made.take(rows)
+    assert made[-1] == "d"
+    assert "d" in StringRows(made)
+    assert "e" not in StringRows(made)
+    assert 3 not in StringRows(made)
 
 
 @given(

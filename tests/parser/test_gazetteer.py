@@ -137,6 +137,16 @@ def test_find_names_asks_once_for_every_distinct_run_of_words() -> None:
     ]
 
 
+@given(st.lists(st.sampled_from(["the", "of", "42", "x", "y", "moon", "1969"]), max_size=MAX_WORDS + 3))
+def test_possible_names_are_the_runs_of_words_that_are_names(words: list[str]) -> None:
+    runs = [
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, min(start + MAX_WORDS, len(words)) + 1)
+    ]
+    assert possible_names(" ".join(words)) == [run for run in dict.fromkeys(runs) if is_name(run)]
+
+
 def test_find_names_does_not_ask_for_a_text_without_names() -> None:
     def lookup(names: Sequence[str]) -> Mapping[str, str]:
         raise AssertionError(names)

@@ -45,6 +45,6 @@ def expand_ranges(starts: Integers, lengths: Integers) -> tuple[Integers, Intege
     >>> of.tolist(), places.tolist()
     ([0, 0, 1, 1, 1], [5, 6, 0, 1, 2])
     """
-    of = np.repeat(np.arange(len(starts)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return of, np.arange(len(of)) + (starts - before)[of]
+    from trivium.common.ragged_loops import expand  # loads numba, see trivium.common.compiled
+
+    return expand(starts, lengths)

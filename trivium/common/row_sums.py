@@ -14,19 +14,23 @@ from trivium.common.compiled import compiled_sums
 
 
 @compiled_sums
-def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, out: Floats) -> bool:
+def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, limit: float, out: Floats) -> bool:
     """Fill ``out`` (p,) with the dot products of ``vector`` (d,) and the rows of ``matrix`` (n, d) at ``places`` (p,),
-    leaving it unchanged where a place is -1. Returns False for a row that does not exist.
+    NaN where a place is -1, and at most ``limit`` from 0. Returns False for a row that does not exist.
     """
     for number in range(len(places)):
         row = places[number]
         if row < -1 or row >= len(matrix):
             return False
-        if row >= 0:
-            total = 0.0
-            for k in range(len(vector)):
-                total += matrix[row, k] * vector[k]
-            out[number] = total
+        if row < 0:
+            out[number] = np.nan
+            continue
+        total = 0.0
+        for k in range(len(vector)):
+            total += matrix[row, k] * vector[k]
+        if abs(total) > limit:
+            total = limit if total > 0 else -limit
+        out[number] = total
     return True
 
 

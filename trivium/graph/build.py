@@ -82,7 +82,7 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
         if parent not in words:
             words[parent] = " ".join(terms(" ".join(headings_of(parent))))
         chunks.append(replace(chunk, uri=moved(chunk.uri), parent=parent, heading_terms=words[parent]))
-    relations = tuple(replace(edge, source=uri) if edge.source == old else edge for edge in graph.relations)
+    relations = tuple(edge._replace(source=uri) if edge.source == old else edge for edge in graph.relations)
     aliases = tuple(alias for alias in graph.aliases if alias != uri)
     changed = replace(
         graph, uri=uri, sections=sections, chunks=tuple(chunks), relations=relations, aliases=aliases

@@ -18,6 +18,7 @@ _LARGEST = 127
 _SINGLE = 1e-6
 """What single precision may be off in a cosine, beside."""
 _TINY = np.finfo(np.float32).tiny
+_LARGEST_16, _LARGEST_32 = int(np.iinfo(np.int16).max), int(np.iinfo(np.int32).max)
 _BUCKETS = 8192
 """Of cosines, to find the k-th highest."""
 
@@ -79,7 +80,7 @@ class CoarseVectors:
         _scan(self.codes, self.scales, question.codes, question.scale, scores)
         most = np.empty(len(self.codes), dtype=np.float32)
         least = _bound(scores, self.errors, question.length, question.missing, among, k, most)
-        return np.flatnonzero(most >= least)
+        return (most >= least).nonzero()[0]
 
     def leading(self, question: Question, k: int, places: Rows) -> Rows:
         """Those of some places (m,), in this order, whose vectors may be among the k of highest cosine of these."""
@@ -104,11 +105,9 @@ class Question(NamedTuple):
     def of(cls, vector: Vectors) -> Question:
         """The codes of a vector."""
         # As fine as the sums of products of d of them leave room for in 32 bits.
-        finest = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (_LARGEST * vector.size))
-        scale = max(float(np.abs(vector).max()) / finest, float(np.finfo(np.float32).tiny))
-        codes = np.rint(vector / scale).astype(np.int16)
-        missing = np.linalg.norm(vector - scale * codes)
-        return cls(codes, scale, float(np.linalg.norm(vector)), float(missing))
+        finest = min(_LARGEST_16, _LARGEST_32 // (_LARGEST * vector.size))
+        codes = np.empty(vector.size, dtype=np.int16)
+        return cls(codes, *_quantise_question(vector, finest, codes))
 
 
 def _empty(count: int, dimension: int) -> tuple[Codes, Floats32, Floats32]:
@@ -135,6 +134,24 @@ def _quantise(values: Vectors, rows: Rows, codes: Codes, scales: Floats32, error
             off = values[row, k] - scale * code
             error += off * off
         errors[place] = np.sqrt(error)
+
+
+@compiled
+def _quantise_question(vector: Vectors, finest: int, codes: NDArray[np.int16]) -> tuple[float, float, float]:
+    """Fill ``codes`` (d,) with those of a vector, at most ``finest``, and return their scale, the length of the vector,
+    and that of what the codes leave out.
+    """
+    largest = length = missing = 0.0
+    for k in range(len(vector)):
+        largest = max(largest, np.float64(abs(vector[k])))
+    scale = max(largest / finest, np.float64(_TINY))
+    for k in range(len(vector)):
+        number = np.float64(vector[k])
+        code = np.rint(number / scale)
+        codes[k] = np.int16(code)
+        length += number * number
+        missing += (number - scale * code) ** 2
+    return scale, np.sqrt(length), np.sqrt(missing)
 
 
 @compiled

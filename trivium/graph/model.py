@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trivium.types import MetadataValue
 
@@ -49,8 +50,7 @@ class ChunkNode:
     anchors: tuple[str, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RelationEdge:
+class RelationEdge(NamedTuple):
     """A typed relation between two entities. Its mirror is implied, not listed."""
 
     source: str

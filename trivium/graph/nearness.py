@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,7 @@ _ROUNDING = 2e-5
 """Two scores that differ by more than this share of themselves keep their order when rounded to 6 significant digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A node near a vector."""
 
     label: Label
@@ -35,7 +33,7 @@ def leading(scores: Floats, k: int) -> Rows:
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     least = float(np.partition(scores, len(scores) - k)[len(scores) - k])
-    return np.flatnonzero(scores >= below(least))
+    return (scores >= below(least)).nonzero()[0]
 
 
 def below(score: float) -> float:
@@ -67,31 +65,34 @@ def reach(
     their pages, and those that are left out. Nodes are taken best first. Once better nodes have filled the list the
     chunks of worse ones are not looked at, and of a popular entity only those that can make the cut are put in order.
     """
-    rows, sources, groups, found = [], [], [], 0
-    ties = groupby(enumerate(nodes), key=lambda node: round_score(node[1].score))
-    for number, (_, tied) in enumerate(ties):
-        if limit is not None and found >= limit:
-            break
-        for place, node in tied:
-            some = chunks_along(node)
-            some = some[~seen[some]]
-            seen[some] = True
-            rows.append(some)
-            sources.append(np.full(len(some), place))
-            groups.append(np.full(len(some), number))
-            found += len(some)
+    rows: list[Rows] = []  # of each node
+    behind: list[int] = []  # of each node, how many chunks those of higher scores have
+    found = before = 0
+    last = math.nan
+    for node in nodes:
+        score = round_score(node.score)
+        if score != last:
+            if limit is not None and found >= limit:
+                break
+            before, last = found, score
+        some = chunks_along(node)
+        some = some[~seen[some]]
+        seen[some] = True
+        rows.append(some)
+        behind.append(before)
+        found += len(some)
     if not found:
         return []
-    row, source, group = np.concatenate(rows), np.concatenate(sources), np.concatenate(groups)
+    row = np.concatenate(rows)
+    source = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
     cosine = cosines(row)
-    close = np.where(np.isnan(cosine), -np.inf, cosine)
+    close = np.fmax(cosine, -np.inf)  # instead of NaN
     if limit is not None and found > limit:  # the worst nodes tie for what is left, and may lead to thousands
-        before = int(np.searchsorted(group, group[-1]))
         kept = np.concatenate([np.arange(before), before + leading(close[before:], limit - before)])
-        row, source, group, cosine, close = row[kept], source[kept], group[kept], cosine[kept], close[kept]
+        row, source, cosine, close = row[kept], source[kept], cosine[kept], close[kept]
     # By node, own cosine (chunks without a vector last), position, uri.
     places = position[row]
-    order = np.lexsort((row, places, -round_scores(close), group))[:limit]
+    order = np.lexsort((row, places, -round_scores(close), np.array(behind)[source]))[:limit]
     return [
         Reached(uri, nodes[number].uri, nodes[number].score, own, place)
         for uri, number, own, place in zip(

@@ -46,10 +46,10 @@ def count_numbers(
     # Words may be unknown, too, and are not for that the same.
     asked = np.where(terms < 0, np.iinfo(np.int64).min, terms.astype(np.int64))
     text, headings = (np.zeros((len(starts), len(terms))) for _ in range(2))
-    if not count(words, starts, lengths, asked, text, headings):
+    found = count(words, starts, lengths, asked, text, headings)
+    if found < 0:
         raise IndexError(f"expected the {int(lengths.sum()):,} terms of {len(starts):,} chunks")
-    first = [column for column, term in enumerate(asked.tolist()) if term not in asked[:column]]
-    places = np.empty((int(text[:, first].sum()), 3), dtype=np.int64)
+    places = np.empty((found, 3), dtype=np.int64)
     locate(words, starts, lengths, asked, places)
     return TermCounts(
         text=text,

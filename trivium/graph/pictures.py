@@ -36,8 +36,8 @@ class PictureVectors:
     def cosines(self, vector: Vectors) -> Floats:
         """Of a unit vector (d,) with each picture (n,), in double precision."""
         starts = range(0, len(self.uris), _BLOCK)
-        parts = [dots(self.vectors[start : start + _BLOCK], vector) for start in starts]
-        cosines: Floats = np.clip(np.concatenate([np.empty(0), *parts]), -1.0, 1.0)
+        parts = [dots(self.vectors[start : start + _BLOCK], vector, limit=1.0) for start in starts]
+        cosines: Floats = np.concatenate([np.empty(0), *parts])
         return cosines
 
 

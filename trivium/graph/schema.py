@@ -74,7 +74,7 @@ def unescape(part: str) -> str:
     >>> unescape("C%23 (language)"), unescape("%2523")
     ('C# (language)', '%23')
     """
-    return _ESCAPED.sub(_unescape_once, part)
+    return _ESCAPED.sub(_unescape_once, part) if "%" in part else part
 
 
 def _escape_once(found: re.Match[str]) -> str:

@@ -42,7 +42,11 @@ class StringTable(Sequence[str]):
         """String i is at ``starts[i]:ends[i]`` (n,) of ``blob`` with ``later`` behind it."""
         self._blob, self._later, self._size = blob, later, len(blob)
         self._starts, self._ends = starts.data, ends.data
+        self._forget()
+
+    def _forget(self) -> None:
         self._rows: dict[str, int] = {}
+        self._texts: dict[int, str] = {}
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> StringTable:
@@ -78,6 +82,9 @@ class StringTable(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
             return self.take(range(*index.indices(len(self))))
+        known = self._texts.get(index)
+        if known is not None:
+            return known
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
             raise IndexError(f"row {index} of {len(self)}")
@@ -85,6 +92,18 @@ class StringTable(Sequence[str]):
 
     def take(self, rows: Sequence[int]) -> list[str]:
         """The strings of rows that there are."""
+        known = list(map(self._texts.get, rows))
+        texts = [text for text in known if text is not None]
+        if len(texts) == len(known):
+            return texts
+        if texts:
+            new = [row for row, text in zip(rows, known, strict=True) if text is None]
+            read = iter(self._read(new))
+            return [next(read) if text is None else text for text in known]
+        return self._read(rows)
+
+    def _read(self, rows: Sequence[int]) -> list[str]:
+        """The strings of rows, decoded, and remembered as far as there is room."""
         blob, later, size = self._blob, self._later, self._size
         starts, ends = self._starts, self._ends
         texts = [
@@ -96,8 +115,9 @@ class StringTable(Sequence[str]):
         # Not an LRU cache: its lock costs more than the search that a lost row costs once.
         if len(texts) <= REMEMBERED:
             if len(self._rows) + len(texts) > REMEMBERED:
-                self._rows = {}
+                self._forget()
             self._rows.update(zip(texts, rows, strict=True))
+            self._texts.update(zip(rows, texts, strict=True))
         return texts
 
     def find(self, text: str) -> int:
@@ -114,12 +134,10 @@ class StringTable(Sequence[str]):
 
     def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """The rows of strings (n,), -1 where unknown."""
-        known = self._rows.get
-        rows = [known(text) for text in strings]
-        return np.array(
-            [self.find(text) if row is None else row for text, row in zip(strings, rows, strict=True)],
-            dtype=np.int64,
-        )
+        rows = list(map(self._rows.get, strings))
+        if None in rows:
+            rows = [self.find(text) if row is None else row for text, row in zip(strings, rows, strict=True)]
+        return np.array(rows, dtype=np.int64)
 
     def patched(self, gone: Rows, strings: Sequence[str]) -> tuple[StringTable, Moves]:
         """Return the table without the rows ``gone`` (ascending) and with more sorted strings, none of which is in a
@@ -168,6 +186,9 @@ class StringRows(Mapping[str, int]):
     def get(self, key: str, default: T | None = None, /) -> int | T | None:
         row = self._table.find(key)
         return default if row < 0 else row
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self._table.find(text) >= 0
 
     def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """The rows of strings (n,), -1 where unknown."""

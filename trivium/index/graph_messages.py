@@ -18,8 +18,12 @@ _NODES_A_MESSAGE = 500
 _THUMBNAILS = "thumbnails"
 _THUMBNAILS_A_MESSAGE = 50
 _VALUES = {
-    kind: attrgetter(*(field.name for field in fields(node) if field.name != "thumbnail"))
-    for kind, node in (("sections", SectionNode), ("chunks", ChunkNode), ("relations", RelationEdge))
+    kind: attrgetter(*(name for name in names if name != "thumbnail"))
+    for kind, names in (
+        ("sections", [field.name for field in fields(SectionNode)]),
+        ("chunks", [field.name for field in fields(ChunkNode)]),
+        ("relations", RelationEdge._fields),
+    )
 }
 _PAGE_VALUES = attrgetter(
     "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified"

@@ -116,11 +116,12 @@ def find_names(text: str, lookup: Callable[[Sequence[str]], Mapping[str, str]]) 
     order of appearance. It returns the targets of the known names.
     """
     split = _split(text)
-    lengths = range(min(MAX_WORDS, len(split.words)), 0, -1)
     candidates = _candidates(split)
     if not candidates:
         return []
-    return _longest(split, lookup(candidates), lambda _: lengths)
+    known = lookup(candidates)
+    lengths = sorted({name.count(" ") + 1 for name in known}, reverse=True)
+    return _longest(split, known, lambda _: lengths)
 
 
 def possible_names(text: str) -> list[str]:
@@ -153,10 +154,15 @@ def telling_words(name: str) -> list[str]:
 
 
 def _candidates(split: _Words) -> list[str]:
-    size = len(split.words)
-    longest = min(MAX_WORDS, size)
-    sequences = (split.name(start, count) for start in range(size) for count in range(1, longest + 1))
-    return [name for name in dict.fromkeys(sequences) if is_name(name)]
+    found: dict[str, None] = {}
+    for start in range(len(split.words)):
+        name, known = "", False
+        for word in split.words[start : start + MAX_WORDS]:
+            name = f"{name} {word}" if name else word
+            known = known or is_name(name)  # what begins with a name is one, too
+            if known:
+                found[name] = None
+    return list(found)
 
 
 def is_name(name: str) -> bool:

@@ -61,8 +61,10 @@ def _cosines(query: Query, sections: Sequence[str]) -> list[float]:
     if not sections:
         return []
     vectors = query.store.vectors(Label.SUBCHAPTER, sections)
-    # A section without an embedding gets similarity 0.
-    return [float(cosine) for cosine in np.nan_to_num(dots(vectors, query.vector))]
+    cosines = dots(vectors, query.vector)
+    cosines[np.isnan(cosines)] = 0.0  # a section without an embedding
+    similarities: list[float] = cosines.tolist()
+    return similarities
 
 
 def _section(uri: str, cosine: float) -> Option:

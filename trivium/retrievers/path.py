@@ -10,7 +10,7 @@ import numpy as np
 
 from trivium.common.dots import dots
 from trivium.graph.protocols import GraphReader
-from trivium.graph.records import Floats, rank_key, round_score
+from trivium.graph.records import Floats, rank_key, round_scores
 from trivium.graph.schema import Hop, Label, page_of
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.options import Option, OptionKind, path_options, section_options
@@ -103,9 +103,10 @@ def _best_first(graph: SubGraph) -> tuple[float, str]:
 def _by_cosine(query: Query, chunks: Sequence[str]) -> list[str]:
     if not chunks:
         return []
-    cosines = np.nan_to_num(dots(query.store.vectors(Label.CHUNK, chunks), query.vector), nan=-1.0)
-    order = sorted(range(len(chunks)), key=lambda row: -round_score(float(cosines[row])))
-    return [chunks[row] for row in order]
+    cosines = dots(query.store.vectors(Label.CHUNK, chunks), query.vector)
+    cosines[np.isnan(cosines)] = -1.0
+    order = np.argsort(-round_scores(cosines), kind="stable")
+    return [chunks[row] for row in order.tolist()]
 
 
 def path_chunks(store: GraphReader, nodes: Sequence[str]) -> list[str]:

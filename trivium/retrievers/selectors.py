@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -10,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from trivium.errors import ConfigurationError
-from trivium.graph.records import Floats, rank_key
+from trivium.graph.records import Floats, round_scores
 from trivium.retrievers.base import check_counts
 from trivium.retrievers.options import Option
 from trivium.text import terms
@@ -59,9 +60,8 @@ class MatchSelector:
         if not options:
             return []
         scores = self.scores(question, options)
-        order = sorted(
-            range(len(options)), key=lambda row: rank_key(float(scores[row]), options[row].identifier)
-        )
+        rounded = round_scores(scores).tolist()
+        order = sorted(range(len(options)), key=lambda row: (-rounded[row], options[row].identifier))
         best = float(scores[order[0]])
         if best < self.settings.threshold:
             return []
@@ -71,8 +71,12 @@ class MatchSelector:
     def scores(self, question: str, options: Sequence[Option]) -> Floats:
         """Return the score of each option (n,): standardised cosine plus weighted word overlap. Higher is better."""
         cosines = np.array([option.cosine for option in options], dtype=np.float64)
-        deviation = float(cosines.std())
-        standard = (cosines - cosines.mean()) / deviation if deviation > 1e-9 else np.zeros(len(options))
+        standard = cosines - cosines.mean()
+        deviation = math.sqrt(np.square(standard).mean())
+        if deviation > 1e-9:
+            standard /= deviation
+        else:
+            standard[:] = 0.0
         asked = frozenset(terms(question))
         overlap = np.array([word_overlap(asked, option.names) for option in options])
         scores: Floats = standard + self.settings.overlap * overlap
@@ -81,7 +85,7 @@ class MatchSelector:
 
 def word_overlap(asked: frozenset[str], names: Sequence[str]) -> float:
     """Return the share of the names' distinct stemmed words that occur in the question, [0, 1]."""
-    named = frozenset[str]().union(*(_words(name) for name in names))
+    named: set[str] = set().union(*map(_words, names))
     return len(named & asked) / len(named) if named else 0.0
 
 

@@ -91,19 +91,20 @@ class _Atlas:
         self._store = store
         self._fan_out = fan_out
         self._types: dict[str, int] = {}
+        self._has_vector: list[bool] = []  # of each row of type_vectors
 
     def visit(self, uris: Sequence[str]) -> None:
         new = sorted(set(uris) - self.steps.keys())
         if not new:
             return
         found: dict[str, set[tuple[str, str, str]]] = {uri: set() for uri in new}
-        for edge in self._store.relations(new):
-            if edge.source == edge.target:
+        for source, stored, target in self._store.relations(new):
+            if source == target:
                 continue
-            if edge.source in found:
-                found[edge.source].add((edge.target, edge.type, edge.type))
-            if edge.target in found:
-                found[edge.target].add((edge.source, mirror_type(edge.type), edge.type))
+            if source in found:
+                found[source].add((target, stored, stored))
+            if target in found:
+                found[target].add((source, mirror_type(stored), stored))
         walked = [sorted(edges)[: self._fan_out] for edges in found.values()]
         steps = [step for some in walked for step in some]
         self._learn_types(steps)
@@ -119,9 +120,9 @@ class _Atlas:
         wanted = sorted({name for step in steps for name in step[1:]} - self._types.keys())
         if wanted:
             more = self._store.relation_vectors(wanted)
-            self._types.update(
-                zip(wanted, range(len(self._types), len(self._types) + len(wanted)), strict=True)
-            )
+            first = len(self._types)
+            self._types.update(zip(wanted, range(first, first + len(wanted)), strict=True))
+            self._has_vector += (~np.isnan(more[:, 0])).tolist()
             self.type_vectors = np.concatenate([self.type_vectors, more])
 
     def _type(self, relation: str, stored: str) -> int:
@@ -129,7 +130,7 @@ class _Atlas:
         types.
         """
         walked = self._types[relation]
-        return self._types[stored] if np.isnan(self.type_vectors[walked, 0]) else walked
+        return walked if self._has_vector[walked] else self._types[stored]
 
 
 @dataclass(slots=True)
@@ -155,7 +156,7 @@ class _Tree:
         _, neighbour, walked, parent, place, score = min(self.options)
         total, count = self.walked[parent]
         relation = atlas.type_vectors[atlas.steps[self.nodes[parent].uri].types[place]]
-        known = not np.isnan(relation[0])
+        known = relation[0] == relation[0]  # not NaN
         self.walked.append((total + relation, count + 1) if known else (total, count))
         self.nodes.append(GrownNode(neighbour, score, parent, walked))
 

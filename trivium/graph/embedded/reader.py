@@ -359,26 +359,26 @@ def aliases(connection: Connection) -> list[str]:
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
     """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
     rows = connection.execute(
+        # Distinct ones are found and sorted in Python, which takes less time than in SQLite.
         """
         WITH asked AS MATERIALIZED (
             SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value WHERE n.leads_to IS NULL
         ), titles AS MATERIALIZED (
-            SELECT id FROM asked UNION SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+            SELECT id FROM asked UNION ALL SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
         ), touching AS (
             SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON source_id = t.id
-            UNION
+            UNION ALL
             SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON target_id = t.id
         )
-        SELECT DISTINCT es.uri, k.type, et.uri
+        SELECT es.uri, k.type, et.uri
         FROM touching AS r JOIN name AS s ON s.id = r.source_id JOIN name AS t ON t.id = r.target_id
         JOIN name AS es ON es.id = coalesce(s.leads_to, s.id)
         JOIN name AS et ON et.id = coalesce(t.leads_to, t.id)
         JOIN relation_type AS k ON k.id = r.type_id
-        ORDER BY es.uri, k.type, et.uri
         """,
         [as_json(entities)],
     )
-    return [RelationEdge(*row) for row in rows]
+    return list(map(RelationEdge._make, sorted(set(rows))))
 
 
 def chunk_uris(connection: Connection) -> list[str]:

@@ -55,44 +55,37 @@ def nearest(
         wanted.pop(Label.PAGE, None)  # pages are entities too: return each node once
     found: list[Found] = []
     for label in wanted:
-        nodes = indexes.topology.nodes[label]
-        rows = _candidates(indexes, label, nodes, vector, k, exact=exact, limit=limits.get(label))
-        rows, scores = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
-        found.extend(
-            map(Found, repeat(label), rows.tolist(), nodes.uris.take(rows.tolist()), scores.tolist())
-        )
+        ordered = _nearest(indexes, label, vector, k, exact=exact, limit=limits.get(label))
+        rows, scores = (numbers[: max(k, 0)].tolist() for numbers in ordered)
+        uris = indexes.topology.nodes[label].uris.take(rows)
+        found.extend(map(Found, repeat(label), rows, uris, scores))
     if len(wanted) > 1:
         found.sort(key=lambda node: rank_key(node.score, node.uri))
     return found[: max(k, 0)]
 
 
-def _candidates(
-    indexes: IndexSnapshot,
-    label: Label,
-    nodes: Nodes,
-    vector: Vectors,
-    k: int,
-    *,
-    exact: bool,
-    limit: Limit | None,
-) -> Rows:
-    """Return rows that include the k nearest nodes. The last few results are cached, since several retrievers ask for
-    the same.
+def _nearest(
+    indexes: IndexSnapshot, label: Label, vector: Vectors, k: int, *, exact: bool, limit: Limit | None
+) -> tuple[Rows, Floats]:
+    """Return the rows of at least the k nearest nodes, as far as there are so many, in order, and their cosines. The
+    last few results are cached, since several retrievers ask for the same.
     """
     if k <= 0:
-        return np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=np.int64), np.empty(0)
     asked = max(k, FEW if indexes.scans(label) or k <= FEW else INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
     # queries.
     key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
-    rows = indexes.searches.find(None, [key]).get(key)
-    if rows is None:
+    known = indexes.searches.find(None, [key]).get(key)
+    if known is None:
+        nodes = indexes.topology.nodes[label]
         if limit is None:
             rows = _find_candidates(indexes, label, nodes, vector, asked, exact=exact)
         else:
             rows = _find_among(indexes, label, nodes, vector, asked, limit.rows, exact=exact)
-        indexes.searches.put(None, {key: rows})
-    return rows
+        known = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), asked)
+        indexes.searches.put(None, {key: known})
+    return known
 
 
 def _find_candidates(
@@ -182,24 +175,24 @@ def expand_nearest(
 
 def keyword_hits(
     indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[list[float], Rows]:
+) -> tuple[Floats, Rows]:
     """Return BM25 scores and rows of about the k best chunks by keywords, and of some more, unordered. ``frequency``
     returns document frequencies of terms.
     """
     scores, numbers = indexes.keywords.search(terms, k)
     rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
     there = rows >= 0
-    known = [score for score, still in zip(scores, there.tolist(), strict=True) if still], rows[there]
+    known = np.array(scores, dtype=np.float64)[there], rows[there]
     added = indexes.added_chunks()
     if not len(added) or k <= 0:
         return known
     more, added = score_words(indexes, added, terms, frequency)
-    return known[0] + more, np.concatenate([known[1], added])
+    return np.concatenate([known[0], more]), np.concatenate([known[1], added])
 
 
 def score_words(
     indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[list[float], Rows]:
+) -> tuple[Floats, Rows]:
     """Return BM25 scores, computed as in the keyword index, and rows of the chunks that contain some of the terms."""
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
@@ -207,43 +200,26 @@ def score_words(
     statistics = TermStatistics(len(topology.terms), topology.mean_terms, frequency(wanted))
     scores = keyword_scores(counts, statistics)
     some = np.flatnonzero((counts.text + counts.headings).sum(axis=1))
-    return scores[some].tolist(), rows[some]
+    return scores[some], rows[some]
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
     """Return the cosines of chunks and of their sections, pages and entities, NaN where undefined."""
-    topology, matrix = indexes.topology, indexes.matrix
-    nodes = topology.nodes
-    rows = nodes[Label.CHUNK].uris.find_all(uris)
-    present = np.flatnonzero(rows >= 0)
-    row = rows[present]
-    views = np.full((4, len(uris)), np.nan)
-    if len(row):
-        page, section = topology.page[row], topology.section[row]
-        views[0, present] = matrix.cosines(nodes[Label.CHUNK].vector[row], vector)
-        views[2, present] = of_page = _shared(indexes, nodes[Label.PAGE].vector[page], vector)
-        of_section = np.where(section < 0, -1, section)
-        sections = nodes[Label.SUBCHAPTER].vector
-        vectors = sections[of_section] if len(sections) else np.full(len(row), -1, dtype=np.int64)
-        vectors = np.where(section < 0, -1, vectors)
-        views[1, present] = np.where(section < 0, of_page, _shared(indexes, vectors, vector))
-        views[3, present] = _best_cited(indexes, row, vector)
-    return Similarities(*views)
+    from trivium.graph.embedded.similarity_loops import highest, rows_to_compare  # loads numba
 
-
-def _best_cited(indexes: IndexSnapshot, chunks: Rows, vector: Vectors) -> Floats:
-    """Return the highest cosine among the entities that each chunk cites."""
-    entities, counts = indexes.topology.cites.rows(chunks)
-    scores = _shared(indexes, indexes.topology.nodes[Label.ENTITY].vector[entities], vector)
-    best = np.full(len(chunks), np.nan)
-    citing = np.flatnonzero(counts)
-    if len(citing):
-        starts = (np.cumsum(counts) - counts)[citing]
-        best[citing] = np.fmax.reduceat(scores, starts)
-    return best
-
-
-def _shared(indexes: IndexSnapshot, vectors: Rows, vector: Vectors) -> Floats:
-    """Return the cosines of matrix rows, reading each distinct row once."""
-    distinct, back = np.unique(vectors, return_inverse=True)
-    return indexes.matrix.cosines(distinct, vector)[back]
+    topology, nodes, count = indexes.topology, indexes.topology.nodes, len(uris)
+    rows, starts = rows_to_compare(
+        nodes[Label.CHUNK].uris.find_all(uris),
+        topology.page,
+        topology.section,
+        topology.cites.indptr,
+        topology.cites.indices,
+        nodes[Label.CHUNK].vector,
+        nodes[Label.PAGE].vector,
+        nodes[Label.SUBCHAPTER].vector,
+        nodes[Label.ENTITY].vector,
+    )
+    # A page or an entity of several chunks is compared as often: that takes less than finding out which they are.
+    cosines = indexes.matrix.cosines(rows, vector)
+    chunk, section, page = cosines[: 3 * count].reshape(3, count)
+    return Similarities(chunk, section, page, highest(cosines[3 * count :], starts))

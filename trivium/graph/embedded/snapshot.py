@@ -47,9 +47,10 @@ from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, re
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
-from trivium.graph.records import Progress, Vectors, WaitingTexts
+from trivium.graph.records import Floats, Progress, Vectors, WaitingTexts
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
@@ -111,8 +112,10 @@ class IndexSnapshot:
     """The vectors of scanned labels in the files of ``base``."""
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
-    searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
-    """Cache of vector searches: rows that include the neighbours. Several retrievers ask for the same."""
+    searches: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
+        default_factory=lambda: LruCache(_SEARCHES), repr=False
+    )
+    """Cache of vector searches: rows in order, and their cosines. Several retrievers ask for the same."""
 
     conditions: LruCache[Condition, Allowed] = field(
         default_factory=lambda: LruCache(_CONDITIONS), repr=False
@@ -128,6 +131,8 @@ class IndexSnapshot:
     """The vectors of pictures, once loaded."""
     waiting: list[WaitingTexts] = field(default_factory=list, repr=False)
     """How many texts wait to be embedded, once read."""
+    embedder: list[EmbedderIdentity | None] = field(default_factory=list, repr=False)
+    """The embedder of the store, once read."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
     """Cache of the vectors (d,) of relation types."""
 

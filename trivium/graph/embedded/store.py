@@ -43,6 +43,7 @@ from trivium.graph.embedded.vectors import (
 from trivium.graph.embedded.within import EmbeddedWithin
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.nearness import best
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
@@ -62,7 +63,6 @@ from trivium.graph.records import (
     Vectors,
     WaitingTexts,
     WriteReport,
-    rank_key,
 )
 from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import Hop, Label
@@ -213,8 +213,14 @@ class EmbeddedStore:
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        with self._database.reading() as connection:
-            return read_embedder(connection)
+        if not self._database.fixed:
+            with self._database.reading() as connection:
+                return read_embedder(connection)
+        known = self._current().embedder
+        if not known:
+            with self._database.reading() as connection:
+                known.append(read_embedder(connection))
+        return known[0]
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._database.writing() as connection:
@@ -383,9 +389,7 @@ class EmbeddedStore:
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         indexes = self._current()
         scores, rows = search.keyword_hits(indexes, terms, k, partial(document_frequency, self._database))
-        uris = indexes.topology.nodes[Label.CHUNK].uris.take(rows.tolist())
-        ranked = sorted(zip(scores, uris, strict=True), key=lambda pair: rank_key(*pair))
-        return [uri for _, uri in ranked[: max(k, 0)]]
+        return indexes.topology.nodes[Label.CHUNK].uris.take(best(rows, scores, k)[0].tolist())
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
         indexes = self._current()

@@ -266,17 +266,18 @@ class Matrix:
         cosine does not depend on what else is asked for.
         """
         if len(self.vectors.lower) == 0:
-            scores = dots(self.vectors.upper, vector, rows)
-        else:
-            scores = np.empty(len(rows))
-            for chosen, vectors, places in self.vectors.split(rows):
-                scores[chosen] = dots(vectors, vector, places)
-        return np.clip(scores, -1.0, 1.0, out=scores)
+            return dots(self.vectors.upper, vector, rows, limit=1.0)
+        scores = np.empty(len(rows))
+        for chosen, vectors, places in self.vectors.split(rows):
+            scores[chosen] = dots(vectors, vector, places, limit=1.0)
+        return scores
 
     def gather(self, rows: Rows) -> Vectors:
         """Return vectors (n, d), NaN for row -1."""
-        gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         present = rows >= 0
+        if present.all():
+            return self.vectors.take(rows)
+        gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         gathered[present] = self.vectors.take(rows[present])
         return gathered
 

@@ -19,8 +19,9 @@ from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.states import current_state
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
+from trivium.graph.nearness import best
 from trivium.graph.protocols import SearchStore
-from trivium.graph.records import Floats, Neighbour, Reached, Vectors, rank_key
+from trivium.graph.records import Floats, Neighbour, Reached, Vectors
 from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 from trivium.graph.within import Within
@@ -90,10 +91,7 @@ class EmbeddedWithin(Within):
             )
         else:
             scores, rows = _ask_index(indexes, allowed, terms, k, partial(document_frequency, self._database))
-        uris = indexes.topology.nodes[Label.CHUNK].uris
-        found = zip(scores, uris.take(rows.tolist()), strict=True)
-        ranked = sorted(found, key=lambda pair: rank_key(*pair))
-        return [uri for _, uri in ranked[:k]]
+        return indexes.topology.nodes[Label.CHUNK].uris.take(best(rows, scores, k)[0].tolist())
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
         indexes, allowed = self._state()
@@ -183,7 +181,7 @@ def _ask_index(
     terms: Sequence[str],
     k: int,
     frequency: Callable[[Sequence[str]], Floats],
-) -> tuple[list[float], Rows]:
+) -> tuple[Floats, Rows]:
     """Return scores and rows of about the k best matching chunks by the keyword index, and some more. The index is
     queried for increasingly many chunks until enough of them match.
     """
@@ -192,5 +190,5 @@ def _ask_index(
         scores, rows = search.keyword_hits(indexes, terms, count, frequency)
         fits = allowed.mask[rows]
         if np.count_nonzero(fits) >= k or len(rows) < count:
-            return [score for score, fit in zip(scores, fits.tolist(), strict=True) if fit], rows[fits]
+            return scores[fits], rows[fits]
         count *= 4

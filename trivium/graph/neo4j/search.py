@@ -312,4 +312,4 @@ def _clipped(cosine: float) -> float:
 def _products(embeddings: Sequence[Sequence[float]], vector: Vectors) -> Floats:
     """Return the cosines of unit vectors with a unit vector, summed in double precision."""
     values = np.array(embeddings, dtype=np.float64).reshape(len(embeddings), vector.size)
-    return np.clip(dots(values, vector), -1.0, 1.0)
+    return dots(values, vector, limit=1.0)

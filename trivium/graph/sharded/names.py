@@ -111,7 +111,7 @@ def with_links_to(pages: Sequence[PageGraph], uris: Mapping[str, str]) -> list[P
 
 def _resolved(page: PageGraph, uris: Mapping[str, str]) -> PageGraph:
     relations = (
-        replace(edge, source=uris.get(edge.source, edge.source), target=uris.get(edge.target, edge.target))
+        edge._replace(source=uris.get(edge.source, edge.source), target=uris.get(edge.target, edge.target))
         for edge in page.relations
     )
     return replace(

@@ -52,8 +52,7 @@ class NodeVectors:
         """Return the cosines of a unit vector with rows (n,), in double precision; NaN for row -1 and rows without a
         vector.
         """
-        scores = dots(self.matrix, vector, rows)
-        return np.clip(scores, -1.0, 1.0, out=scores)
+        return dots(self.matrix, vector, rows, limit=1.0)
 
     def candidates(self, vector: Vectors, k: int) -> Rows:
         """Return rows that include the k nearest."""
