@@ -49,6 +49,14 @@ def test_products_are_clipped_and_of_no_row_not_a_number() -> None:
         dots(rows, np.array([1.0]), np.array([4]))
 
 
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_vector_of_another_length_is_refused(width: int) -> None:
+    """The compiled loop would read what lies behind the row."""
+    with pytest.raises(ValueError, match=r"got \(2, 2\) and"):
+        dots(np.ones((2, 2)), np.ones(width))
+    assert dots(np.empty((0, 0)), np.ones(width)).tolist() == []
+
+
 @pytest.mark.parametrize("inner", [1, 2, 3, 4, 5, 157])
 def test_a_row_of_a_product_depends_on_its_row_only(inner: int) -> None:
     generator = np.random.default_rng(7)

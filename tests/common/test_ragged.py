@@ -22,3 +22,10 @@ def test_every_place_of_every_range_is_there(ranges: list[tuple[int, int]]) -> N
 def test_a_range_of_a_damaged_file_is_refused() -> None:
     with pytest.raises(ValueError, match="negative"):
         expand_ranges(np.array([0, 3]), np.array([2, -1]))
+
+
+@pytest.mark.parametrize("starts", [[], [0], [0, 1, 2]])
+def test_each_start_has_a_length(starts: list[int]) -> None:
+    """The compiled loop would read what lies behind the shorter array."""
+    with pytest.raises(ValueError, match="equally many"):
+        expand_ranges(np.array(starts, dtype=np.int64), np.array([1, 2]))

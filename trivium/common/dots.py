@@ -16,7 +16,7 @@ def dots(
 ) -> Floats:
     """Compute the dot product of each row (n, d) with a vector (d,) in double precision. With ``places`` (p,) only for
     the rows with these numbers, NaN for -1. Products are clipped to ``limit`` from 0, such as 1 for cosines. Raises
-    IndexError for a row that does not exist.
+    IndexError for a row that does not exist, and ValueError unless rows, if any, are as long as the vector.
 
     A result depends only on its row and the vector. BLAS (``@``, ``np.vecdot``) does not guarantee that: the order of
     its additions may depend on the number of rows and threads and on memory alignment. Its threads also spend
@@ -27,6 +27,8 @@ def dots(
     """
     from trivium.common.row_sums import add_dots  # loads numba, see trivium.common.compiled
 
+    if len(rows) and rows.shape[1:] != vector.shape:
+        raise ValueError(f"expected rows (n, d) and a vector (d,), got {rows.shape} and {vector.shape}")
     if places is None:
         places = np.arange(len(rows))
     numbers = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)

@@ -38,8 +38,9 @@ def own_chunk_ranges(pages: Integers, entities: int) -> Integers:
 
 
 def expand_ranges(starts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
-    """Expand ranges of consecutive places, given by their starts and lengths: return the index of the range and the
-    place, for all places of all ranges.
+    """Expand ranges of consecutive places, given by their starts (n,) and lengths (n,): return the index of the range
+    (p,) and the place (p,), for all p places of all ranges. Raises ValueError for a length below 0, and unless there
+    are as many starts as lengths.
 
     >>> of, places = expand_ranges(np.array([5, 0]), np.array([2, 3]))
     >>> of.tolist(), places.tolist()

@@ -10,7 +10,9 @@ from trivium.common.compiled import compiled
 
 @compiled
 def expand(starts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
-    """See :func:`trivium.common.ragged.expand_ranges`. Raises ValueError for a length below 0."""
+    """See :func:`trivium.common.ragged.expand_ranges`."""
+    if len(starts) != len(lengths):
+        raise ValueError("starts and lengths must be equally many")
     count = 0
     for length in lengths:
         if length < 0:
