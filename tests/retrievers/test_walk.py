@@ -26,8 +26,8 @@ HOPS = [
 
 
 def seeds_by_uri(query: Query, settings: WalkSettings) -> dict[str, float]:
-    graph = query.store.adjacency()
-    nodes, masses = walk_seeds(query, graph, settings)
+    graph = query.adjacency
+    nodes, masses = walk_seeds(query, settings)
     names = [*graph.chunks, *graph.entities]
     return {names[node]: mass for node, mass in zip(nodes.tolist(), masses.tolist(), strict=True)}
 

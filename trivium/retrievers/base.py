@@ -155,7 +155,9 @@ class Query:
 
     @property
     def named_rows(self) -> NDArray[np.int64]:
-        """Numbers of the named entities that are in the graph of the walk, in order of appearance."""
+        """The numbers (n,) of the named entities among the entities of the graph of the walk, in order of appearance.
+        Entities that are not in it are left out.
+        """
 
         def find() -> NDArray[np.int64]:
             rows = self.adjacency.entity_rows

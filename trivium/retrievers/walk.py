@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError
-from trivium.graph.records import Adjacency, Floats, Neighbour
+from trivium.graph.records import Floats, Neighbour
 from trivium.graph.schema import Label
 from trivium.retrievers.base import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 
@@ -75,7 +75,7 @@ class WalkRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
         graph = query.adjacency
-        chunks, mass = self._solution(query, graph)
+        chunks, mass = self._solution(query)
         if graph.allowed is not None:
             allowed = graph.allowed[chunks]
             chunks, mass = chunks[allowed], mass[allowed]
@@ -87,7 +87,7 @@ class WalkRetriever:
 
     def prepare(self, query: Query) -> None:
         """Run the walk in advance; its result is cached in the query."""
-        self._solution(query, query.adjacency)
+        self._solution(query)
 
     def wider(self, times: int) -> WalkRetriever:
         """Start from ``times`` as many chunks, at a higher temperature, which gives distant seeds more weight, and
@@ -106,18 +106,18 @@ class WalkRetriever:
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         from trivium.retrievers.push import masses_at  # loads numba, see trivium.common.compiled
 
-        reached, mass = self._solution(query, query.adjacency)
+        reached, mass = self._solution(query)
         return masses_at(reached, mass, query.chunk_rows(chunks))
 
-    def _solution(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows of the chunks that the walker visits, and their masses."""
-        return query.memoize(self, lambda: self._solve(query, graph))
+    def _solution(self, query: Query) -> tuple[NDArray[np.int64], Floats]:
+        """Return the rows (n,) of the chunks that the walker visits, ascending, and their masses (n,)."""
+        return query.memoize(self, lambda: self._solve(query))
 
-    def _solve(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
+    def _solve(self, query: Query) -> tuple[NDArray[np.int64], Floats]:
         from trivium.retrievers.push import settled  # loads numba, see trivium.common.compiled
 
-        nodes, masses = walk_seeds(query, graph, self.settings)
-        settings = self.settings
+        graph, settings = query.adjacency, self.settings
+        nodes, masses = walk_seeds(query, settings)
         nodes, masses = settled(
             graph.indptr,
             graph.indices,
@@ -132,13 +132,14 @@ class WalkRetriever:
         return nodes[:count], masses[:count]
 
 
-def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
-    """Return the start nodes of the walk (s,), distinct, and their masses (s,), which sum to 1.
+def walk_seeds(query: Query, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
+    """Return the start nodes (s,) of the walk in the query's graph, distinct, and their masses (s,), which sum to 1.
 
     Both are empty when no chunk or entity of the graph matches the question. If only chunks or only entities match,
     these get all of the mass.
     """
-    chunks, of_chunks = _NOWHERE
+    graph = query.adjacency
+    chunks, of_chunks = np.empty(0, dtype=np.int64), np.empty(0)
     if settings.entity_share < 1:  # otherwise no vector is needed
         near = query.closest_chunks(settings.seed_chunks)
         chunks = query.chunk_rows([one.uri for one in near])
@@ -161,9 +162,6 @@ def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[
     some = masses > 0
     nodes, masses = nodes[some], masses[some]
     return nodes, masses / masses.sum() if len(masses) else masses
-
-
-_NOWHERE: tuple[NDArray[np.int64], Floats] = np.empty(0, dtype=np.int64), np.empty(0)
 
 
 def softmax(near: Sequence[Neighbour], temperature: float) -> Floats:

@@ -159,7 +159,7 @@ def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query) -> None:
     row = graph.chunk_rows.get(goal)
     if row is None:
         return
-    nodes, masses = walk_seeds(query, graph, WalkSettings())
+    nodes, masses = walk_seeds(query, WalkSettings())
     seeds = dict(zip(nodes.tolist(), masses.tolist(), strict=True))
     entities = {node: mass for node, mass in seeds.items() if node >= len(graph.chunks)}
     for starts in (seeds, entities):
