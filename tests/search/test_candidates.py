@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,12 +15,16 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
+from trivium.common.arrays import Floats
+from trivium.common.beside import Beside
 from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.table import Table
 from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
+from trivium.retrievers.base import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.vector import VectorSettings
+from trivium.search.asking import of_each
 from trivium.search.candidates import gather
 
 COSINES = {
@@ -135,6 +139,61 @@ def test_when_one_of_them_fails_its_error_comes_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(store, "keyword_search", broken)
     with pytest.raises(StoreError, match="no words today"):
         gather(ask(store, TEXT), make_retrievers())
+
+
+@pytest.mark.parametrize(
+    ("names", "signals", "handed_over"),
+    [
+        (["page", "entity"], False, 0),
+        (["page", "lexical"], False, 1),
+        (["page", "walk"], False, 1),
+        (["page", "entity"], True, 2),
+        (list(RETRIEVERS), True, 2),
+    ],
+)
+def test_only_what_there_is_to_do_is_handed_to_another_thread(
+    names: list[str], signals: bool, handed_over: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words while the question is embedded; then retrievers that start from the nearest chunks, and walks."""
+    begun: list[Callable[[], object]] = []
+    monkeypatch.setattr(Beside, "begin", lambda _, work: bool(begun.append(work)))
+    gather(ask(store_of(SOLAR, COSINES), TEXT), make_retrievers(names=names), signals=signals)
+    assert len(begun) == handed_over
+
+
+def test_what_prepares_later_work_needs_no_retriever_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[str] = []
+    monkeypatch.setattr(Beside, "begin", lambda _, work: bool(work()))
+    with Beside() as beside:
+        of_each(ask(MemoryStore()), {}, lambda _: None, beside, then=lambda: prepared.append("walks"))
+    assert prepared == ["walks"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_retriever_may_return_nothing_or_a_chunk_twice(complete: bool) -> None:
+    """The later place of two counts."""
+
+    class Own:
+        def __init__(self, name: str, found: list[Candidate]) -> None:
+            self.name, self._found = name, found
+
+        def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+            return self._found
+
+        def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+            return np.arange(len(chunks), dtype=np.float64)
+
+    mars, moon = "Mars#chunk-1", "Phobos#chunk-1"
+    twice = [Candidate(mars, 3.0, "Mars"), Candidate(moon, 2.0), Candidate(mars, 1.0, "Sun")]
+    retrievers = {"none": Own("none", []), "twice": Own("twice", twice)}
+    table = gather(ask(store_of(SOLAR, COSINES), TEXT), retrievers, complete=complete)
+    assert table.chunks == (mars, moon)
+    assert table.ranks.tolist() == [[0, 3], [0, 2]]
+    assert table.source_nodes == ({"twice": "Sun"}, {"twice": ""})
+    expected = [[0, 0], [1, 1]] if complete else [[np.nan, 1], [np.nan, 2]]
+    np.testing.assert_array_equal(table.raw, expected)
+    empty = gather(ask(store_of(SOLAR, COSINES), TEXT), {"none": Own("none", [])}, complete=complete)
+    assert (empty.chunks, empty.raw.shape, empty.ranks.shape) == ((), (0, 1), (0, 1))
 
 
 def test_what_is_remembered_is_made_once_however_many_ask() -> None:

@@ -31,26 +31,27 @@ def of_each(
 ) -> dict[str, T]:
     """Call ``ask`` for every retriever and return the answers in the retrievers' order.
 
-    With a remote store all retrievers run concurrently. With a local one, an idle thread asks the ``others``, if any,
-    and then calls ``then`` to prepare later work, while the calling thread asks the rest.
+    With a remote store all retrievers run concurrently. With a local one, an idle thread, if there is one, asks the
+    ``others`` and then calls ``then`` to prepare later work, while the calling thread asks the rest. Without either,
+    nothing is handed over.
     """
     if query.store.remote:
         return _at_once(retrievers, ask)
     answers = Memo()
+    apart = [name for name in retrievers if name in others]
 
     def answer(name: str) -> T:
         return answers.of(name, lambda: ask(retrievers[name]))
 
     def elsewhere() -> None:
-        for name in retrievers:
-            if name in others:
-                answer(name)
+        for name in apart:
+            answer(name)
         then()
 
-    if others:
+    if apart or then is not nothing:
         beside.begin(elsewhere)
     for name in retrievers:
-        if name not in others:
+        if name not in apart:
             answer(name)
     return {name: answer(name) for name in retrievers}
 

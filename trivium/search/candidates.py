@@ -144,7 +144,8 @@ def _retrieved(
 
     # The embedder takes longer and does not need Python's lock: this thread should not have to wait for another to
     # begin it, nor to be woken when it has ended.
-    beside.begin(ask_words)
+    if of_words or signals:
+        beside.begin(ask_words)
     for question in [query] if recall is None else [query, recall]:
         question.vector  # noqa: B018 - so that no retriever seems to take that long
     ask_words()
