@@ -30,6 +30,13 @@ LAYOUT = Layout(
 )
 
 
+def test_of_views_of_one_name_the_first_is_meant() -> None:
+    """A retriever of one's own may be called like a signal."""
+    assert Layout(retrievers=("vector", "phrase"), signals=("before", "phrase")).places(
+        ["phrase", "before"]
+    ) == [1, 2]
+
+
 def table(columns: tuple[str, ...] = LAYOUT.retrievers, seed: int = 0, n: int = 4) -> Table:
     """Candidates with scores drawn at random; the second is in no list."""
     generator = np.random.default_rng(seed)

@@ -71,12 +71,12 @@ class Layout:
         return (*self.retrievers, *self.signals)
 
     def places(self, views: Sequence[str]) -> list[int]:
-        """Return the places of some of its views."""
+        """Return the places of some of its views among all. Raises KeyError for a view that it does not have."""
         return [self._place[view] for view in views]
 
     @cached_property
     def _place(self) -> dict[str, int]:
-        return {view: place for place, view in enumerate(self.views)}
+        return {view: place for place, view in reversed([*enumerate(self.views)])}  # the first of equal names
 
     @cached_property
     def columns(self) -> list[tuple[str, str]]:
