@@ -15,7 +15,7 @@ from trivium.graph.moves import Moves
 T = TypeVar("T")
 
 REMEMBERED = 100_000
-"""Rows of one table that are remembered at most; then all are dropped."""
+"""Rows, and strings, of one table that are remembered at most; then all are dropped."""
 
 
 class StringParts(NamedTuple):
@@ -30,8 +30,8 @@ class StringParts(NamedTuple):
 class StringTable(Sequence[str]):
     """Sorted, distinct strings. UTF-8 sorts like code points, so a row number is a place in their order.
 
-    The rows found last are remembered: what was shown is likely to be asked for next. Strings that come later are kept
-    beside the others, so that what is there is not copied.
+    The rows found and the strings read last are remembered: what was shown is likely to be asked for next. Strings that
+    come later are kept beside the others, so that what is there is not copied.
     """
 
     def __init__(self, blob: bytes | memoryview, offsets: Rows) -> None:

@@ -103,7 +103,7 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
 
 
 def _of_places(chunks: Sequence[str], titles: Sequence[str], cosines: Floats) -> Signals:
-    """Features of a chunk's position, its page, whose title is given, and its adjacent chunks."""
+    """Features (n,) of the positions, pages and adjacent chunks of n chunks on the pages ``titles`` (n,)."""
     n = len(chunks)
     numbers = []
     at: dict[tuple[str, int], int] = {}

@@ -25,6 +25,7 @@ _OF_PAIRS = (
     "linked_union",
     "union",
 )
+"""The signals that :func:`~trivium.retrievers.link_loops.best_of_pairs` returns, in its order."""
 
 Rows = NDArray[np.int64]
 
@@ -37,8 +38,9 @@ def of_links(
     lexical: Floats,
     mentioned: Floats,
 ) -> dict[str, Floats]:
-    """Return the link-based signals of chunks on the pages ``titles``. ``cosines`` and ``lexical`` (n,) are their
-    scores. ``mentioned`` (n, t) holds each term's share of the question where the chunk contains it, else 0.
+    """Return the link-based signals (n,) of n chunks. ``titles`` (n,) are those of their pages, ``cosines`` and
+    ``lexical`` (n,) their scores. ``mentioned`` (n, t) holds each term's share of the question where the chunk contains
+    it, else 0.
     """
     graph = query.adjacency
     offset = len(graph.chunks)

@@ -367,7 +367,7 @@ class Searcher:
     def _check_embedded(self, store: SearchStore, only: str | None) -> None:
         if store.embedder is None and only != _LEXICAL:
             raise NotEmbeddedError(
-                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
+                f"nothing in {store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
                 " alone (--retriever lexical)"
             )
 

@@ -67,8 +67,8 @@ def nearest(
 def _nearest(
     indexes: IndexSnapshot, label: Label, vector: Vectors, k: int, *, exact: bool, limit: Limit | None
 ) -> tuple[Rows, Floats]:
-    """Return the rows of at least the k nearest nodes, as far as there are so many, in order, and their cosines. The
-    last few results are cached, since several retrievers ask for the same.
+    """Return the rows (n,) of at least the k nearest nodes, as far as there are so many, in order, and their cosines
+    (n,). The last few results are cached, since several retrievers ask for the same.
     """
     if k <= 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
@@ -176,8 +176,8 @@ def expand_nearest(
 def keyword_hits(
     indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
 ) -> tuple[Floats, Rows]:
-    """Return BM25 scores and rows of about the k best chunks by keywords, and of some more, unordered. ``frequency``
-    returns document frequencies of terms.
+    """Return BM25 scores (n,) and rows (n,) of about the k best chunks by keywords, and of some more, unordered.
+    ``frequency`` returns document frequencies of terms.
     """
     scores, numbers = indexes.keywords.search(terms, k)
     rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
@@ -193,7 +193,9 @@ def keyword_hits(
 def score_words(
     indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
 ) -> tuple[Floats, Rows]:
-    """Return BM25 scores, computed as in the keyword index, and rows of the chunks that contain some of the terms."""
+    """Return BM25 scores (n,), computed as in the keyword index, and rows (n,) of the chunks that contain some of the
+    terms.
+    """
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
     topology = indexes.topology
@@ -204,7 +206,7 @@ def score_words(
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
-    """Return the cosines of chunks and of their sections, pages and entities, NaN where undefined."""
+    """Return the cosines of chunks and of their sections, pages and entities (n,) each, NaN where undefined."""
     from trivium.graph.embedded.similarity_loops import highest, rows_to_compare  # loads numba
 
     topology, nodes, count = indexes.topology, indexes.topology.nodes, len(uris)

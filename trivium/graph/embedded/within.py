@@ -182,8 +182,8 @@ def _ask_index(
     k: int,
     frequency: Callable[[Sequence[str]], Floats],
 ) -> tuple[Floats, Rows]:
-    """Return scores and rows of about the k best matching chunks by the keyword index, and some more. The index is
-    queried for increasingly many chunks until enough of them match.
+    """Return scores (n,) and rows (n,) of about the k best matching chunks by the keyword index, and some more. The
+    index is queried for increasingly many chunks until enough of them match.
     """
     count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows))
     while True:
