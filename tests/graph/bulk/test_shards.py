@@ -213,6 +213,11 @@ def test_a_document_of_two_shards_is_refused(tmp_path: Path) -> None:
         export(joined(*stores), tmp_path)
 
 
+def test_it_takes_a_process_to_write_files(shards: Path, tmp_path: Path) -> None:
+    with open_store(shards) as store, pytest.raises(ConfigurationError, match="at least 1, got 0"):
+        export_store(store, tmp_path / "files", workers=0)
+
+
 def test_one_store_is_not_shared_out(tmp_path: Path) -> None:
     """Nor is anything made."""
     with EmbeddedStore.create(tmp_path / "store") as store:

@@ -65,27 +65,27 @@ def export_store(
     own (None: as many as there are cores, where it is worth their start), or by tasks of the Ray cluster at the address
     ``ray``. Scripts that use processes need ``if __name__ == "__main__":``.
 
-    Raises ConfigurationError if the process of a shard, or the cluster, fails, and if a store without shards is to be
-    written on a cluster.
+    Raises ConfigurationError if the process of a shard, or the cluster, fails, if a store without shards is to be
+    written on a cluster, and for fewer than one worker.
     """
-    shards = len(shards_of(store))
-    if workers is None:
-        passages = sum(shard.info().nodes[Label.CHUNK] for shard in shards_of(store))
-        workers = 1 if passages < _FEW else os.cpu_count() or 1
+    shards = shards_of(store)
     if ray is not None:
         check_address(ray)
-        if shards == 1:
+        if len(shards) == 1:
             raise ConfigurationError(
                 f"{store.location} has no shards that a cluster could share out: leave out --ray, or split it first"
                 " (trivium shards split)"
             )
-    if ray is None and (workers == 1 or shards == 1):
+    processes = _worth_starting(shards) if workers is None else workers
+    if processes < 1:
+        raise ConfigurationError(f"workers must be at least 1, got {workers}")
+    if ray is None and (processes == 1 or len(shards) == 1):
         return export(store, folder, progress=progress)
     location, out = Path(store.location).absolute(), Path(folder).absolute()
     work = Work(folder=out, cwd=str(Path.cwd()), limits=DEFAULT_LIMITS, chunker=BLOCKS)
     with ExitStack() as stack:
         if ray is None:
-            pool = PartPool(work, workers)
+            pool = PartPool(work, processes)
             stack.callback(pool.close)
             run = partial(_in_processes, pool, location)
         else:
@@ -94,6 +94,13 @@ def export_store(
             cluster = stack.enter_context(on_cluster(ray, work))
             run = partial(_on_cluster, cluster, location, store)
         return export(store, folder, progress=progress, run=run)
+
+
+def _worth_starting(shards: Sequence[GraphStore]) -> int:
+    """Return how many processes write the files of shards sooner than one."""
+    if len(shards) == 1 or sum(shard.info().nodes[Label.CHUNK] for shard in shards) < _FEW:
+        return 1
+    return os.cpu_count() or 1
 
 
 def _in_processes(
