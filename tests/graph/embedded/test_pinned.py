@@ -58,3 +58,17 @@ def test_an_error_in_the_block_is_the_callers_own(store: EmbeddedStore) -> None:
     with pytest.raises(UnicodeEncodeError), store.pinned():
         "\udc80".encode()
     assert store.chunk_uris() == ["Mars#chunk-1"]
+
+
+def test_an_error_while_reading_comes_out_and_lets_other_threads_read(store: EmbeddedStore) -> None:
+    """An error of SQLite as one of this package, any other as it is."""
+    with store.pinned() as pinned, ThreadPoolExecutor(1) as threads:
+        database = pinned._database
+        with pytest.raises(ZeroDivisionError), database.reading():
+            _ = 1 // 0
+        with pytest.raises(StoreError, match="no such table"), database.reading() as connection:
+            connection.execute("SELECT * FROM absent")
+        # Another thread's turn, which would wait for ever, is asked for with a limit.
+        assert threads.submit(database._reading.acquire, timeout=5).result()
+        threads.submit(database._reading.release).result()
+        assert pinned.chunk_uris() == ["Mars#chunk-1"]
