@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
@@ -21,12 +23,16 @@ from tests.graph.bulk.shared_out import joined, shared_out
 from tests.graph.neo4j.database import expected
 from trivium.errors import ConfigurationError, StoreError
 from trivium.graph.bulk import export
+from trivium.graph.bulk.shard_parts import PAGES, ShardFiles
+from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.factory import open_store
 from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.sharded.store import ShardedStore
 from trivium.graph.shards import create_shards
-from trivium.index.sharding.export import export_store
+from trivium.index.sharding.export import ExportPart, export_store
+from trivium.index.sharding.work import Work
+from trivium.limits import DEFAULT_LIMITS
 from trivium.types import EmbedderIdentity
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
@@ -211,6 +217,22 @@ def test_a_document_of_two_shards_is_refused(tmp_path: Path) -> None:
         store.write([graph("Mars", [("red", [])])])
     with pytest.raises(StoreError, match="in one shard only, got 'Mars'"):
         export(joined(*stores), tmp_path)
+
+
+def test_a_process_without_room_says_what_to_do(
+    shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that writes the files of all shards does."""
+
+    def full(*_: object) -> Iterator[int]:
+        yield 1
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("trivium.index.sharding.export.write_shard", full)
+    work = Work(folder=tmp_path, cwd=str(tmp_path), limits=DEFAULT_LIMITS, chunker=BLOCKS)
+    part = ExportPart(shards, ShardFiles(0, tmp_path / "files"))
+    with pytest.raises(StoreError, match="make room and repeat the command"):
+        list(part.fill(work, PAGES))
 
 
 def test_it_takes_a_process_to_write_files(shards: Path, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ class ExportPart:
         return self.files.folder
 
     def fill(self, work: Work, step: str) -> Iterator[int]:  # noqa: ARG002 - of the protocol
-        """Do a step of :func:`trivium.graph.bulk.shard_parts.write_shard`."""
-        with open_store(self.store) as store:
+        """Do a step of :func:`trivium.graph.bulk.shard_parts.write_shard`. Raises StoreError where there is no room."""
+        with translated(self.folder), open_store(self.store) as store:
             yield from write_shard(store, self.files, step)
 
 
