@@ -229,6 +229,7 @@ def _best(found: Sequence[str], known: frozenset[str]) -> str | None:
     return ranked[0][0]
 
 
+# Threads share a stemmer, which has one buffer: it keeps Python's lock from one word to its stem.
 @cache
 def _stemmer(language: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(_STEMMERS[language], 0)

@@ -11,7 +11,7 @@ from trivium.common.compiled import compiled
 @compiled
 def windows(places: Integers, shares: Floats, chunks: int, widths: Integers) -> Floats:
     """Return, for each width (w,) and chunk (w, chunks), the largest sum of shares of distinct terms within a window of
-    so many words.
+    so many words, which is at least 1.
 
     ``shares`` (t,) are the terms' shares; ``places`` (o, 3) holds chunk, term and position of every occurrence,
     sorted.

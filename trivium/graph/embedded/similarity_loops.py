@@ -30,7 +30,11 @@ def rows_to_compare(
 ) -> tuple[Rows, Rows]:
     """Return rows of the matrix, -1 for no vector: those of the chunks (n,), of the section or page directly above each
     (n,), of its page (n,), and of all that they cite (m,), one after the other; and where in the last part what each
-    chunk cites begins (n + 1,). A chunk -1 is unknown. ``of_chunk`` and so on are the rows of all nodes of a label.
+    chunk cites begins (n + 1,). A chunk -1 is unknown.
+
+    ``page`` and ``section`` are those of all chunks of the store, section -1 for the lead; the entities that chunk c
+    cites are ``cites_indices[cites_indptr[c] : cites_indptr[c + 1]]``. ``of_chunk`` and so on are the rows of the matrix
+    of all nodes of a label.
     """
     count = len(chunks)
     starts = np.zeros(count + 1, dtype=np.int64)
