@@ -20,7 +20,7 @@ from trivium.embedding import onnx as onnx_module
 from trivium.embedding.base import Vectors
 from trivium.embedding.batch_graph import HIDDEN, batch_graph
 from trivium.embedding.batch_session import open_batch_session
-from trivium.embedding.batches import SHORT, TOGETHER, equal_lengths, is_batch
+from trivium.embedding.batches import FEWEST, MOST, SHORT, equal_lengths, is_batch
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 
@@ -187,7 +187,7 @@ def test_each_text_is_in_one_group(lengths: list[int | None]) -> None:
     together = Counter(lengths[place] for group in batched for place in group)
     for length, count in Counter(lengths).items():
         left = count - together[length]
-        assert left < TOGETHER[0] if length is not None and length <= SHORT else left == count
+        assert left < FEWEST if length is not None and length <= SHORT else left == count
 
 
 class _Session:
@@ -284,7 +284,7 @@ def test_batches_are_used_and_change_nothing(
         bge_small.embed(TEXTS, steps.append), np.array([one_by_one[text] for text in TEXTS])
     )
     assert sum(steps) == len(TEXTS)
-    assert sum(sizes) > len(TEXTS) // 3 and min(sizes) >= TOGETHER[0]
+    assert sum(sizes) > len(TEXTS) // 3 and FEWEST <= min(sizes) <= MOST
 
 
 @needs_bge_small

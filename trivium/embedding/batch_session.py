@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.batch_graph import batch_graph
-from trivium.embedding.batches import TOGETHER
+from trivium.embedding.batches import FEWEST
 from trivium.embedding.device import CPU
 
 PROBE = (
@@ -60,8 +60,7 @@ def _parts(probe: Sequence[int]) -> list[list[list[int]]]:
     """Batches of parts of a tokenised text, between its special tokens."""
     first, *inner, last = probe
     return [
-        [[first, *inner[start : start + length - 2], last] for start in range(TOGETHER[0])]
-        for length in _LENGTHS
+        [[first, *inner[start : start + length - 2], last] for start in range(FEWEST)] for length in _LENGTHS
     ]
 
 

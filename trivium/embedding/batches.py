@@ -20,8 +20,10 @@ BATCHED_SLICE = 4096
 
 SHORT = 40
 """Tokens up to which texts of one length are embedded together on a CPU: beyond, a call has enough to do with one."""
-TOGETHER = range(4, 17)
-"""How many of them in a call: fewer take longer than one by one, and more are hardly faster."""
+FEWEST, MOST = 3, 32
+"""How many of them in a call: two take as long as one by one, and more than 32 would keep other workers idle."""
+_TOKENS = 256
+"""Tokens in a call: with more, activations leave the processor's caches, and take memory in each worker."""
 EQUAL_SLICE = 512
 """Texts that are looked through for equal lengths."""
 
@@ -46,7 +48,7 @@ def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list
 
 
 def equal_lengths(lengths: Iterable[int | None], run: int = 8) -> Iterator[list[int]]:
-    """Group the places of texts of these lengths: groups of one length and a size in :data:`TOGETHER`, and runs of at
+    """Group the places of texts of these lengths: groups of one length for one call each, and runs of at
     most ``run`` others, to be embedded one by one. None is a text that is known to be long. A group is yielded as soon
     as it is full.
 
@@ -56,14 +58,16 @@ def equal_lengths(lengths: Iterable[int | None], run: int = 8) -> Iterator[list[
     waiting: defaultdict[int, list[int]] = defaultdict(list)
     others: list[int] = []
     for place, length in enumerate(lengths):
-        short = length is not None and length <= SHORT
-        group = waiting[length] if short else others  # type: ignore[index]
+        if length is None or length > SHORT:
+            group, full = others, run
+        else:
+            group, full = waiting[length], min(MOST, _TOKENS // length)
         group.append(place)
-        if len(group) == (TOGETHER[-1] if short else run):
+        if len(group) == full:
             yield list(group)
             group.clear()
     for group in waiting.values():
-        if len(group) in TOGETHER:
+        if len(group) >= FEWEST:
             yield group
         else:
             others += group
@@ -73,7 +77,7 @@ def equal_lengths(lengths: Iterable[int | None], run: int = 8) -> Iterator[list[
 def is_batch(rows: Sequence[Sequence[int] | None]) -> bool:
     """Whether tokenised texts, None for long ones, are to be embedded in one call."""
     lengths = {SHORT + 1 if row is None else len(row) for row in rows}
-    return len(rows) in TOGETHER and len(lengths) == 1 and max(lengths) <= SHORT
+    return len(rows) >= FEWEST and len(lengths) == 1 and max(lengths) <= SHORT
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
