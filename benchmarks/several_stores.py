@@ -5,7 +5,8 @@ processor time and memory of the largest process, and equality.
 
 Documents are parsed and embedded first, so that what is compared is what comes after that: deciding about names, copies
 and links, writing, and indexing. Every build runs in a program of its own. The result is compared with the plain store,
-split (`trivium shards split`): what differs, of which there should be nothing.
+split (`trivium shards split`): what differs, of which there should be nothing. Then the files for Neo4j are written
+(`trivium export`), by one process and by one for each store.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +28,7 @@ from trivium.engine import Engine
 from trivium.graph.factory import open_store
 from trivium.graph.shards import split_store
 from trivium.index.sharding.build import ShardPlan
+from trivium.index.sharding.export import export_store
 
 
 def main() -> None:
@@ -42,7 +46,8 @@ def main() -> None:
     parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one is not None:
-        print(json.dumps(build(arguments, **arguments.one)))
+        figures = write_files if "files" in arguments.one else build
+        print(json.dumps(figures(arguments, **arguments.one)))
         return
     failed = False
     with TemporaryDirectory() as scratch:
@@ -66,6 +71,11 @@ def main() -> None:
                     found = [line for line in differences(one, other) if not line.startswith("embedded")]
                 failed = failed or bool(found)
                 print("  differences:", found, flush=True)
+            for workers in dict.fromkeys((1, into or 1)):
+                figures = apart(
+                    store=str(store), files=str(folder / f"files-{into}-{workers}"), workers=workers
+                )
+                print(f"  files for Neo4j, {workers} at a time:", json.dumps(figures), flush=True)
     sys.exit(1 if failed else 0)
 
 
@@ -80,15 +90,33 @@ def build(arguments: argparse.Namespace, store: str, shards: str, into: int) -> 
     """Build one or several stores, and return the figures: of this process, and of those that it has started."""
     embedder = chosen_embedder(arguments.embedder)
     plan = ShardPlan(shards, documents=arguments.shard_size)
+    with measured() as figures:
+        if into:
+            Engine.build_shards(
+                store, arguments.sources, into, embedder, shards=plan, workers=arguments.workers
+            )
+        else:
+            with Engine.create(store, embedder) as engine:
+                engine.build(arguments.sources, shards=plan, workers=arguments.workers)
+    return figures
+
+
+def write_files(_: argparse.Namespace, store: str, files: str, workers: int) -> dict[str, Any]:
+    """Write the files for Neo4j, and return the figures."""
+    with open_store(store) as opened, measured() as figures:
+        export_store(opened, files, workers=workers)
+    return figures
+
+
+@contextmanager
+def measured() -> Iterator[dict[str, Any]]:
+    """Yield what is the figures of the block when it has ended: of this process, and of those that it has started."""
+    figures: dict[str, Any] = {}
     started = time.perf_counter()
-    if into:
-        Engine.build_shards(store, arguments.sources, into, embedder, shards=plan, workers=arguments.workers)
-    else:
-        with Engine.create(store, embedder) as engine:
-            engine.build(arguments.sources, shards=plan, workers=arguments.workers)
+    yield figures
     seconds = time.perf_counter() - started
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
+    figures |= {
         "seconds": round(seconds, 1),
         "processor_seconds": round(own.ru_utime + own.ru_stime, 1),
         "processor_seconds_of_others": round(others.ru_utime + others.ru_stime, 1),

@@ -137,7 +137,7 @@ def load_compiled() -> None:
     product(one, one)
     pagerank_dense(one, np.ones(1))
     place, share = np.zeros((1, 3), np.int64), np.ones(1)
-    windows(place, share, 1, 8)
+    windows(place, share, 1, np.array([8]))
     phrases(place, share, np.ones(1, np.int64), 1, 4)
     push(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int64), np.ones(1))
 

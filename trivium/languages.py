@@ -248,6 +248,11 @@ def _stems(word: str, language: str) -> tuple[str, ...]:
     return (str(_stemmer(language).stemWord(word)),)
 
 
+@lru_cache(maxsize=1 << 14)
+def _english_stem(word: str) -> tuple[str]:
+    return (str(_stemmer(ENGLISH).stemWord(word)),)
+
+
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
@@ -337,7 +342,7 @@ class Analyzer:
 
     def _of(self, word: str, language: str) -> tuple[str, ...]:
         # English stores keep the original behaviour: a run of characters without spaces is one word.
-        return (str(_stemmer(ENGLISH).stemWord(word)),) if self.english else _stems(word, language)
+        return _english_stem(word) if self.english else _stems(word, language)
 
 
 IN_ENGLISH = Analyzer()

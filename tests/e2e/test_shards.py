@@ -49,6 +49,11 @@ def test_every_reading_command_takes_the_folder(
             assert found["rows"][name][measure] == pytest.approx(measures[measure], abs=0.01)
     found, expected = both("list")
     assert [page["title"] for page in found["documents"]] == [page["title"] for page in expected["documents"]]
+    found, expected = (
+        trivium("export", tmp_path / store.name, "--store", store, "--json").json
+        for store in (split_sample, sample_store)
+    )
+    assert found["nodes"] == expected["nodes"] and found["relationships"] == expected["relationships"]
     assert trivium("check", split_sample).code == 0
     assert "shard-2" in trivium("shards", "list", split_sample).out
 

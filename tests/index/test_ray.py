@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ray_cluster import Nodes, differences
+from tests.graph.bulk.files import files_of
 from tests.index.sharded_builds import build, write_sources
 from tests.waiting import until
 from trivium.engine import Engine
@@ -21,6 +22,7 @@ from trivium.errors import ConfigurationError
 from trivium.graph.factory import open_store
 from trivium.graph.shards import split_store
 from trivium.index.sharding.build import ShardPlan
+from trivium.index.sharding.export import export_store
 from trivium.index.sharding.several import build_stores
 from trivium.testing.toys import HashEmbedder
 
@@ -90,6 +92,27 @@ def test_a_node_that_is_killed_costs_the_store_it_writes(nodes: Nodes, sources: 
     assert sorted(path.name for path in (tmp_path / "store").iterdir()) == [
         *("shard-1", "shard-2", "shard-3", "shards.json")
     ]
+
+
+@pytest.mark.slow
+def test_the_files_for_neo4j_of_a_cluster_are_those_of_one_process(
+    nodes: Nodes, sources: Path, tmp_path: Path
+) -> None:
+    """Also where a node is killed meanwhile."""
+    build(tmp_path / "plain", sources)
+    split_store(tmp_path / "plain", tmp_path / "split", 4)
+    nodes.replace()  # a third
+    killed: list[int] = []
+
+    def kill_once(done: int, _: int) -> None:
+        if not killed:
+            killed.append(done)
+            nodes.kill()
+
+    with open_store(tmp_path / "split") as store:
+        export_store(store, tmp_path / "here")
+        export_store(store, tmp_path / "there", ray=nodes.address, progress=kill_once)
+    assert killed and files_of(tmp_path / "there") == files_of(tmp_path / "here")
 
 
 def test_the_command_is_interrupted_and_goes_on(

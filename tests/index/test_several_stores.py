@@ -251,7 +251,7 @@ def test_a_worker_that_is_killed_costs_its_store_only(notes: Path, tmp_path: Pat
 
 def filling() -> list[int]:
     """The processes that fill stores."""
-    return [child.pid for child in active_children() if child.name == "fill stores" and child.pid is not None]
+    return [child.pid for child in active_children() if child.name == "fill parts" and child.pid is not None]
 
 
 def made(shards: Path, step: str) -> dict[str, str]:

@@ -21,9 +21,8 @@ def places_of(texts: list[str]) -> np.ndarray:
 def test_windows_by_hand() -> None:
     """a and b are 2 apart, c 3 further on; repeats count once."""
     places = places_of(["a x b x x c", "", "b b b"])
-    assert windows(places, SHARES, 3, 2).round(9).tolist() == [0.5, 0, 0.3]
-    assert windows(places, SHARES, 3, 3).round(9).tolist() == [0.8, 0, 0.3]
-    assert windows(places, SHARES, 3, 6).round(9).tolist() == [1.0, 0, 0.3]
+    found = windows(places, SHARES, 3, np.array([2, 3, 6])).round(9)
+    assert found.tolist() == [[0.5, 0, 0.3], [0.8, 0, 0.3], [1.0, 0, 0.3]]
 
 
 def test_phrases_by_hand() -> None:
@@ -31,16 +30,16 @@ def test_phrases_by_hand() -> None:
     steps = np.array([0, 2, 1])
     places = places_of(["a c b c", "b x x a x x x x x c", "c b a", "x"])
     found = phrases(places, SHARES, steps, 4, 4)
-    np.testing.assert_allclose(found[0], [1, 1, 1])  # the whole phrase, with another word between
-    np.testing.assert_allclose(found[1], [0.8 / 1.3, 0, 0.5])  # a-b near in the wrong order, b-c far apart
-    np.testing.assert_allclose(found[2], [1, 0, 0.5])
-    assert found[3].tolist() == [0, 0, 0]
+    np.testing.assert_allclose(found[0], [1, 1, 1, 0])  # the whole phrase, with another word between
+    np.testing.assert_allclose(found[1], [0.8 / 1.3, 0, 0.5, 0])  # a-b near in the wrong order, b-c far apart
+    np.testing.assert_allclose(found[2], [1, 0, 0.5, 0])
+    assert found[3].tolist() == [0, 0, 0, -1]
 
 
 def test_one_term_has_no_pairs() -> None:
     """Its phrase is itself."""
     found = phrases(places_of(["a a"]), np.array([1.0]), np.array([0]), 1, 4)
-    assert found.tolist() == [[0, 0, 1]]
+    assert found.tolist() == [[0, 0, 1, 0]]
 
 
 @settings(deadline=None, max_examples=80)
@@ -56,7 +55,8 @@ def test_windows_are_the_best_of_all_stretches(texts: list[str], width: int) -> 
         )
         for words in (text.split() for text in texts)
     ]
-    np.testing.assert_allclose(windows(places_of(texts), SHARES, len(texts), width), expected, atol=1e-9)
+    found = windows(places_of(texts), SHARES, len(texts), np.array([width]))
+    np.testing.assert_allclose(found[0], expected, atol=1e-9)
 
 
 @settings(deadline=None, max_examples=80)
@@ -72,14 +72,16 @@ def test_pairs_and_phrases_against_looking_at_all_positions(
         is_near = [any(abs(p - q) <= near for p in at[a] for q in at[b]) for a, b in pairs]
         is_same = [any(p + between[a] in at[b] for p in at[a]) for a, b in pairs]
         runs = [0.0]
-        for first in range(3):
-            for p in at[first]:
-                run, position = SHARES[first], p
+        for begin in range(3):
+            for p in at[begin]:
+                run, position = SHARES[begin], p
                 runs.append(run)
-                for term in range(first + 1, 3):
+                for term in range(begin + 1, 3):
                     position += between[term - 1]
                     if position not in at[term]:
                         break
                     run += SHARES[term]
                     runs.append(run)
-        np.testing.assert_allclose(found[row], [weights @ is_near, weights @ is_same, max(runs)], atol=1e-9)
+        first = min((p for places in at for p in places), default=-1)
+        expected = [weights @ is_near, weights @ is_same, max(runs), first]
+        np.testing.assert_allclose(found[row], expected, atol=1e-9)

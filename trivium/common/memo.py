@@ -12,15 +12,17 @@ T = TypeVar("T")
 class Memo:
     """Answers by key, each computed once. Thread-safe.
 
-    A search asks dozens of times and rarely waits: one lock and one condition for all keys are cheaper than a future
-    for each.
+    A search asks dozens of times and rarely waits: one lock for all keys, and a condition only once a thread has to
+    wait, are cheaper than a future for each.
     """
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
         self._failed: dict[Hashable, BaseException] = {}
         self._going: set[Hashable] = set()
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._changed: threading.Condition | None = None
+        """Notified when an answer has been computed; made by the first thread that waits."""
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of ``make``, called once per key by the first thread that asks; others wait for it. If it
@@ -29,8 +31,9 @@ class Memo:
         made = self._made.get(key, self)  # the common case
         if made is not self:
             return cast(T, made)
-        with self._changed:
+        with self._lock:
             while key in self._going:
+                self._changed = self._changed or threading.Condition(self._lock)
                 self._changed.wait()
             if key in self._failed:
                 raise self._failed[key]
@@ -46,7 +49,8 @@ class Memo:
         return answer
 
     def _end(self, outcomes: dict[Hashable, Any], key: Hashable, outcome: object) -> None:
-        with self._changed:
+        with self._lock:
             outcomes[key] = outcome
             self._going.discard(key)
-            self._changed.notify_all()
+            if self._changed is not None:
+                self._changed.notify_all()

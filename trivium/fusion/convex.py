@@ -63,10 +63,11 @@ def features(table: Table, logarithmic: tuple[str, ...]) -> NDArray[np.float64]:
 
 
 def logarithm(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithms of a column of masses; zeros count as half of the smallest positive mass."""
-    positive = mass[mass > 0]
-    floor = positive.min() / 2 if positive.size else 1.0
-    return np.log(np.maximum(mass, floor))
+    """Return the logarithms of masses (n,), or of several columns of them (n, m); zeros count as half of the smallest
+    positive mass of their column.
+    """
+    smallest = np.where(mass > 0, mass, np.inf).min(axis=0, initial=np.inf)
+    return np.log(np.maximum(mass, np.where(np.isinf(smallest), 1.0, smallest / 2)))
 
 
 def load(embedder: str) -> Convex:

@@ -70,6 +70,14 @@ class Layout:
         """Retrievers, followed by signals."""
         return (*self.retrievers, *self.signals)
 
+    def places(self, views: Sequence[str]) -> list[int]:
+        """Return the places of some of its views."""
+        return [self._place[view] for view in views]
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {view: place for place, view in enumerate(self.views)}
+
     @cached_property
     def columns(self) -> list[tuple[str, str]]:
         """(name, player) of every column, in order."""
@@ -114,9 +122,8 @@ def features(table: Table, layout: Layout) -> Floats:
     """Return the feature matrix (n, f) of a layout. Views of retrievers that were not asked are constant."""
     n = len(table.chunks)
     views = np.full((n, len(layout.views)), np.nan)
-    for place, name in enumerate(layout.retrievers):
-        if name in table.columns:
-            views[:, place] = table.raw[:, table.column(name)]
+    places, columns = _asked(table, layout)
+    views[:, places] = table.raw[:, columns]
     ranks = _ranks(table, layout)
     found = ranks > 0
     for name, floor in layout.floors.items():
@@ -125,17 +132,17 @@ def features(table: Table, layout: Layout) -> Floats:
     for place, name in enumerate(layout.signals, start=len(layout.retrievers)):
         if name in table.signals and layout.owners.get(name, name) in table.columns:
             views[:, place] = table.signals[name]
-    gaps = np.isnan(views[:, [layout.views.index(view) for view in layout.gaps]]).astype(np.float64)
-    for view in layout.logarithmic:
-        place = layout.views.index(view)
-        views[:, place] = logarithm(np.nan_to_num(views[:, place]))
+    gaps = np.isnan(views[:, layout.places(layout.gaps)]).astype(np.float64)
+    logarithmic = layout.places(layout.logarithmic)
+    masses = views[:, logarithmic]
+    views[:, logarithmic] = logarithm(np.where(np.isnan(masses), 0.0, masses))
     raw = impute(views)
     standard = standardise(raw)
     numbers = {
         "question": [table.question.get(name, 0.0) for name in layout.question],
         "agreement": _agreement(ranks, layout),
         "shape": _shapes(raw, standard, layout),
-        "size": [np.log1p(n), found.sum(axis=1).mean() if n else 0.0],
+        "size": [np.log1p(n), found.sum() / n if n else 0.0],
     }
     blocks = {
         "standard": standard,
@@ -157,12 +164,18 @@ def features(table: Table, layout: Layout) -> Floats:
 def _ranks(table: Table, layout: Layout) -> NDArray[np.int64]:
     """Return the ranks (n, r) in the layout's retrievers, cut at its depths."""
     ranks = np.zeros((len(table.chunks), len(layout.retrievers)), dtype=np.int64)
-    for place, name in enumerate(layout.retrievers):
-        if name in table.columns:
-            own = table.ranks[:, table.column(name)]
-            depth = layout.depths.get(name)
-            ranks[:, place] = own if depth is None else np.where(own <= depth, own, 0)
+    places, columns = _asked(table, layout)
+    ranks[:, places] = table.ranks[:, columns]
+    if layout.depths:
+        deepest = [layout.depths.get(name, np.iinfo(np.int64).max) for name in layout.retrievers]
+        ranks[ranks > np.array(deepest)] = 0
     return ranks
+
+
+def _asked(table: Table, layout: Layout) -> tuple[list[int], list[int]]:
+    """Return the places of the layout's retrievers that were asked, and their columns in the table."""
+    asked = [name for name in layout.retrievers if name in table.columns]
+    return [layout.retrievers.index(name) for name in asked], [table.columns.index(name) for name in asked]
 
 
 def _agreeing(layout: Layout) -> Sequence[str]:
@@ -186,13 +199,13 @@ def _shapes(raw: Floats, standard: Floats, layout: Layout) -> list[float]:
     """Return, for each summarised view, the best standardised score, its lead over the second and over the tenth, and
     the best raw score.
     """
-    numbers: list[float] = []
-    for view in _shaped(layout):
-        place = layout.views.index(view)
-        falling = np.sort(standard[:, place])[::-1]
-        if not falling.size:
-            numbers += [0.0] * 4
-            continue
-        second, tenth = falling[min(1, falling.size - 1)], falling[min(_TOP, falling.size) - 1]
-        numbers += [falling[0], falling[0] - second, falling[0] - tenth, raw[:, place].max()]
-    return [float(number) for number in numbers]
+    places = layout.places(_shaped(layout))
+    n = len(standard)
+    if not n:
+        return [0.0] * (4 * len(places))
+    falling = np.sort(standard[:, places], axis=0)[::-1]
+    best, second, tenth = falling[0], falling[min(1, n - 1)], falling[min(_TOP, n) - 1]
+    numbers: list[float] = (
+        np.stack([best, best - second, best - tenth, raw[:, places].max(axis=0)], axis=1).ravel().tolist()
+    )
+    return numbers

@@ -25,8 +25,10 @@ CLIP = 8.0
 value later.
 """
 
-_WORTH_SHARING = 24
-"""Number of rows from which computing them takes longer than handing them to another thread."""
+_WORTH_SHARING = 240
+"""Number of rows from which computing them takes clearly longer than handing them to another thread. Candidates of a
+search are fewer, the coalitions of their explanations many more.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,8 +109,8 @@ class Network:
         return scores.reshape(shape) / len(self._members)
 
     def _scaled(self, rows: Floats) -> Floats:
-        scaled: Floats = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
-        return scaled
+        scaled: Floats = (rows - self.mean) / self.deviation
+        return np.minimum(np.maximum(scaled, -CLIP, out=scaled), CLIP, out=scaled)
 
 
 def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:

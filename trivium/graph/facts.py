@@ -51,6 +51,8 @@ def document_name(document: str) -> str:
     ('notes.jsonl', 'reports/1.pdf')
     """
     name = document.removeprefix("records:")
+    if ":" not in name and not name.startswith(("/", "\\")):  # cheaper than a path, which each hit would make
+        return name
     return PurePath(name).name if PurePath(name).is_absolute() else name
 
 

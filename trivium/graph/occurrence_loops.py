@@ -20,7 +20,7 @@ def count(
 ) -> int:
     """Add to ``text`` and ``headings`` (n x t) how often ``terms`` (t,) occur in n chunks. ``words[starts[i]:]`` are the
     terms of chunk i, first those of its headings, then those of its text; ``lengths`` (n x 2) are how many text and
-    headings have. Returns how many words of texts are terms, -1 where there are not so many words."""
+    headings have. Returns how many words of texts are one of the terms, -1 where there are not so many words."""
     found = 0
     for chunk in range(len(starts)):
         in_text, in_headings = lengths[chunk]
@@ -28,16 +28,15 @@ def count(
             return -1
         for place in range(in_headings + in_text):
             word = words[starts[chunk] + place]
-            is_term = 0
-            for column in range(len(terms)):  # a term may be there twice
+            is_term = False
+            for column in range(len(terms)):
                 if terms[column] == word:
-                    is_term = 1
                     if place < in_headings:
                         headings[chunk, column] += 1
                     else:
                         text[chunk, column] += 1
-            if place >= in_headings:
-                found += is_term
+                        is_term = True
+            found += is_term
     return found
 
 
@@ -59,3 +58,26 @@ def locate(
                     places[found, 2] = place
                     found += 1
                     break
+
+
+@compiled
+def places_of(places: Integers, chunks: Integers) -> Integers:
+    """Return the rows of ``places`` (o x 3), which are sorted by chunk, that belong to ``chunks`` (n,), in the order of
+    these and numbered by it."""
+    starts = np.searchsorted(places[:, 0], chunks)
+    count = 0
+    for chunk in range(len(chunks)):
+        row = starts[chunk]
+        while row < len(places) and places[row, 0] == chunks[chunk]:
+            row += 1
+            count += 1
+    taken = np.empty((count, 3), dtype=np.int64)
+    count = 0
+    for chunk in range(len(chunks)):
+        row = starts[chunk]
+        while row < len(places) and places[row, 0] == chunks[chunk]:
+            taken[count, 0] = chunk
+            taken[count, 1:] = places[row, 1:]
+            row += 1
+            count += 1
+    return taken

@@ -35,9 +35,9 @@ def round_scores(scores: Floats) -> Floats:
     from trivium.common.rounding import round_digits  # loads numba, see trivium.common.compiled
 
     rounded, unsure = np.empty(len(scores)), np.empty(len(scores), dtype=np.bool_)
-    round_digits(scores, rounded, unsure)
-    for place in np.flatnonzero(unsure).tolist():
-        rounded[place] = round_score(float(scores[place]))
+    if round_digits(scores, rounded, unsure):
+        for place in np.flatnonzero(unsure).tolist():
+            rounded[place] = round_score(float(scores[place]))
     return rounded
 
 
@@ -55,16 +55,14 @@ def page_numbers(pages: tuple[int, int] | None) -> list[int]:
     return [] if pages is None else list(range(pages[0], pages[1] + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A node near a vector, with its cosine."""
 
     uri: str
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(NamedTuple):
     """A chunk reached from a node. ``source_node`` is that node and ``score`` its cosine with the question;
     ``cosine`` is the chunk's own, ``position`` the chunk's position on its page.
     """

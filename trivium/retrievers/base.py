@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +43,7 @@ Method = Literal["solve", "power"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk proposed by a retriever; higher scores are better. ``source_node`` is what led to the chunk: the uri of
     a page, section or entity, a path through the graph, or empty when the chunk was found directly.
     """
@@ -154,6 +152,17 @@ class Query:
     def named_entities(self) -> list[str]:
         """Uris of the entities named in the question, distinct, in order of appearance."""
         return self.memoize("named_entities", self._find_named_entities)
+
+    @property
+    def named_rows(self) -> NDArray[np.int64]:
+        """Numbers of the named entities that are in the graph of the walk, in order of appearance."""
+
+        def find() -> NDArray[np.int64]:
+            rows = self.adjacency.entity_rows
+            found = np.array([rows.get(uri, -1) for uri in self.named_entities], dtype=np.int64)
+            return found[found >= 0]
+
+        return self.memoize("named_rows", find)
 
     def _find_named_entities(self) -> list[str]:
         mentions = find_names(self.text, self.store.lookup_names)

@@ -46,14 +46,17 @@ def idf(statistics: TermStatistics) -> Floats:
     return scores
 
 
-def bm25(counts: TermCounts, statistics: TermStatistics, settings: BM25Settings) -> Floats:
+def bm25(
+    counts: TermCounts, statistics: TermStatistics, settings: BM25Settings, *, headings: bool = True
+) -> Floats:
     """Return scores (n,) of the n chunks counted, 0 where no term occurs. The columns of ``counts`` and the entries
-    of ``statistics.document_frequency`` are the same terms in the same order.
+    of ``statistics.document_frequency`` are the same terms in the same order. ``headings`` False counts texts only.
     """
-    frequency = counts.text + counts.headings
+    frequency = counts.text + counts.headings if headings else counts.text
     if statistics.mean_length <= 0:  # a store without any words: nothing matches
         return np.zeros(frequency.shape[0])
-    length = (counts.text_length + counts.headings_length) / statistics.mean_length
+    terms = counts.text_length + counts.headings_length if headings else counts.text_length
+    length = terms / statistics.mean_length
     saturation = settings.k1 * (1 - settings.b + settings.b * length)[:, np.newaxis]
     # Skip absent terms: with k1 = 0 they would give 0 / 0.
     weight = np.divide(

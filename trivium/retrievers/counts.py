@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.common.ragged import expand_ranges
 from trivium.graph.protocols import TextSearch
 from trivium.graph.records import TermCounts
 
@@ -48,11 +47,13 @@ def joined(first: TermCounts, second: TermCounts) -> TermCounts:
 
 def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
     """Select the counts of some chunks, in the order of ``rows``."""
+    from trivium.graph.occurrence_loops import places_of  # loads numba, see trivium.common.compiled
+
     own = np.array(rows, dtype=np.int64)
-    starts, ends = (np.searchsorted(counts.places[:, 0], own, side) for side in ("left", "right"))
-    chunk, where = expand_ranges(starts, ends - starts)
-    places = counts.places[where]
-    places[:, 0] = chunk
     return TermCounts(
-        counts.text[own], counts.headings[own], counts.text_length[own], counts.headings_length[own], places
+        counts.text[own],
+        counts.headings[own],
+        counts.text_length[own],
+        counts.headings_length[own],
+        places_of(counts.places, own),
     )

@@ -20,10 +20,10 @@ from trivium.retrievers.base import (
     Candidate,
     Method,
     Query,
+    best_rows,
     check_counts,
     check_damping,
     check_depth,
-    ranked,
 )
 from trivium.retrievers.first_stage import FirstStage, RankedList, first_stage
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
@@ -98,8 +98,10 @@ class DiffusionRetriever:
 
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
-        scores = self._solution(query)
-        return ranked([Candidate(uri, score) for uri, score in scores.items()], depth)
+        solution = self._solution(query)
+        uris, scores = list(solution), list(solution.values())
+        best = best_rows(np.array(scores), uris, len(uris) if depth is None else depth)
+        return [Candidate(uris[row], scores[row]) for row in best]
 
     def wider(self, times: int) -> DiffusionRetriever | None:
         """Use a list ``times`` as long; None when its matrix would be too large."""

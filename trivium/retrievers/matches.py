@@ -9,41 +9,44 @@ from trivium.common.compiled import compiled
 
 
 @compiled
-def windows(places: Integers, shares: Floats, chunks: int, width: int) -> Floats:
-    """Return, per chunk (chunks,), the largest sum of shares of distinct terms within a window of ``width`` words.
+def windows(places: Integers, shares: Floats, chunks: int, widths: Integers) -> Floats:
+    """Return, for each width (w,) and chunk (w, chunks), the largest sum of shares of distinct terms within a window of
+    so many words.
 
     ``shares`` (t,) are the terms' shares; ``places`` (o, 3) holds chunk, term and position of every occurrence,
     sorted.
     """
-    best = np.zeros(chunks)
-    inside = np.zeros(len(shares), dtype=np.int64)
-    first, sum_inside = 0, 0.0
-    for last in range(len(places)):
-        chunk, term, position = places[last]
-        while places[first, 0] != chunk or position - places[first, 2] >= width:
-            gone = places[first, 1]
-            inside[gone] -= 1
-            if inside[gone] == 0:
-                sum_inside -= shares[gone]
-            first += 1
-        inside[term] += 1
-        if inside[term] == 1:
-            sum_inside += shares[term]
-        best[chunk] = max(best[chunk], sum_inside)
+    best = np.zeros((len(widths), chunks))
+    for number in range(len(widths)):
+        inside = np.zeros(len(shares), dtype=np.int64)
+        first, sum_inside = 0, 0.0
+        for last in range(len(places)):
+            chunk, term, position = places[last]
+            while places[first, 0] != chunk or position - places[first, 2] >= widths[number]:
+                gone = places[first, 1]
+                inside[gone] -= 1
+                if inside[gone] == 0:
+                    sum_inside -= shares[gone]
+                first += 1
+            inside[term] += 1
+            if inside[term] == 1:
+                sum_inside += shares[term]
+            best[number, chunk] = max(best[number, chunk], sum_inside)
     return best
 
 
 @compiled
 def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near: int) -> Floats:
-    """Return three numbers per chunk (chunks, 3): the share of adjacent pairs of question terms that occur within
-    ``near`` words of each other, the share that occurs exactly as in the question, and the largest sum of shares in
-    one phrase.
+    """Return four numbers per chunk (chunks, 4): the share of adjacent pairs of question terms that occur within
+    ``near`` words of each other, the share that occurs exactly as in the question, the largest sum of shares in one
+    phrase, and the position of the first occurrence, -1 if there is none.
 
     ``shares`` (t,) are those of the question's terms in its order; ``steps`` (t,) is the distance in words of each
     term from the previous one in the question. A pair weighs as much as its two terms. ``places`` as in
     :func:`windows`.
     """
-    found = np.zeros((chunks, 3))
+    found = np.zeros((chunks, 4))
+    found[:, 3] = -1
     count = len(shares)
     total = 0.0
     for term in range(1, count):
@@ -52,6 +55,7 @@ def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near
     start = 0
     while start < len(places):
         chunk, end = places[start, 0], start
+        found[chunk, 3] = places[start, 2]
         while end < len(places) and places[end, 0] == chunk:
             end += 1
         is_near, is_same = np.zeros(count), np.zeros(count)

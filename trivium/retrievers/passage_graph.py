@@ -43,7 +43,8 @@ def similarity_graph(vectors: Vectors | Floats, neighbours: int | None = None) -
     """Return edges max(0, cosine) between unit vectors (n, d), keeping the ``neighbours`` strongest per vector
     (:func:`strongest`).
     """
-    return strongest(_cosines(np.nan_to_num(np.asarray(vectors, dtype=np.float64))), neighbours)
+    rows = np.asarray(vectors, dtype=np.float64)
+    return strongest(_cosines(np.where(np.isnan(rows), 0.0, rows)), neighbours)
 
 
 def centred(vectors: Vectors | Floats) -> Floats:

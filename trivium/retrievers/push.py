@@ -70,15 +70,15 @@ def settled(
         raise InputError(
             f"seeds_idx and seeds_mass must both be (s,), got {seeds_idx.shape} and {seeds_mass.shape}"
         )
-    if seeds_idx.size and (seeds_idx.min() < 0 or seeds_idx.max() >= size):
-        raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds_idx.min()}..{seeds_idx.max()}")
-    if len(set(seeds_idx.tolist())) != seeds_idx.size:
+    seeds = np.asarray(seeds_idx, dtype=np.int64)
+    if not _are_distinct_nodes(seeds, size):
+        if seeds.min() < 0 or seeds.max() >= size:
+            raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds.min()}..{seeds.max()}")
         raise InputError("seeds must be distinct nodes")
     if own_chunks is None:
         own_chunks = np.zeros((size, 2), dtype=np.int64)
     if own_chunks.shape != (size, 2):
         raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
-    seeds = np.asarray(seeds_idx, dtype=np.int64)
     masses = np.asarray(seeds_mass, dtype=np.float64)
     scratch = _SCRATCH.of(size)
     nodes, mass, lost = _push(
@@ -222,3 +222,28 @@ def _push(
         nodes[node, _MASS] = 0.0
         nodes[node, _RESIDUAL] = 0.0
     return settled_at[:some], masses[:some], lost
+
+
+@compiled
+def _are_distinct_nodes(seeds: Integers, size: int) -> bool:
+    ordered = np.sort(seeds)
+    for place in range(len(ordered)):
+        if ordered[place] < 0 or ordered[place] >= size or (place and ordered[place] == ordered[place - 1]):
+            return False
+    return True
+
+
+@compiled
+def masses_at(nodes: Integers, masses: Floats, rows: Integers) -> Floats:
+    """Return the masses (n,) of the nodes ``rows`` (n,): 0 for nodes that are not in ``nodes`` (m,), which are in
+    ascending order and have ``masses`` (m,), and NaN for row -1.
+    """
+    found = np.empty(len(rows))
+    for number in range(len(rows)):
+        row = rows[number]
+        place = np.searchsorted(nodes, row)
+        if row < 0:
+            found[number] = np.nan
+        else:
+            found[number] = masses[place] if place < len(nodes) and nodes[place] == row else 0.0
+    return found

@@ -86,31 +86,32 @@ def prepare(query: Query) -> None:
 
 def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, float]]:
     """Return columns (n,) of the candidates ``chunks``, NaN where undefined, and features of the question."""
-    cosines = np.nan_to_num(query.closeness(chunks), nan=-1.0)
+    cosines = query.closeness(chunks)
+    cosines = np.where(np.isnan(cosines), -1.0, cosines)
     counts = query.term_counts(chunks)
     statistics = query.term_statistics
-    mentioned = ((counts.text > 0) | (counts.headings > 0)) * shares(idf(statistics))
+    rarity = idf(statistics)
+    mentioned = ((counts.text > 0) | (counts.headings > 0)) * shares(rarity)
     lexical = bm25(counts, statistics, BM25Settings())
+    titles = [page_of(uri) for uri in chunks]
     return {
-        **of_words(query, counts, statistics),
+        **of_words(query, counts, statistics, rarity),
         **{name: walk.score(query, chunks) for name, walk in WALKS.items()},
-        **of_links(query, query.adjacency, chunks, cosines, lexical, mentioned),
-        **_of_places(chunks, cosines),
-    }, of_question(query, statistics)
+        **of_links(query, chunks, titles, cosines, lexical, mentioned),
+        **_of_places(chunks, titles, cosines),
+    }, of_question(query, statistics, rarity)
 
 
-def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
-    """Features of a chunk's position, its page and its adjacent chunks."""
+def _of_places(chunks: Sequence[str], titles: Sequence[str], cosines: Floats) -> Signals:
+    """Features of a chunk's position, its page, whose title is given, and its adjacent chunks."""
     n = len(chunks)
-    numbers, depths, pages = [], [], []
+    numbers = []
     at: dict[tuple[str, int], int] = {}
     before, after = np.full(n, np.nan), np.full(n, np.nan)
     for row, uri in enumerate(chunks):
         section, mark, digits = uri.rpartition(CHUNK_MARK)
         number = int(digits) if mark and digits.isdecimal() else -1
         numbers.append(number)
-        depths.append(uri.count(SEPARATOR) - 1)
-        pages.append(page_of(uri))
         at[section if number >= 0 else uri, number] = row
     for (section, number), row in at.items():
         following = at.get((section, number + 1), -1) if number >= 0 else -1
@@ -118,11 +119,11 @@ def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
             after[row], before[following] = cosines[following], cosines[row]
     place = np.array(numbers, dtype=np.float64)
     return {
-        **_of_pages(pages, cosines),
+        **_of_pages(titles, cosines),
         "before": before,
         "after": after,
         "position": np.where(place < 0, np.nan, np.log(np.maximum(place, 1.0))),
-        "depth": np.array(depths, dtype=np.float64),
+        "depth": np.array([uri.count(SEPARATOR) - 1 for uri in chunks], dtype=np.float64),
     }
 
 

@@ -9,25 +9,40 @@ from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
 from trivium.graph.records import Adjacency, Floats
-from trivium.graph.schema import page_of
 from trivium.retrievers.base import Query
 
 LARGEST_PAGE = 500
 """Maximum number of chunks of a named page whose links are followed."""
 
+_OF_PAIRS = (
+    "linking",
+    "linked",
+    "linking_lexical",
+    "linked_lexical",
+    "linking_coverage",
+    "linked_coverage",
+    "linking_union",
+    "linked_union",
+    "union",
+)
+
 Rows = NDArray[np.int64]
 
 
 def of_links(
-    query: Query, graph: Adjacency, chunks: Sequence[str], cosines: Floats, lexical: Floats, mentioned: Floats
+    query: Query,
+    chunks: Sequence[str],
+    titles: Sequence[str],
+    cosines: Floats,
+    lexical: Floats,
+    mentioned: Floats,
 ) -> dict[str, Floats]:
-    """Return the link-based signals. ``cosines`` and ``lexical`` (n,) are scores of the chunks. ``mentioned`` (n, t)
-    holds each term's share of the question where the chunk contains it, else 0.
+    """Return the link-based signals of chunks on the pages ``titles``. ``cosines`` and ``lexical`` (n,) are their
+    scores. ``mentioned`` (n, t) holds each term's share of the question where the chunk contains it, else 0.
     """
+    graph = query.adjacency
     offset = len(graph.chunks)
-    named = np.array([graph.entity_rows.get(uri, -1) for uri in query.named_entities], dtype=np.int64)
-    named = named[named >= 0]
-    titles = [page_of(uri) for uri in chunks]
+    named = query.named_rows
     row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
     pages = np.array([row_of[title] for title in titles], dtype=np.int64)
     citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
@@ -59,31 +74,13 @@ def _of_pairs(
     """For each candidate, the best scores among the candidates that link to its page and among those on pages it
     links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
     """
-    n = len(cosines)
+    from trivium.retrievers.link_loops import best_of_pairs  # loads numba, see trivium.common.compiled
+
     coverage = mentioned.sum(axis=1)
     together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
-    both, other = np.concatenate([citing, there]), np.concatenate([there, citing])
-    union = _best(n, both, np.concatenate([together, together]))
-    return {
-        "linking": _best(n, there, cosines[citing]),
-        "linked": _best(n, citing, cosines[there]),
-        "linking_lexical": _best(n, there, lexical[citing]),
-        "linked_lexical": _best(n, citing, lexical[there]),
-        "linking_coverage": _best(n, there, coverage[citing]),
-        "linked_coverage": _best(n, citing, coverage[there]),
-        "linking_union": _best(n, there, together),
-        "linked_union": _best(n, citing, together),
-        "union": union,
-        "union_gain": union - coverage,
-        "links": np.bincount(both[both != other], minlength=n).astype(np.float64),
-    }
-
-
-def _best(n: int, rows: Rows, values: Floats) -> Floats:
-    """Return the largest value of each row (n,), NaN for rows without values."""
-    best = np.full(n, -np.inf)
-    np.maximum.at(best, rows, values)
-    return np.where(np.isfinite(best), best, np.nan)
+    best, links = best_of_pairs(citing, there, np.column_stack([cosines, lexical, coverage]), together)
+    signals = dict(zip(_OF_PAIRS, best, strict=True))
+    return {**signals, "union_gain": signals["union"] - coverage, "links": links}
 
 
 def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:

@@ -104,14 +104,10 @@ class WalkRetriever:
         )
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        from trivium.retrievers.push import masses_at  # loads numba, see trivium.common.compiled
+
         reached, mass = self._solution(query, query.adjacency)
-        rows = query.chunk_rows(chunks)
-        scores = np.where(rows >= 0, 0.0, np.nan)
-        if len(reached):
-            places = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
-            found = reached[places] == rows
-            scores[found] = mass[places[found]]
-        return scores
+        return masses_at(reached, mass, query.chunk_rows(chunks))
 
     def _solution(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
         """Return the rows of the chunks that the walker visits, and their masses."""
@@ -142,36 +138,37 @@ def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[
     Both are empty when no chunk or entity of the graph matches the question. If only chunks or only entities match,
     these get all of the mass.
     """
-    chunks: dict[str, float] = {}
+    chunks, of_chunks = _NOWHERE
     if settings.entity_share < 1:  # otherwise no vector is needed
-        chunks = softmax(query.closest_chunks(settings.seed_chunks), settings.temperature)
+        near = query.closest_chunks(settings.seed_chunks)
+        chunks = query.chunk_rows([one.uri for one in near])
+        of_chunks = (1 - settings.entity_share) * softmax(near, settings.temperature)
+        chunks, of_chunks = chunks[chunks >= 0], of_chunks[chunks >= 0]
     # The graph contains linked nodes only, so entities without links cannot be seeds.
-    named = [uri for uri in query.named_entities if uri in graph.entity_rows]
-    if named:
-        entities = dict.fromkeys(named, 1 / len(named))
+    entities = query.named_rows
+    if len(entities):
+        of_entities = np.full(len(entities), 1 / len(entities))
     else:
-        near = query.nearest(Label.ENTITY, settings.seed_entities)
-        linked = [neighbour for neighbour in near if neighbour.uri in graph.entity_rows]
-        entities = softmax(linked, settings.temperature)
-    seeds = [
-        (graph.chunk_rows[uri], (1 - settings.entity_share) * mass)
-        for uri, mass in chunks.items()
-        if uri in graph.chunk_rows
-    ]
-    offset = len(graph.chunks)
-    seeds += [
-        (offset + graph.entity_rows[uri], settings.entity_share * mass) for uri, mass in entities.items()
-    ]
-    seeds = [(node, mass) for node, mass in seeds if mass > 0]
-    nodes = np.array([node for node, _ in seeds], dtype=np.int64)
-    masses = np.array([mass for _, mass in seeds], dtype=np.float64)
-    return nodes, masses / masses.sum() if seeds else masses
+        known = [
+            (row, one)
+            for one in query.nearest(Label.ENTITY, settings.seed_entities)
+            if (row := graph.entity_rows.get(one.uri, -1)) >= 0
+        ]
+        entities = np.array([row for row, _ in known], dtype=np.int64)
+        of_entities = softmax([one for _, one in known], settings.temperature)
+    nodes = np.concatenate([chunks, len(graph.chunks) + entities])
+    masses = np.concatenate([of_chunks, settings.entity_share * of_entities])
+    some = masses > 0
+    nodes, masses = nodes[some], masses[some]
+    return nodes, masses / masses.sum() if len(masses) else masses
 
 
-def softmax(near: Sequence[Neighbour], temperature: float) -> dict[str, float]:
-    """Return the neighbours' shares, which sum to 1: exp((cosine - best) / temperature), normalised."""
-    if not near:
-        return {}
-    cosines = np.array([neighbour.score for neighbour in near])
-    weights = np.exp((cosines - cosines.max()) / temperature)
-    return dict(zip([n.uri for n in near], (weights / weights.sum()).tolist(), strict=True))
+_NOWHERE: tuple[NDArray[np.int64], Floats] = np.empty(0, dtype=np.int64), np.empty(0)
+
+
+def softmax(near: Sequence[Neighbour], temperature: float) -> Floats:
+    """Return the neighbours' shares (n,), which sum to 1: exp((cosine - best) / temperature), normalised."""
+    cosines = np.array([neighbour.score for neighbour in near], dtype=np.float64)
+    weights = np.exp((cosines - cosines.max(initial=-np.inf)) / temperature)
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from trivium.graph.records import rank_key
@@ -48,7 +47,7 @@ def retrieve_alone(
         return found
     scores = retriever.score(query, [one.uri for one in more])
     scored = [
-        replace(one, score=score)
+        one._replace(score=score)
         for one, score in zip(more, scores.tolist(), strict=True)
         if not math.isnan(score)
     ]
@@ -82,4 +81,4 @@ def _followed(found: list[Candidate], more: Sequence[Candidate]) -> list[Candida
     known = {one.uri for one in found}
     new = [one for one in more if one.uri not in known]
     limit = found[-1].score if found else float("inf")
-    return found + [one if one.score <= limit else replace(one, score=limit) for one in new]
+    return found + [one if one.score <= limit else one._replace(score=limit) for one in new]

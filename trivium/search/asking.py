@@ -31,8 +31,8 @@ def of_each(
 ) -> dict[str, T]:
     """Call ``ask`` for every retriever and return the answers in the retrievers' order.
 
-    With a remote store all retrievers run concurrently. With a local one, an idle thread asks the ``others`` and then
-    calls ``then`` to prepare later work, while the calling thread asks the rest.
+    With a remote store all retrievers run concurrently. With a local one, an idle thread asks the ``others``, if any,
+    and then calls ``then`` to prepare later work, while the calling thread asks the rest.
     """
     if query.store.remote:
         return _at_once(retrievers, ask)
@@ -47,7 +47,8 @@ def of_each(
                 answer(name)
         then()
 
-    beside.begin(elsewhere)
+    if others:
+        beside.begin(elsewhere)
     for name in retrievers:
         if name not in others:
             answer(name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.common.beside import Beside
+from trivium.common.memo import Memo
 from trivium.fusion.borrow import borrow
 from trivium.fusion.table import Table
 from trivium.live.view import origins
@@ -32,8 +33,6 @@ _OF_WORDS = ("lexical",)
 """Retrievers that need no question vector."""
 _OF_NEAR_CHUNKS = ("vector", "diffusion", "walk")
 """Retrievers that start from the nearest chunks."""
-_BY_VECTORS = ("vector", "page", "section", "entity")
-"""Retrievers whose scores are cosines. The store computes them together."""
 
 
 def gather(
@@ -78,22 +77,26 @@ def gather(
         numbers: Mapping[str, float] = {}
         scores: Mapping[str, Floats] = {}
         if complete and chunks:
-            scores = of_each(query, retrievers, score, beside, _BY_VECTORS)
+            # Nothing is handed to another thread here: with local stores it takes less time than a hand-over.
+            scores = of_each(query, retrievers, score, beside)
         if signals and chunks:
             with observed(on_stage, "signals"):
                 more, numbers = signals_of(query, chunks)
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
-    raw = np.full(shape, np.nan)
+    raw = np.stack(list(scores.values()), axis=1) if scores else np.full(shape, np.nan)
     ranks = np.zeros(shape, dtype=np.int64)
     source_nodes: list[dict[str, SourceNode]] = [{} for _ in chunks]
     for column, (name, found) in enumerate(lists.items()):
-        _fill(name, found, rows, raw[:, column], ranks[:, column], source_nodes)
-    if scores:
-        raw = np.stack(list(scores.values()), axis=1)
-        if recall is not None:
-            for column, (_, own) in enumerate(returned.values()):
-                _order_behind(own, raw[:, column], ranks[:, column])
+        own_rows = [rows[candidate.uri] for candidate in found]
+        ranks[own_rows, column] = range(1, len(found) + 1)
+        for row, candidate in zip(own_rows, found, strict=True):
+            source_nodes[row][name] = candidate.source_node
+        if not scores:
+            raw[own_rows, column] = [candidate.score for candidate in found]
+    if scores and recall is not None:
+        for column, (_, own) in enumerate(returned.values()):
+            _order_behind(own, raw[:, column], ranks[:, column])
     table = Table(
         chunks=chunks,
         columns=tuple(lists),
@@ -121,22 +124,34 @@ def _retrieved(
 ) -> dict[str, T]:
     """Ask every retriever, overlapping independent work on a local store.
 
-    The questions are embedded while retrievers that need no vector are asked; after that, retrievers that start from
-    the nearest chunks run in a second thread. With ``signals``, data for the signals is prepared as well.
+    While the questions are embedded, a second thread asks retrievers that need no vector; after that, it asks
+    retrievers that start from the nearest chunks. With ``signals``, data for the signals is prepared as well.
     """
     if query.store.remote:
         return of_each(query, retrievers, retrieve, beside)
-    questions = [query] if recall is None else [query, recall]
-    beside.begin(lambda: [question.vector for question in questions])
-    of_words = {name: retrieve(retrievers[name]) for name in retrievers if name in _OF_WORDS}
-    if signals:
-        prepare_words(query)
-    for question in questions:
-        question.vector  # noqa: B018 - waits for it, so that no retriever seems to take that long
+    answers = Memo()
+
+    def answer(name: str) -> T:
+        return answers.of(name, lambda: retrieve(retrievers[name]))
+
+    of_words = [name for name in retrievers if name in _OF_WORDS]
+
+    def ask_words() -> None:
+        for name in of_words:
+            answer(name)
+        if signals:
+            prepare_words(query)
+
+    # The embedder takes longer and does not need Python's lock: this thread should not have to wait for another to
+    # begin it, nor to be woken when it has ended.
+    beside.begin(ask_words)
+    for question in [query] if recall is None else [query, recall]:
+        question.vector  # noqa: B018 - so that no retriever seems to take that long
+    ask_words()
     rest = {name: retriever for name, retriever in retrievers.items() if name not in of_words}
     prepared = (lambda: prepare(query)) if signals else nothing
-    found = {**of_words, **of_each(query, rest, retrieve, beside, _OF_NEAR_CHUNKS, prepared)}
-    return {name: found[name] for name in retrievers}
+    found = of_each(query, rest, retrieve, beside, _OF_NEAR_CHUNKS, prepared)
+    return {name: answer(name) if name in of_words else found[name] for name in retrievers}
 
 
 def united(own: Sequence[Candidate], more: Sequence[Candidate]) -> list[Candidate]:
@@ -150,19 +165,3 @@ def _order_behind(own: int, scores: Floats, ranks: np.ndarray) -> None:
     behind = np.flatnonzero(ranks > own)
     order = np.lexsort((ranks[behind], -np.nan_to_num(scores[behind], nan=-np.inf)))
     ranks[behind[order]] = np.arange(own + 1, own + 1 + len(behind))
-
-
-def _fill(
-    name: str,
-    found: list[Candidate],
-    rows: Mapping[str, int],
-    raw: np.ndarray,
-    ranks: np.ndarray,
-    source_nodes: list[dict[str, SourceNode]],
-) -> None:
-    """Write one retriever's candidates into its columns."""
-    for rank, candidate in enumerate(found, 1):
-        row = rows[candidate.uri]
-        raw[row] = candidate.score
-        ranks[row] = rank
-        source_nodes[row][name] = candidate.source_node

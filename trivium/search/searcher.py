@@ -291,8 +291,8 @@ class Searcher:
         """
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
-        self._check_embedded(only)
         asked = self.store if store is None else store
+        self._check_embedded(asked, only)
         return Query(
             text,
             partial(self._embed, text, only) if embed is None else embed,
@@ -357,15 +357,15 @@ class Searcher:
         if not sources:
             return None
         check_question(text)
-        self._check_embedded(only)  # do not ask when the answers cannot be ranked
+        self._check_embedded(self.store, only)  # do not ask when the answers cannot be ranked
         with observed(self.on_stage, "live"):
             answers = self.live.ask(text, sources)
         if on_sources is not None:
             on_sources(answers.outcomes)
         return answers
 
-    def _check_embedded(self, only: str | None) -> None:
-        if self.store.embedder is None and only != _LEXICAL:
+    def _check_embedded(self, store: SearchStore, only: str | None) -> None:
+        if store.embedder is None and only != _LEXICAL:
             raise NotEmbeddedError(
                 f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
                 " alone (--retriever lexical)"

@@ -112,7 +112,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
         f',,,"",,"{page.content_hash}","{page_digest(page)}","one\ntwo\n",,,,,"{record.added}","Z","The ""X""","is","Y"\n'
     )
     assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","one\ntwo","')
-    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,,,,"Y\x1fZ",,"the x one two",2\n')
+    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,,,,,"Y\x1fZ",,"the x one two",2\n')
     assert lines["has_chunk.csv"] == "1,2\n"
     assert lines["is_chunk_of.csv"] == "2,1\n"
     assert (tmp_path / "cites" / "cites.csv").read_text("utf-8") == "2,3,0\n2,1,1\n"
@@ -134,9 +134,9 @@ def test_a_graph_is_the_same_in_however_many_parts(
     store = MemoryStore()
     store.write([graph(f"P{n}", [("t", [f"P{n + 1}", f"E{n}"])], aliases=[f"a{n}"]) for n in range(5)])
     export(store, tmp_path / "one")
-    monkeypatch.setattr("trivium.graph.bulk.parts.PAGES_A_PART", size)
-    monkeypatch.setattr("trivium.graph.bulk.parts.ENTITIES_A_PART", size)
-    monkeypatch.setattr("trivium.graph.bulk.parts._LINES_A_WRITE", size)
+    monkeypatch.setattr("trivium.graph.bulk.shard_parts.PAGES_A_PART", size)
+    monkeypatch.setattr("trivium.graph.bulk.shard_parts.ENTITIES_A_PART", size)
+    monkeypatch.setattr("trivium.graph.bulk.parts.LINES_A_WRITE", size)
     export(store, tmp_path / "many")
     assert len(list((tmp_path / "many").glob("pages-*"))) > 1
     assert read_export(tmp_path / "many") == read_export(tmp_path / "one")

@@ -21,8 +21,8 @@ from trivium.graph.records import Passage
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """One page, or two entities, a part."""
-    monkeypatch.setattr("trivium.graph.bulk.parts.PAGES_A_PART", 1)
-    monkeypatch.setattr("trivium.graph.bulk.parts.ENTITIES_A_PART", 2)
+    monkeypatch.setattr("trivium.graph.bulk.shard_parts.PAGES_A_PART", 1)
+    monkeypatch.setattr("trivium.graph.bulk.shard_parts.ENTITIES_A_PART", 2)
 
 
 @pytest.fixture
@@ -150,7 +150,9 @@ def test_an_interrupted_export_goes_on_where_it_was(store: MemoryStore, tmp_path
     assert not (folder / "import.json").exists()
     assert not list(folder.glob("*.unfinished"))
     report = export(store, folder)
-    assert report.kept == stop - 1
+    assert report.kept == (
+        stop - 1 if stop <= 4 else stop + 1
+    )  # between pages and entities come two parts more
     export(store, tmp_path / "undisturbed")
     assert files_of(folder) == files_of(tmp_path / "undisturbed")
 
@@ -200,7 +202,7 @@ def test_a_full_disk_is_said_and_leaves_what_was_done(
     def full(self: Part, table: str, some) -> None:
         nonlocal lines
         lines += 1
-        if lines == 30:
+        if lines == 15:
             raise OSError(errno.ENOSPC, "No space left on device")
         write(self, table, some)
 

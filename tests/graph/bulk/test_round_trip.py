@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, codes, graph, unit
 from tests.fakes.memory_store import MemoryStore
+from tests.graph.bulk.shared_out import shared_out
 from tests.neo4j_servers import V2026, Server, log_in, own_server, run_tool
 from tests.neo4j_wipe import wipe
 from trivium.graph.bulk import export
@@ -227,7 +229,7 @@ def _snapshot(server: Server) -> Snapshot:
     finally:
         connection.close()
     own_node = nodes[("1", "Trivium")]
-    for counts_writes_and_tells_databases_apart in ("generation", "uuid"):
+    for counts_writes_and_tells_databases_apart in ("generation", "uuid", "changes"):
         own_node.pop(counts_writes_and_tells_databases_apart, None)
     return Snapshot(nodes, edges)
 
@@ -261,11 +263,11 @@ class Loads:
 
 @pytest.fixture(scope="module", params=[V2026])  # the other version imports in tests/e2e/test_neo4j_server.py
 def loads(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loads]:
-    """Both ways of loading, on one server after the other."""
+    """Both ways of loading, on one server after the other. The imported files are those of two shards."""
     root = tmp_path_factory.mktemp("bulk")
     wanted = MemoryStore()
     _fill(wanted, _pages())
-    export(wanted, root / "files")
+    export(shared_out(wanted, cycle((0, 1)), 2), root / "files")
     home = root / "home"
     done = run_tool(
         "import", root / "files", "--home", home, "--version", request.param, "--heap", "1g", "--json"

@@ -104,6 +104,7 @@ class Folder:
         """A part to write. It exists once the block has ended; if the block raises, nothing is left of it."""
         unfinished = self.path / f"{name}{UNFINISHED}"
         self._remove(name)
+        shutil.rmtree(unfinished, ignore_errors=True)  # of a process that was killed
         unfinished.mkdir()
         part = Part(unfinished)
         try:
@@ -118,11 +119,14 @@ class Folder:
         self._save()
         unfinished.rename(self.path / name)
 
-    def finish(self, names: Iterable[str], arguments: list[str]) -> None:
-        """Delete all other parts, and write the file that says how these are imported."""
+    def keep(self, names: Iterable[str]) -> None:
+        """Delete all other parts."""
         wanted = set(names)
         for name in [name for name in self.parts if name not in wanted]:
             self._remove(name)
+
+    def finish(self, arguments: list[str]) -> None:
+        """Write the file that says how the parts are imported."""
         _replace(self.path / IMPORT, {"arguments": arguments})
 
     def _remove(self, name: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from trivium.graph.bulk import tables
-from trivium.graph.bulk.id_table import Placed, Statement
+from trivium.graph.bulk.id_table import Placed
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.property_graph import (
     ancestors,
@@ -21,11 +21,11 @@ from trivium.graph.property_graph import (
     section_row,
     type_row,
 )
+from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
 from trivium.graph.vectors import text_hash
 from trivium.index_parameters import IndexParameters
-from trivium.types import EmbedderIdentity
 
 Vector = Vectors | None
 Row = dict[str, Any]
@@ -54,8 +54,15 @@ def sections(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]
         yield tables.SECTIONS.line(placed.sections[section.uri], row)
 
 
-def chunks(placed: Placed, embeddings: Mapping[str, Vectors], sentences: Mapping[str, str]) -> Iterator[str]:
-    """The lines of a page's chunks. ``sentences`` are those that are known, by uri, as a chunk has them."""
+def chunks(
+    placed: Placed,
+    embeddings: Mapping[str, Vectors],
+    sentences: Mapping[str, str],
+    pictures: Mapping[str, str],
+) -> Iterator[str]:
+    """The lines of a page's chunks. ``sentences`` and ``pictures`` (vectors of them) are those that are known, by uri, as
+    a chunk has them.
+    """
     headings: dict[str, list[str]] = {}
     for chunk in placed.page.chunks:
         above = headings.get(chunk.parent)
@@ -64,6 +71,7 @@ def chunks(placed: Placed, embeddings: Mapping[str, Vectors], sentences: Mapping
         row = chunk_row(chunk, above) | {
             "embedding": embeddings.get(chunk.uri),
             "sentences": sentences.get(chunk.uri),
+            "picture_vector": pictures.get(chunk.uri),
         }
         yield tables.CHUNKS.line(placed.chunks[chunk.uri], row)
 
@@ -84,10 +92,10 @@ def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[t
     yield tables.NEXT, [(placed.chunks[a], placed.chunks[b]) for a, b in neighbours(placed.page)]
 
 
-def relation(statement: Statement, embedding: Vector) -> tuple[Row, Row]:
-    """A relation and its mirror, with the embedding of the type."""
-    there = {"type": statement.type, "stated": True, "pages": statement.pages, "embedding": embedding}
-    return there, {**there, "type": mirror_type(statement.type), "stated": False, "pages": None}
+def relation(kind: str, pages: Sequence[str], embedding: Vector) -> tuple[Row, Row]:
+    """A relation that pages state, and its mirror, with the embedding of the type."""
+    there = {"type": kind, "stated": True, "pages": pages, "embedding": embedding}
+    return there, {**there, "type": mirror_type(kind), "stated": False, "pages": None}
 
 
 def relation_type(kind: str, embedding: Vector) -> Row:
@@ -102,16 +110,9 @@ def alias(uri: str, leads_to: str | None) -> Row:
     return {"uri": uri, "name": name, "short_name": short_name, "leads_to": leads_to}
 
 
-def store(
-    embedder: EmbedderIdentity | None,
-    term_total: int,
-    languages: str | None = None,
-    *,
-    state: UUID,
-    chunker: str | None = None,
-    index: IndexParameters | None = None,
-) -> Row:
+def store(whole: GraphStore, index: IndexParameters, term_total: int, state: UUID) -> Row:
     """The store's own node. The import counts as the first write; ``state`` identifies the content."""
+    embedder, of_pictures, chunker = whole.embedder, whole.image_embedder, whole.chunker
     return {
         "id": 1,
         "schema_version": SCHEMA_VERSION,
@@ -121,7 +122,11 @@ def store(
         "embedder": None if embedder is None else embedder.name,
         "embedder_version": None if embedder is None else embedder.version,
         "embedder_dimension": None if embedder is None else embedder.dimension,
+        "image_embedder": None if of_pictures is None else of_pictures.name,
+        "image_embedder_version": None if of_pictures is None else of_pictures.version,
+        "image_embedder_dimension": None if of_pictures is None else of_pictures.dimension,
         "chunker": None if chunker == BLOCKS else chunker,
-        "languages": languages,
-        "index_parameters": None if index is None else index.stored(),
+        "languages": whole.languages,
+        "index_parameters": index.stored(),
+        "fusion": whole.fusion_decision,
     }

@@ -192,6 +192,7 @@ CHUNKS = NodeTable(
         "first_page": Kind.NUMBER,
         "last_page": Kind.NUMBER,
         "thumbnail": Kind.TEXT,
+        "picture_vector": Kind.TEXT,
         "citations": Kind.TEXTS,
         "anchors": Kind.TEXTS,
         "search_terms": Kind.TEXT,
@@ -218,9 +219,13 @@ STORE = NodeTable(
         "embedder": Kind.TEXT,
         "embedder_version": Kind.TEXT,
         "embedder_dimension": Kind.NUMBER,
+        "image_embedder": Kind.TEXT,
+        "image_embedder_version": Kind.TEXT,
+        "image_embedder_dimension": Kind.NUMBER,
         "chunker": Kind.TEXT,
         "languages": Kind.TEXT,
         "index_parameters": Kind.TEXT,
+        "fusion": Kind.TEXT,
     },
 )
 NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, QUESTIONS, ALIASES, TERMS, RELATION_TYPES, STORE)

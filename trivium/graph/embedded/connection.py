@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -150,9 +150,12 @@ class Database:
         self._writing = threading.Lock()
         self._closed = False
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """Borrow a connection on which each statement sees the latest committed state."""
+        return self._borrowed()
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Connection]:
         with translated(self.folder):
             connection = self.borrow()
             try:

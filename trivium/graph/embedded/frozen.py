@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from queue import SimpleQueue
+from types import TracebackType
 
 from trivium.errors import StoreBusyError, StoreError
 from trivium.graph.embedded.connection import Connection, Database, translated
@@ -84,13 +85,9 @@ class PinnedDatabase(Database):
             self._connection.execute("BEGIN")
             self.key = current_state(self._connection)
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """Borrow the connection once no other thread is using it."""
-        with translated(self.folder), self._reading:
-            if self._closed:
-                raise StoreError(f"this view of the store at {self.folder} is closed")
-            yield self._connection
+        return _Turn(self)
 
     @contextmanager
     def reading_one_state(self) -> Iterator[Connection]:
@@ -105,6 +102,33 @@ class PinnedDatabase(Database):
                 self._closed = True
                 self._connection.execute("ROLLBACK")
                 self._source.take_back(self._connection)
+
+
+class _Turn:
+    """Context manager around one use of a pinned connection. A class rather than a generator, since a search reads a
+    dozen times.
+    """
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: PinnedDatabase) -> None:
+        self._database = database
+
+    def __enter__(self) -> Connection:
+        database = self._database
+        database._reading.acquire()
+        if database._closed:
+            database._reading.release()
+            raise StoreError(f"this view of the store at {database.folder} is closed")
+        return database._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database._reading.release()
+        if error is not None:
+            with translated(self._database.folder):
+                raise error
 
 
 @contextmanager

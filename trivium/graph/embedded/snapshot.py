@@ -50,6 +50,7 @@ from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Floats, Progress, Vectors, WaitingTexts
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
@@ -130,6 +131,8 @@ class IndexSnapshot:
     """The vectors of pictures, once loaded."""
     waiting: list[WaitingTexts] = field(default_factory=list, repr=False)
     """How many texts wait to be embedded, once read."""
+    embedder: list[EmbedderIdentity | None] = field(default_factory=list, repr=False)
+    """The embedder of the store, once read."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
     """Cache of the vectors (d,) of relation types."""
 

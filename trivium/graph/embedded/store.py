@@ -213,8 +213,14 @@ class EmbeddedStore:
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        with self._database.reading() as connection:
-            return read_embedder(connection)
+        if not self._database.fixed:
+            with self._database.reading() as connection:
+                return read_embedder(connection)
+        known = self._current().embedder
+        if not known:
+            with self._database.reading() as connection:
+                known.append(read_embedder(connection))
+        return known[0]
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._database.writing() as connection:

@@ -174,14 +174,23 @@ def running(
             runner = local = LocalRunner(work, embedder, workers, tell)
             stack.callback(local.close)
         else:
-            outlives = is_connected()
-            ray = stack.enter_context(connected(plan.ray))
-            seen = work.folder / f"{secrets.token_hex(8)}.seen"
-            write_file(seen, f"{os.getpid()}\n")
-            stack.callback(seen.unlink, missing_ok=True)
-            cluster = ClusterRunner(ray, work, seen, gpus_of(embedder), tell)
-            if outlives:
-                stack.callback(cluster.close)
-            runner = cluster
+            runner = stack.enter_context(on_cluster(plan.ray, work, gpus_of(embedder), tell))
         yield runner
         work.shards.tidy()
+
+
+@contextmanager
+def on_cluster(
+    address: str, work: Work, gpus: float = 0.0, progress: Progress | None = None
+) -> Iterator[ClusterRunner]:
+    """Process shards, or parts, on a cluster, all nodes of which see the folder of ``work``."""
+    with ExitStack() as stack:
+        outlives = is_connected()
+        ray = stack.enter_context(connected(address))
+        seen = work.folder / f"{secrets.token_hex(8)}.seen"
+        write_file(seen, f"{os.getpid()}\n")
+        stack.callback(seen.unlink, missing_ok=True)
+        cluster = ClusterRunner(ray, work, seen, gpus, progress)
+        if outlives:
+            stack.callback(cluster.close)
+        yield cluster

@@ -25,7 +25,7 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.index.parsing import ParserPool
 from trivium.index.sharding.files import wait_for
 from trivium.index.sharding.shards import PageShard, TextShard
-from trivium.index.sharding.stores import StorePart, fill_store
+from trivium.index.sharding.stores import Part, PartType
 from trivium.index.sharding.work import (
     Documents,
     DocumentShard,
@@ -174,7 +174,7 @@ class ClusterRunner:
         while waiting:
             yield self._made(*waiting.popleft())
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
+    def fill(self, parts: Iterable[PartType], step: str) -> Generator[PartType, None, None]:
         tasks = {self._start(self._fill, part, step): part for part in parts}
         while tasks:
             (done, *_), _ = self._ray.wait(list(tasks), num_returns=1)
@@ -291,11 +291,12 @@ def embed_on_node(
     return None
 
 
-def fill_on_node(work: Work, seen: str, part: StorePart, step: str) -> Failure | None:
-    """Do a step of a store and return the failure, if any."""
+def fill_on_node(work: Work, seen: str, part: Part, step: str) -> Failure | None:
+    """Do a step of a part and return the failure, if any."""
     try:
         _enter(work, seen)
-        fill_store(work, part, step)
+        for _ in part.fill(work, step):
+            pass
     except (TriviumError, OSError) as error:
         return _failure(error)
     return None
@@ -309,8 +310,8 @@ def _enter(work: Work, seen: str) -> None:
         )
     if not wait_for(Path(seen)):
         raise ConfigurationError(
-            f"it does not see the folder {work.folder}: shards need a folder that all nodes see under the same path"
-            " (--shards)"
+            f"it does not see the folder {work.folder}: all nodes need it under the same path (a build may name another"
+            " one, --shards)"
         )
     try:
         os.chdir(work.cwd)

@@ -8,9 +8,9 @@ from contextlib import closing
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
 from trivium.index.parsing import ParserPool
-from trivium.index.sharding.processes import StorePool
+from trivium.index.sharding.processes import PartPool
 from trivium.index.sharding.shards import TextShard
-from trivium.index.sharding.stores import StorePart, fill_store
+from trivium.index.sharding.stores import PartType
 from trivium.index.sharding.work import Documents, Work, embed_shard, parse_shard
 
 
@@ -24,7 +24,7 @@ class LocalRunner:
         self._embedder = embedder
         self._workers = workers
         self._progress = progress
-        self._stores = StorePool(work, workers)
+        self._stores = PartPool(work, workers)
 
     def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
         with closing(ParserPool(self._workers, self._work.limits, self._work.chunker)) as pool:
@@ -45,12 +45,13 @@ class LocalRunner:
             embed_shard(self._work, shard, self._embedder)
             yield shard
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
+    def fill(self, parts: Iterable[PartType], step: str) -> Generator[PartType, None, None]:
         if self._workers > 1:
             yield from self._stores.fill(parts, step)
             return
         for part in parts:
-            fill_store(self._work, part, step)
+            for _ in part.fill(self._work, step):
+                pass
             yield part
 
     def close(self) -> None:

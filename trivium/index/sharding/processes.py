@@ -1,11 +1,11 @@
-"""Fills stores in processes of this machine, several at a time."""
+"""Does the steps of parts, such as the stores of a build, in processes of this machine, several at a time."""
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
 from collections import Counter, deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.index.parsing import end_with_parent
-from trivium.index.sharding.stores import StorePart, fill_store
+from trivium.index.sharding.stores import Part, PartType
 from trivium.index.sharding.work import Work
 
 _ATTEMPTS = 3
@@ -26,7 +26,7 @@ class _Worker:
     pipe: Connection
 
 
-class StorePool:
+class PartPool:
     """Up to ``workers`` processes, started when they are needed and kept until closed. For one caller at a time."""
 
     def __init__(self, work: Work, workers: int) -> None:
@@ -34,12 +34,15 @@ class StorePool:
         self._workers = workers
         self._idle: list[_Worker] = []
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
-        """Do a step of stores, and yield each when it is done. If a process is killed, only its step is repeated, up to
-        twice. Raises ConfigurationError with the message of a step that fails, or if its process ends each time.
+    def fill(
+        self, parts: Iterable[PartType], step: str, tell: Callable[[int], None] | None = None
+    ) -> Generator[PartType, None, None]:
+        """Do a step of parts, and yield each when it is done; ``tell`` is called with the progress. If a process is
+        killed, only its step is repeated, up to twice. Raises ConfigurationError with the message of a step that fails,
+        or if its process ends each time.
         """
         waiting, attempts = deque(parts), Counter[int]()
-        running: dict[Connection, tuple[_Worker, StorePart]] = {}
+        running: dict[Connection, tuple[_Worker, PartType]] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < self._workers:
@@ -52,17 +55,21 @@ class StorePool:
                     assert isinstance(pipe, Connection)
                     worker, part = running[pipe]
                     try:
-                        failure = pipe.recv()
+                        said = pipe.recv()
                     except (EOFError, ConnectionResetError):
                         del running[pipe]
                         self._end(worker)
                         self._check(part, worker, attempts[part.number])
                         waiting.append(part)
                         continue
+                    if isinstance(said, int):
+                        if tell is not None:
+                            tell(said)
+                        continue
                     del running[pipe]
                     self._idle.append(worker)
-                    if failure is not None:
-                        raise ConfigurationError(failure)
+                    if said is not None:
+                        raise ConfigurationError(said)
                     yield part
         finally:
             for worker, _ in running.values():
@@ -78,7 +85,7 @@ class StorePool:
         context = multiprocessing.get_context("spawn")
         pipe, others = context.Pipe()
         process: BaseProcess = context.Process(
-            target=_fill_stores, args=(self._work, others), name="fill stores"
+            target=_fill_parts, args=(self._work, others), name="fill parts"
         )
         process.start()
         others.close()
@@ -89,16 +96,16 @@ class StorePool:
         worker.process.join()
         worker.pipe.close()
 
-    def _check(self, part: StorePart, worker: _Worker, attempts: int) -> None:
+    def _check(self, part: Part, worker: _Worker, attempts: int) -> None:
         if attempts >= _ATTEMPTS:
             raise ConfigurationError(
-                f"the process that makes the store {part.folder} ended {attempts} times before it was done (exit code"
-                f" {worker.process.exitcode}), perhaps for lack of memory: make more stores (--into), or fewer at a time"
-                " (--workers). A script that builds needs the lines that do so under  if __name__ == '__main__':"
+                f"the process that makes {part.folder} ended {attempts} times before it was done (exit code"
+                f" {worker.process.exitcode}), perhaps for lack of memory: use more shards (--into), or fewer processes"
+                " (--workers). A script that starts them needs the lines that do so under  if __name__ == '__main__':"
             )
 
 
-def _fill_stores(work: Work, pipe: Connection) -> None:
+def _fill_parts(work: Work, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     end_with_parent()
     with suppress(EOFError):
@@ -106,7 +113,8 @@ def _fill_stores(work: Work, pipe: Connection) -> None:
             part, step = pipe.recv()
             failure = None
             try:
-                fill_store(work, part, step)
+                for count in part.fill(work, step):
+                    pipe.send(count)
             except (TriviumError, OSError) as error:
-                failure = f"the store {part.folder}: {error}"
+                failure = f"{part.folder}: {error}"
             pipe.send(failure)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,23 @@ _TEXTS = 1_000
 Hashes = NDArray[np.uint64]
 
 
+class Part(Protocol):
+    """Something that processes, or machines, make one each of: its ``number``, and the ``folder`` that it is in."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    def fill(self, work: Work, step: str) -> Iterable[int]:
+        """Do a step, unless it is done. Yields the progress, if the step has any."""
+        ...
+
+
+PartType = TypeVar("PartType", bound=Part)
+
+
 @dataclass(frozen=True, slots=True)
 class StorePart:
     """One of the stores: its ``number``, from 1, and what it is made from (``key``). ``decisions`` is the file about
@@ -69,12 +86,18 @@ class StorePart:
         """Where the finished store is."""
         return self.out / f"shard-{self.number}"
 
+    def fill(self, work: Work, step: str) -> tuple[()]:
+        """Do a step of the store unless it is done."""
+        if not is_done(work, self, step):
+            (_write if step == WRITE else _finish)(work, self)
+        return ()
+
 
 class StoreRunner(Runner, Protocol):
     """Processes shards, and fills stores from them."""
 
-    def fill(self, parts: Iterable[StorePart], step: str) -> Generator[StorePart, None, None]:
-        """Do a step of stores, and yield each when it is done, in any order. Raises TriviumError if one fails."""
+    def fill(self, parts: Iterable[PartType], step: str) -> Generator[PartType, None, None]:
+        """Do a step of parts, and yield each when it is done, in any order. Raises TriviumError if one fails."""
         ...
 
 
@@ -139,12 +162,6 @@ def state_of(folder: Path) -> str | None:
         return None
     with EmbeddedStore.open(folder, read_only=True) as store:
         return store.state
-
-
-def fill_store(work: Work, part: StorePart, step: str) -> None:
-    """Do a step of a store unless it is done."""
-    if not is_done(work, part, step):
-        (_write if step == WRITE else _finish)(work, part)
 
 
 def _write(work: Work, part: StorePart) -> None:
