@@ -4,6 +4,7 @@ overlap.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -19,7 +20,7 @@ _LARGEST = 128
 
 
 class Ahead:
-    """Context manager around the searches for ``texts``, in their order. ``embed`` maps texts to unit vectors (d,).
+    """Context manager around the searches for ``texts``. ``embed`` maps texts to unit vectors (d,). Thread-safe.
 
     Texts are embedded one by one, or in groups if ``in_groups`` returns True; it is called once, when the first vector
     is needed. Groups grow, so that the first search need not wait and each group is ready before it is needed.
@@ -32,6 +33,7 @@ class Ahead:
         in_groups: Callable[[], bool],
     ) -> None:
         self._texts, self._embed, self._in_groups = texts, embed, in_groups
+        self._lock = threading.Lock()
         self._largest: int | None = None
         self._begun: list[Future[Sequence[Vectors]]] = []
         self._places: list[tuple[int, int]] = []  # of each text begun: its group, and its place in that group
@@ -50,13 +52,14 @@ class Ahead:
         """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
         if self._thread is None:
             return self._embed([self._texts[number]])[0]
-        if self._largest is None:
-            self._largest = _LARGEST if self._in_groups() else 1
-        while len(self._places) < len(self._texts) and (
-            len(self._places) <= number or len(self._begun) <= self._places[number][0] + _AHEAD
-        ):
-            self._begin(self._thread, self._largest)
-        group, place = self._places[number]
+        with self._lock:
+            if self._largest is None:
+                self._largest = _LARGEST if self._in_groups() else 1
+            while len(self._places) < len(self._texts) and (
+                len(self._places) <= number or len(self._begun) <= self._places[number][0] + _AHEAD
+            ):
+                self._begin(self._thread, self._largest)
+            group, place = self._places[number]
         return self._begun[group].result()[place]
 
     def _begin(self, thread: ThreadPoolExecutor, largest: int) -> None:

@@ -10,6 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
+from trivium.common.beside import for_each
 from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.remembered import RememberedQuestions
@@ -153,8 +154,8 @@ class Searcher:
         on_warnings: Warned | None = None,
     ) -> list[list[Hit]]:
         """Run :meth:`search` for several questions with the same options; results are in the order of the questions.
-        The next questions are embedded while one is searched for, those of one length together if the embedder does
-        that.
+        One question is searched for on each idle core, while the next ones are embedded, those of one length together
+        if the embedder does that.
         """
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
@@ -189,8 +190,8 @@ class Searcher:
                 for number, text in enumerate(texts)
             ]
             if fuse is None:
-                return [self._search_one(search, asked[next(iter(asked))]) for search in searches]
-            return [self._search_fused(search, asked, fuse) for search in searches]
+                return for_each(searches, partial(self._search_one, retriever=asked[next(iter(asked))]))
+            return for_each(searches, partial(self._search_fused, retrievers=asked, fusion=fuse))
 
     def second_stage(
         self,
