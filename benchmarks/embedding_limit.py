@@ -1,19 +1,22 @@
 """Measures how close embedding on the CPU comes to the hardware limit, and whether other ways of running the model are
 faster.
 
-    python benchmarks/embedding_limit.py --store STORE [--texts 40] [--rounds 5]
+    python benchmarks/embedding_limit.py --store STORE [--texts 40] [--rounds 5] [--questions FILE]
+    python benchmarks/embedding_limit.py --store STORE --equal [--questions FILE]
 
 First compares the operations of a forward pass per second, counted from the shapes of the model's weights, with
-products of large matrices in the same runtime on one thread. Then compares alternatives with the current
-implementation, in turns: a ratio is the median of the ratios of the rounds, and a difference is the largest absolute
-difference between components of the vectors. Times are processor time of the computing thread, so that other load on
-the machine hardly matters; with several threads or processes they are wall-clock time. Requires the package onnx (extra
-``dev``).
+products of large matrices in the same runtime on one thread. Then compares alternatives with one text per call, in
+turns: a ratio is the median of the ratios of the rounds, and a difference is the largest absolute difference between
+components of the vectors. Last come calls with texts of equal length, as the embedder makes them of short texts: by
+number of tokens, and for all texts of a slice (``--equal``: only these). Times are processor time of the computing
+thread, so that other load on the machine hardly matters; with several threads or processes they are wall-clock time.
+Requires the package onnx (extra ``dev``).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +34,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 import trivium
-from trivium.embedding.batches import padded
+from trivium.embedding.batch_graph import HIDDEN, batch_graph
+from trivium.embedding.batches import EQUAL_SLICE, equal_lengths, is_batch, padded
 from trivium.embedding.float_graph import float_graph
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import locate
@@ -41,7 +45,7 @@ from trivium.graph.sentences import sentence_texts
 
 MODEL = "bge-small"
 SLICE = 128
-"""Texts that a build embeds between two writes."""
+"""Texts that a build embedded between two writes."""
 COUNTED = 1024
 """Maximum number of texts of each kind whose tokens are counted; fewer are embedded."""
 SIDE = 1024
@@ -158,6 +162,24 @@ def bandwidth() -> float:
     return max(speeds)
 
 
+def in_equal_batches(model: Any, together: Any, rows: Ids, size: int) -> Vectors:
+    """Run short rows of one length in one call, others one by one, as the embedder does in slices of ``size`` texts."""
+    found = np.empty((len(rows), 384))
+    for at in range(0, len(rows), size):
+        own = rows[at : at + size]
+        for group in equal_lengths(map(len, own)):
+            some = [own[place] for place in group]
+            places = [at + place for place in group]
+            found[places] = equal_batch(together, some) if is_batch(some) else one_by_one(model, some)
+    return found
+
+
+def equal_batch(together: Any, rows: Ids) -> Vectors:
+    ids = np.array(rows, np.int64)
+    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    return unit(together.run([HIDDEN], inputs)[0][0])
+
+
 def texts_of(store: str, count: int) -> dict[str, list[str]]:
     """Return passages, sentences and names, sampled evenly from a store."""
     with trivium.Engine.open(store) as engine:
@@ -267,6 +289,36 @@ def show_time_by_length(now: Any, shape: Shape, rounds: int) -> None:
         )
 
 
+def show_equal_lengths(kinds: dict[str, Ids], now: Any, path: Path, rounds: int) -> None:
+    rewritten = batch_graph(path.read_bytes())
+    together = session(rewritten, enable_mem_reuse=False, enable_mem_pattern=False)
+    print("texts of equal length in one call, times as fast as one by one:")
+    for tokens in (3, 6, 12, 20, 33, 48):
+        rows = np.random.default_rng(tokens).integers(1000, 20000, (32, tokens)).tolist()
+        said = []
+        for size in (2, 3, 4, 8, 16, 32):
+            groups = [rows[at : at + size] for at in range(0, 32 // size * size, size)]
+            pairs = []
+            for _ in range(3 * rounds):
+                alone, one = seconds_of(partial(one_by_one, now, rows[: 32 // size * size]), time.thread_time)
+                batched, several = seconds_of(
+                    lambda groups=groups: np.concatenate([equal_batch(together, own) for own in groups]),
+                    time.thread_time,
+                )
+                pairs.append(alone / batched)
+            said.append(
+                f"{size} {statistics.median(pairs):.2f}{'' if np.array_equal(one, several) else ' (differ)'}"
+            )
+        print(f"  {tokens:3} tokens: in calls of {', '.join(said)}", flush=True)
+    for kind, all_rows in kinds.items():
+        rows = all_rows[:EQUAL_SLICE]
+        print(f"{kind}, {len(rows)} texts, {statistics.mean(map(len, rows)):.0f} tokens:")
+        ways: dict[str, Callable[[], Any]] = {"one by one": partial(one_by_one, now, rows)}
+        for size in (32, SLICE, EQUAL_SLICE):
+            ways[f"equal lengths in slices of {size}"] = partial(in_equal_batches, now, together, rows, size)
+        compare(ways, rounds, time.thread_time, "one by one")
+
+
 def main() -> None:
     """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(
@@ -275,13 +327,21 @@ def main() -> None:
     parser.add_argument("--store", required=True, help="store to take texts from")
     parser.add_argument("--texts", type=int, default=40, help="number of texts of each kind")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--questions", help="also texts of the field `question` of a JSON Lines file")
+    parser.add_argument("--equal", action="store_true", help="only compare calls with texts of equal length")
     given = parser.parse_args()
     path = locate(MODEL).model
     tokenizer = Tokenizer.from_file(str(locate(MODEL).tokenizer))
     tokenizer.no_padding()
     tokenizer.enable_truncation(manifest()[MODEL].max_tokens)
     texts = texts_of(given.store, COUNTED)
+    if given.questions:
+        lines = Path(given.questions).read_text("utf-8").splitlines()[:COUNTED]
+        texts["questions"] = [manifest()[MODEL].query_prefix + json.loads(line)["question"] for line in lines]
     counted = {kind: [tokenizer.encode(text).ids for text in own] for kind, own in texts.items()}
+    if given.equal:
+        show_equal_lengths(counted, session(str(path)), path, given.rounds)
+        return
     show_padding(counted)
     kinds = {kind: rows[:: max(1, len(rows) // given.texts)][: given.texts] for kind, rows in counted.items()}
     shape, now = shape_of(path), session(str(path))
@@ -305,6 +365,7 @@ def main() -> None:
         ways["batches of 8, as they come"] = partial(in_batches, now, rows, 8, False)
         ways["batches of 8, by length, 32-bit products"] = partial(in_batches, plain, rows, 8, True)
         compare(ways, given.rounds, time.thread_time, "now")
+    show_equal_lengths(counted, now, path, given.rounds)
 
     rows = kinds["passages"]
     inner = session(str(path), threads=2)

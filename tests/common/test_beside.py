@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import pytest
 
 from trivium.common import beside as module
-from trivium.common.beside import Beside, alone
+from trivium.common.beside import Beside, alone, for_each
 from trivium.common.memo import Memo
 
 
@@ -127,3 +127,48 @@ def test_threads_can_be_ended_and_others_start() -> None:
         assert threading.active_count() == before + 1
         module.end_threads()
         assert threading.active_count() == before
+
+
+def test_each_item_is_worked_on_once_by_two_threads_and_answers_are_in_order() -> None:
+    both = threading.Barrier(2, timeout=10)
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item < 2:
+            both.wait()  # nobody passes alone
+        return item * item
+
+    assert for_each(range(20), work) == [item * item for item in range(20)]
+    assert sorted(begun) == list(range(20))
+
+
+def test_work_for_items_begins_no_further_threads() -> None:
+    with Beside() as outer:
+        assert for_each([1, 2], lambda _: Beside().begin(lambda: None)) == [False, False]
+        assert outer.begin(lambda: None)
+
+
+def test_after_an_error_no_item_is_begun_and_the_first_one_is_raised() -> None:
+    failed = threading.Event()
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 0:
+            failed.wait(10)  # the other thread fails first, at a later item
+            raise ValueError("the first")
+        failed.set()
+        raise ValueError("the second")
+
+    with pytest.raises(ValueError, match="the first"):
+        for_each(range(20), work)
+    assert sorted(begun) == [0, 1]
+
+
+def test_items_of_one_core_are_done_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_cores", lambda: 1)
+    monkeypatch.setattr(module, "_HELPERS", module._Helpers())
+    begun: list[int] = []
+    assert for_each([3, 1, 2], lambda item: begun.append(item)) == [None] * 3
+    assert begun == [3, 1, 2]

@@ -7,13 +7,19 @@ loops and the vector index. A thread can start such work elsewhere and continue 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from threading import BoundedSemaphore
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+from trivium.common.memo import Memo
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _alone: ContextVar[bool] = ContextVar("alone", default=False)
 
@@ -55,6 +61,33 @@ class Beside:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         wait(self._begun)
+
+
+def for_each(items: Sequence[T], work: Callable[[T], R]) -> list[R]:
+    """Return ``work`` of every item, in their order, one item at a time on each idle core. After an error no further
+    items are begun, and the error of the first item that failed is raised.
+    """
+    if len(items) < 2:
+        return [work(item) for item in items]
+    answers = Memo()
+    places = iter(range(len(items)))  # shared by the threads: each takes the next one
+
+    def answer(place: int) -> R:
+        return answers.of(place, lambda: work(items[place]))
+
+    def go() -> None:
+        with alone():
+            for place in places:
+                try:
+                    answer(place)
+                except BaseException:  # kept with the answers, and raised below
+                    deque(places, maxlen=0)  # leave nothing to begin
+
+    with Beside() as beside:
+        for _ in range(available_cores() - 1):
+            beside.begin(go)
+        go()
+    return [answer(place) for place in range(len(items))]
 
 
 def available_cores() -> int:

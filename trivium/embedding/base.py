@@ -24,7 +24,10 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed a question as a unit vector (d,), with the model's query prefix if it has one."""
+        """Embed a question as a unit vector (d,), with the model's query prefix if it has one. An embedder that takes
+        less time for several may also have ``embed_queries``(texts), with unit vectors (n, d); see
+        :func:`embed_queries`.
+        """
         ...
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
@@ -36,3 +39,15 @@ class Embedder(Protocol):
     def close(self) -> None:
         """Release workers and sessions."""
         ...
+
+
+def embeds_together(embedder: Embedder) -> bool:
+    """Whether the embedder, or the one that it wraps, takes several questions at once."""
+    return callable(getattr(getattr(embedder, "inner", embedder), "embed_queries", None))
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> list[Vectors]:
+    """Return the vectors of questions (d,), embedded together if the embedder does that. Raises EmbeddingError."""
+    if len(texts) > 1 and embeds_together(embedder):
+        return list(embedder.embed_queries(texts))  # type: ignore[attr-defined]
+    return [embedder.embed_query(text) for text in texts]

@@ -1,8 +1,11 @@
-"""Batching for devices that need many texts per call: texts of similar length together, padded to the longest."""
+"""Batching: for GPUs, which need many texts per call, texts of similar length together, padded to the longest; for CPUs
+short texts of the same length, which share the cost of a call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,15 @@ BATCH_TOKENS = 16_384
 
 BATCHED_SLICE = 4096
 """Texts that are sorted by length together: some hundred thousand tokens, which is many batches."""
+
+SHORT = 40
+"""Tokens up to which texts of one length are embedded together on a CPU: beyond, a call has enough to do with one."""
+FEWEST, MOST = 3, 32
+"""How many of them in a call: two take as long as one by one, and more than 32 would keep other workers idle."""
+_TOKENS = 256
+"""Tokens in a call: with more, activations leave the processor's caches, and take memory in each worker."""
+EQUAL_SLICE = 512
+"""Texts that are looked through for equal lengths."""
 
 Ids = NDArray[np.int64]
 
@@ -33,6 +45,39 @@ def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list
         group.append(place)
     if group:
         yield group
+
+
+def equal_lengths(lengths: Iterable[int | None], run: int = 8) -> Iterator[list[int]]:
+    """Group the places of texts of these lengths: groups of one length for one call each, and runs of at
+    most ``run`` others, to be embedded one by one. None is a text that is known to be long. A group is yielded as soon
+    as it is full.
+
+    >>> list(equal_lengths([3, 90, 3, 5, 3, 3]))
+    [[0, 2, 4, 5], [1, 3]]
+    """
+    waiting: defaultdict[int, list[int]] = defaultdict(list)
+    others: list[int] = []
+    for place, length in enumerate(lengths):
+        if length is None or length > SHORT:
+            group, full = others, run
+        else:
+            group, full = waiting[length], min(MOST, _TOKENS // length)
+        group.append(place)
+        if len(group) == full:
+            yield list(group)
+            group.clear()
+    for group in waiting.values():
+        if len(group) >= FEWEST:
+            yield group
+        else:
+            others += group
+    yield from (others[start : start + run] for start in range(0, len(others), run))
+
+
+def is_batch(rows: Sequence[Sequence[int] | None]) -> bool:
+    """Whether tokenised texts, None for long ones, are to be embedded in one call."""
+    lengths = {SHORT + 1 if row is None else len(row) for row in rows}
+    return len(rows) >= FEWEST and len(lengths) == 1 and max(lengths) <= SHORT
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:

@@ -1,19 +1,30 @@
-"""The built-in models on onnxruntime: unpadded, one text per call, single-threaded inference in many workers; in
-batches on a GPU.
+"""The built-in models on onnxruntime: unpadded, single-threaded inference in many workers, one text per call or several
+short ones of the same number of tokens; in padded batches on a GPU.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.batches import BATCHED_SLICE, Ids, embed_batches
+from trivium.embedding.batch_graph import HIDDEN
+from trivium.embedding.batch_session import PROBE, open_batch_session
+from trivium.embedding.batches import (
+    BATCHED_SLICE,
+    EQUAL_SLICE,
+    SHORT,
+    Ids,
+    embed_batches,
+    equal_lengths,
+    is_batch,
+)
 from trivium.embedding.device import (
     CPU,
     Device,
@@ -23,18 +34,23 @@ from trivium.embedding.device import (
     load_libraries,
     unusable,
 )
-from trivium.embedding.fill import SLICE
 from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
-from trivium.embedding.workers import embed_each
+from trivium.embedding.workers import embed_each, embed_groups
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 
 _ERRORS = 3
 """onnxruntime's log level for errors."""
+
+_WORTHWHILE = 1_000
+"""Short texts after which a second session, for batches, is loaded: it costs as much processor time as it then saves."""
+
+_SHORT_CHARACTERS = 8 * SHORT
+"""Longer texts are taken for long without being tokenised."""
 
 
 class OnnxEmbedder:
@@ -42,8 +58,11 @@ class OnnxEmbedder:
 
     Its files are located immediately, and verified and loaded with the first text. On one CPU, vectors are bitwise
     reproducible, whatever the other texts, their order and the number of workers. On another device or CPU they agree
-    within the rounding of int8 (cosine above .99) and have the same identity. Thread-safe. Raises
-    ModelNotInstalledError, and MissingExtraError if the installed packages do not support the device.
+    within the rounding of int8 (cosine above .99) and have the same identity. Thread-safe.
+
+    Short texts of one length are embedded in one call, with the same bits as one by one, once an embedder has had many:
+    that needs a second session, with a copy of the weights. Raises ModelNotInstalledError, and MissingExtraError if the
+    installed packages do not support the device.
     """
 
     def __init__(
@@ -58,6 +77,9 @@ class OnnxEmbedder:
         self._workers = workers
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
+        self._batch_lock = threading.Lock()
+        self._batches: Any | Literal["untried"] | None = "untried"
+        self._short = 0
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder({self._identity.name!r})"
@@ -74,14 +96,20 @@ class OnnxEmbedder:
 
     @property
     def texts_at_once(self) -> int:
-        """Number of texts per slice when a store is filled: a GPU needs many to be busy, since equal lengths form a
-        batch.
+        """Number of texts per slice when a store is filled: texts of equal length form batches, and a GPU needs many to
+        be busy.
         """
-        return BATCHED_SLICE if self._device.batched else SLICE
+        return BATCHED_SLICE if self._device.batched else EQUAL_SLICE
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question as a unit vector (d,), with the model's query prefix."""
         return self._embed_one(self._spec.query_prefix + text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions as unit vectors (n, d), like :meth:`embed_query` (on a GPU within rounding). Questions of one
+        length take less time. Uses the calling thread only. Raises EmbeddingError.
+        """
+        return self._embed_many([self._spec.query_prefix + text for text in texts], None, 1)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Embed passages as unit vectors (n, d), with the model's passage prefix. Equal texts are embedded once.
@@ -89,11 +117,7 @@ class OnnxEmbedder:
         """
         unique, places = deduplicate(texts)
         unique = [self._spec.passage_prefix + text for text in unique]
-        if self._device.batched:
-            vectors = self._embed_batched(unique, progress)
-        else:
-            vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
-        return vectors[places]
+        return self._embed_many(unique, progress, self._workers)[places]
 
     def embed_spans(
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
@@ -131,13 +155,68 @@ class OnnxEmbedder:
     def close(self) -> None:
         """Release the weights. They are loaded again when needed."""
         self._loaded = None
+        with self._batch_lock:
+            self._batches, self._short = "untried", 0
+
+    def _embed_many(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None, workers: int | None
+    ) -> Vectors:
+        if self._device.batched:
+            return self._embed_batched(texts, progress)
+        batches = self._batch_session(texts)
+        dimension = self._spec.dimension
+        if batches is None:
+            return embed_each(self._embed_one, texts, dimension, progress, workers)
+        result = np.empty((len(texts), dimension), dtype=np.float32)
+        for start in range(0, len(texts), BATCHED_SLICE):  # bounds the tokens in memory
+            part = texts[start : start + BATCHED_SLICE]
+            result[start : start + len(part)] = self._embed_equal(batches, part, progress, workers)
+        return result
+
+    def _embed_equal(
+        self, batches: Any, texts: Sequence[str], progress: Callable[[int], None] | None, workers: int | None
+    ) -> Vectors:
+        """Embed short texts of one length together, others one by one."""
+        _, tokenizer = self._load()
+        rows: dict[int, list[int]] = {}
+
+        def lengths() -> Iterator[int | None]:
+            for place, text in enumerate(texts):
+                if len(text) <= _SHORT_CHARACTERS:
+                    rows[place] = tokenizer.encode(to_valid_text(text)).ids
+                    yield len(rows[place])
+                else:
+                    yield None
+
+        def embed_group(places: Sequence[int]) -> Sequence[Vectors] | Vectors:
+            own = [rows.get(place) for place in places]
+            if is_batch(own):
+                return self._pooled(self._run_batch(batches, own), 0)
+            return [
+                self._embed_one(texts[place]) if row is None else self._embed_ids(row)
+                for place, row in zip(places, own, strict=True)
+            ]
+
+        groups = equal_lengths(lengths())
+        return embed_groups(embed_group, groups, len(texts), self._spec.dimension, progress, workers)
 
     def _embed_one(self, text: str) -> Vectors:
-        session, tokenizer = self._load()
-        hidden = self._run(session, tokenizer.encode(to_valid_text(text)).ids)
-        pooled = hidden[:, 0] if self._spec.pooling == "cls" else hidden.mean(axis=1, dtype=np.float64)
-        vector: Vectors = l2_normalize(pooled, 1, self._spec.dimension)[0]
+        _, tokenizer = self._load()
+        return self._embed_ids(tokenizer.encode(to_valid_text(text)).ids)
+
+    def _embed_ids(self, ids: Sequence[int]) -> Vectors:
+        session, _ = self._load()
+        vector: Vectors = self._pooled(self._run(session, ids), 1)[0]
         return vector
+
+    def _pooled(self, hidden: Any, tokens: int) -> Vectors:
+        """Return unit vectors of texts from those of their tokens, which are along the axis ``tokens``."""
+        pooled = (
+            hidden.take(0, axis=tokens)
+            if self._spec.pooling == "cls"
+            else hidden.mean(axis=tokens, dtype=np.float64)
+        )
+        return l2_normalize(pooled, len(pooled), self._spec.dimension)
 
     def _embed_batched(self, texts: Sequence[str], progress: Callable[[int], None] | None) -> Vectors:
         session, tokenizer = self._load()
@@ -154,6 +233,11 @@ class OnnxEmbedder:
         """Return the vectors of tokens (1, n, d)."""
         row = np.array([ids], dtype=np.int64)
         return self._outputs(session, session.get_outputs()[0].name, row, np.ones_like(row))
+
+    def _run_batch(self, session: Any, rows: Any) -> Any:
+        """Return the vectors of tokens of texts of one length (tokens, texts, d)."""
+        ids = np.array(rows, dtype=np.int64)
+        return self._outputs(session, HIDDEN, ids, np.ones_like(ids))
 
     def _outputs(self, session: Any, output: str, ids: Ids, mask: Ids) -> Any:
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
@@ -177,15 +261,45 @@ class OnnxEmbedder:
                 self._loaded = (self._open_session(onnxruntime), self._open_tokenizer(Tokenizer))
             return self._loaded
 
+    def _batch_session(self, texts: Sequence[str]) -> Any | None:
+        """Return the session for texts of one length. None if this model has none, and before there have been enough
+        short texts.
+        """
+        with self._batch_lock:
+            if self._batches == "untried":
+                self._short += sum(len(text) <= _SHORT_CHARACTERS for text in texts)
+                if self._short < _WORTHWHILE:
+                    return None
+                self._batches = self._open_batch_session()
+            return self._batches
+
+    def _open_batch_session(self) -> Any | None:
+        session, tokenizer = self._load()
+        import onnxruntime
+
+        return open_batch_session(
+            onnxruntime,
+            self._options(onnxruntime),
+            self._files.model,
+            tokenizer.encode(PROBE).ids,
+            partial(self._run, session),
+            self._run_batch,
+        )
+
     def _check(self) -> None:
         for path in (self._files.model, self._files.tokenizer):
             check(self._identity.name, path, self._home)
 
-    def _open_session(self, onnxruntime: Any) -> Any:
+    @staticmethod
+    def _options(onnxruntime: Any) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS
+        return options
+
+    def _open_session(self, onnxruntime: Any) -> Any:
+        options = self._options(onnxruntime)
         device, file = self._device, self._files.model
         model = float_graph(file, self._spec.pooling) if device.batched else str(file)
         if device != CPU:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from trivium.common.cache import LruCache
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.base import Embedder, Vectors, embed_queries
 from trivium.errors import InputError
 from trivium.types import EmbedderIdentity
 
@@ -33,15 +33,22 @@ class RememberedQuestions:
 
     def vector(self, embedder: Embedder, text: str) -> Vectors:
         """Return the vector of a question (d,), read-only."""
+        return self.vectors(embedder, [text])[0]
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of questions (d,), read-only. Those that are not in the cache are embedded together."""
         if self._vectors is None:
-            return embedder.embed_query(text)
-        known = self._vectors.find(embedder.identity, [text])
-        if text in known:
-            return known[text]
-        vector = np.array(embedder.embed_query(text))  # a copy: the embedder may reuse its array
-        vector.flags.writeable = False
-        self._vectors.put(embedder.identity, {text: vector})
-        return vector
+            return embed_queries(embedder, texts)
+        known = self._vectors.find(embedder.identity, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        found = {}
+        for text, embedded in zip(missing, embed_queries(embedder, missing), strict=True):
+            found[text] = np.array(embedded)  # a copy: the embedder may reuse its array
+            found[text].flags.writeable = False
+        if found:
+            self._vectors.put(embedder.identity, found)
+        known |= found
+        return [known[text] for text in texts]
 
 
 class RememberingEmbedder:
@@ -58,6 +65,10 @@ class RememberingEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         return self._questions.vector(self.inner, text)
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of several questions (d,), read-only."""
+        return self._questions.vectors(self.inner, texts)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         return self.inner.embed(texts, progress)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Generic, TypeVar
 
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.base import Embedder, Vectors, embed_queries
 from trivium.types import EmbedderIdentity
 
 E = TypeVar("E", bound=Embedder)
@@ -30,6 +30,9 @@ class Variant(Generic[E]):
 
     def embed_query(self, text: str) -> Vectors:
         return self.inner.embed_query(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        return embed_queries(self.inner, texts)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         return self.inner.embed(texts, progress)

@@ -74,7 +74,7 @@ def unescape(part: str) -> str:
     >>> unescape("C%23 (language)"), unescape("%2523")
     ('C# (language)', '%23')
     """
-    return _ESCAPED.sub(_unescape_once, part) if "%" in part else part
+    return _ESCAPED.sub(_unescape_once, part)
 
 
 def _escape_once(found: re.Match[str]) -> str:
@@ -106,7 +106,8 @@ def headings_of(section: str) -> list[str]:
     >>> headings_of("Mars#Moons#Phobos")
     ['Mars', 'Moons', 'Phobos']
     """
-    return [unescape(part) for part in section.split(SEPARATOR)]
+    parts = section.split(SEPARATOR)
+    return [unescape(part) for part in parts] if "%" in section else parts
 
 
 def page_of(uri: str) -> str:

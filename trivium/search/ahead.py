@@ -4,6 +4,7 @@ overlap.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,15 +14,29 @@ from typing import Self
 from trivium.graph.records import Vectors
 
 _AHEAD = 2
-"""How many questions to embed in advance. More would only wait in memory."""
+"""How many groups to embed in advance. More would only wait in memory."""
+_LARGEST = 128
+"""Questions of a group: of so many, nine in ten have at least three others of their length beside them."""
 
 
 class Ahead:
-    """Context manager around the searches for ``texts``, in their order. ``embed`` maps a text to a unit vector (d,)."""
+    """Context manager around the searches for ``texts``. ``embed`` maps texts to unit vectors (d,). Thread-safe.
 
-    def __init__(self, texts: Sequence[str], embed: Callable[[str], Vectors]) -> None:
-        self._texts, self._embed = texts, embed
-        self._begun: list[Future[Vectors]] = []
+    Texts are embedded one by one, or in groups if ``in_groups`` returns True; it is called once, when the first vector
+    is needed. Groups grow, so that the first search need not wait and each group is ready before it is needed.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        embed: Callable[[Sequence[str]], Sequence[Vectors]],
+        in_groups: Callable[[], bool],
+    ) -> None:
+        self._texts, self._embed, self._in_groups = texts, embed, in_groups
+        self._lock = threading.Lock()
+        self._largest: int | None = None
+        self._begun: list[Future[Sequence[Vectors]]] = []
+        self._places: list[tuple[int, int]] = []  # of each text begun: its group, and its place in that group
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ahead") if len(texts) > 1 else None
 
     def __enter__(self) -> Self:
@@ -36,7 +51,21 @@ class Ahead:
     def vector(self, number: int) -> Vectors:
         """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
         if self._thread is None:
-            return self._embed(self._texts[number])
-        for text in self._texts[len(self._begun) : number + 1 + _AHEAD]:
-            self._begun.append(self._thread.submit(copy_context().run, self._embed, text))
-        return self._begun[number].result()
+            return self._embed([self._texts[number]])[0]
+        with self._lock:
+            if self._largest is None:
+                self._largest = _LARGEST if self._in_groups() else 1
+            while len(self._places) < len(self._texts) and (
+                len(self._places) <= number or len(self._begun) <= self._places[number][0] + _AHEAD
+            ):
+                self._begin(self._thread, self._largest)
+            group, place = self._places[number]
+        return self._begun[group].result()[place]
+
+    def _begin(self, thread: ThreadPoolExecutor, largest: int) -> None:
+        first = len(self._places)
+        texts = self._texts[
+            first : first + min(max(1, first), largest)
+        ]  # as many as before it: 1, 1, 2, 4, ...
+        self._places += [(len(self._begun), place) for place in range(len(texts))]
+        self._begun.append(thread.submit(copy_context().run, self._embed, texts))

@@ -10,8 +10,9 @@ from typing import Unpack
 
 import numpy as np
 
+from trivium.common.beside import for_each
 from trivium.domain import NO_DOMAIN, Domain
-from trivium.embedding.base import Embedder
+from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.remembered import RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
@@ -153,7 +154,8 @@ class Searcher:
         on_warnings: Warned | None = None,
     ) -> list[list[Hit]]:
         """Run :meth:`search` for several questions with the same options; results are in the order of the questions.
-        The next questions are embedded while one is searched for.
+        One question is searched for on each idle core, while the next ones are embedded, those of one length together
+        if the embedder does that.
         """
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
@@ -180,7 +182,7 @@ class Searcher:
 
         fuse = None if alone is not None else self.fusions.suitable(fusion, asked)
         after.check(calibrated=fuse is not None and fuse.log_odds and condition is None)
-        with Ahead(texts, partial(self._embed, only=only)) as ahead:
+        with Ahead(texts, partial(self._embed, only=only), partial(self._embeds_together, only)) as ahead:
             searches = [
                 _Search(
                     text, partial(ahead.vector, number), after, only, explain, exact, limited, image, recall
@@ -188,8 +190,8 @@ class Searcher:
                 for number, text in enumerate(texts)
             ]
             if fuse is None:
-                return [self._search_one(search, asked[next(iter(asked))]) for search in searches]
-            return [self._search_fused(search, asked, fuse) for search in searches]
+                return for_each(searches, partial(self._search_one, retriever=asked[next(iter(asked))]))
+            return for_each(searches, partial(self._search_fused, retrievers=asked, fusion=fuse))
 
     def second_stage(
         self,
@@ -295,18 +297,21 @@ class Searcher:
         self._check_embedded(asked, only)
         return Query(
             text,
-            partial(self._embed, text, only) if embed is None else embed,
+            (lambda: self._embed([text], only)[0]) if embed is None else embed,
             asked,
             exact,
             lambda: self.images.embed(asked, text, image),
         )
 
-    def _embed(self, text: str, only: str | None) -> Vectors:
+    def _embed(self, texts: Sequence[str], only: str | None) -> list[Vectors]:
         with observed(self.on_stage, "embed"):
             if only in _WITHOUT_VECTORS:
                 embedder = self.store.embedder
-                return np.zeros(0 if embedder is None else embedder.dimension, np.float32)
-            return self.remembering().embed_query(text)
+                return [np.zeros(0 if embedder is None else embedder.dimension, np.float32) for _ in texts]
+            return embed_queries(self.remembering(), texts)
+
+    def _embeds_together(self, only: str | None) -> bool:
+        return only not in _WITHOUT_VECTORS and embeds_together(self.embedder.get())
 
     def remembering(self) -> Embedder:
         """The store's embedder, with a cache of recent question vectors. Raises the errors of

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from trivium.embedding.base import Embedder
+from trivium.embedding.base import Embedder, embed_queries
 from trivium.fusion.base import Fusion
 from trivium.fusion.table import Table
 from trivium.llm.base import ChatModel, Message
@@ -50,6 +50,16 @@ class EmbedderContract:
         vector = embedder.embed_query("Which planet is red?")
         assert vector.shape == (embedder.identity.dimension,), f"expected a 1-D vector, got {vector.shape}"
         assert abs(float(np.linalg.norm(vector.astype(np.float64))) - 1) < _UNIT
+
+    def test_questions_have_the_same_vectors_alone_and_together(self) -> None:
+        """If the embedder takes several (the optional ``embed_queries``)."""
+        embedder = self.make()
+        together = embed_queries(embedder, _TEXTS)
+        assert len(together) == len(_TEXTS), f"expected {len(_TEXTS)} vectors, got {len(together)}"
+        for text, vector in zip(_TEXTS, together, strict=True):
+            assert np.array_equal(vector, embedder.embed_query(text)), (
+                "a vector depends on the other questions"
+            )
 
     def test_a_text_has_the_same_vector_alone_and_among_others(self) -> None:
         """Bit for bit, because caching, resuming and reproducible rankings depend on it."""
