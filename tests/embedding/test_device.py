@@ -142,7 +142,7 @@ def test_vectors_of_a_card_are_those_of_the_processor(name: str) -> None:
     some = TEXTS[:6]  # in other company
     assert there.embed(some[::-1]) == pytest.approx(vectors[: len(some)][::-1], abs=1e-5)
     assert there.embed([]).shape == (0, 384)
-    assert (here.texts_at_once, there.texts_at_once) == (512, 4096)
+    assert (here.texts_at_once, there.texts_at_once) == (512 if name == "bge-small" else 128, 4096)
     assert there.embed_query("moons") == pytest.approx(here.embed_query("moons"), abs=1e-5)
     whole = [WholeText("Mars", "It has two moons. They are small.", ((0, 17), (18, 33)))]
     assert there.embed_spans(whole)[0] == pytest.approx(here.embed_spans(whole)[0], abs=1e-5)

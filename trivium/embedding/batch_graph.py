@@ -9,6 +9,8 @@ bits. Equal lengths need no padding, whose zeros would count in a range.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ HIDDEN = "trivium/hidden"
 _ONE, _LEAST, _MOST, _STEPS, _FLAT = (
     f"trivium/{name}" for name in ("one", "at least", "at most", "steps", "flat")
 )
+_QUANTISED = b"DynamicQuantizeLinear"
 _EXTENSIONS = "com.microsoft"
 """Operators that onnxruntime adds."""
 _LAST_OPSET = 17
@@ -33,11 +36,17 @@ _FROM_HEADS = {(0, 2, 1, 3): [2, 0, 1, 3]}
 """The same for (text, head, token, number), which is the same for both."""
 
 
+def is_candidate(file: Path) -> bool:
+    """Whether a model's file may be one that :func:`batch_graph` rewrites."""
+    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(_QUANTISED) >= 0
+
+
 def batch_graph(model: bytes) -> bytes | None:
     """Return the model of an ONNX file, rewritten, or None for a model that this cannot rewrite. Callers must check that
     vectors are the same, since only the parts that change are looked at.
     """
-    if b"DynamicQuantizeLinear" not in model:
+    if _QUANTISED not in model:
         return None
     loaded = parse_model(model)
     versions = [entry.version for entry in loaded.opset_import if entry.domain in ("", "ai.onnx")]

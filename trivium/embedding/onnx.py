@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.batch_graph import HIDDEN
+from trivium.embedding.batch_graph import HIDDEN, is_candidate
 from trivium.embedding.batch_session import PROBE, open_batch_session
 from trivium.embedding.batches import (
     BATCHED_SLICE,
@@ -34,6 +34,7 @@ from trivium.embedding.device import (
     load_libraries,
     unusable,
 )
+from trivium.embedding.fill import SLICE
 from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
@@ -96,10 +97,12 @@ class OnnxEmbedder:
 
     @property
     def texts_at_once(self) -> int:
-        """Number of texts per slice when a store is filled: texts of equal length form batches, and a GPU needs many to
-        be busy.
+        """Number of texts per slice when a store is filled: more where texts of equal length form batches, and many for
+        a GPU to be busy.
         """
-        return BATCHED_SLICE if self._device.batched else EQUAL_SLICE
+        if self._device.batched:
+            return BATCHED_SLICE
+        return EQUAL_SLICE if is_candidate(self._files.model) else SLICE
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question as a unit vector (d,), with the model's query prefix."""
