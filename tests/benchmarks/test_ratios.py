@@ -36,3 +36,15 @@ def test_only_a_ratio_half_as_large_again_is_worse(capsys: pytest.CaptureFixture
     assert ratios.show(634, now, committed) == ["walk / embedding"]
     printed = capsys.readouterr().out
     assert printed.count("slower") == 1 and "9.00" in printed
+
+
+def test_a_store_of_about_the_same_size_is_compared() -> None:
+    committed = ["634", "25552"]
+    assert [ratios.of_size(chunks, committed) for chunks in (634, 640, 650, 25_553, 1)] == [
+        "634",
+        "634",
+        "650",
+        "25552",
+        "1",
+    ]
+    assert ratios.of_size(7, []) == "7"
