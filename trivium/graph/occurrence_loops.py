@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
+from trivium.common.ragged_loops import expand
 
 
 @compiled
@@ -64,20 +65,9 @@ def locate(
 def places_of(places: Integers, chunks: Integers) -> Integers:
     """Return the rows of ``places`` (o x 3), which are sorted by chunk, that belong to ``chunks`` (n,), in the order of
     these and numbered by it."""
-    starts = np.searchsorted(places[:, 0], chunks)
-    count = 0
-    for chunk in range(len(chunks)):
-        row = starts[chunk]
-        while row < len(places) and places[row, 0] == chunks[chunk]:
-            row += 1
-            count += 1
-    taken = np.empty((count, 3), dtype=np.int64)
-    count = 0
-    for chunk in range(len(chunks)):
-        row = starts[chunk]
-        while row < len(places) and places[row, 0] == chunks[chunk]:
-            taken[count, 0] = chunk
-            taken[count, 1:] = places[row, 1:]
-            row += 1
-            count += 1
+    owners = places[:, 0]
+    starts = np.searchsorted(owners, chunks)
+    numbers, rows = expand(starts, np.searchsorted(owners, chunks, side="right") - starts)
+    taken: Integers = places[rows]
+    taken[:, 0] = numbers
     return taken

@@ -4,13 +4,13 @@ own. A store by itself is written by one process.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from trivium.common.beside import available_cores
 from trivium.common.progress import Progress
 from trivium.errors import ConfigurationError
 from trivium.graph.bulk.export import ExportReport, export
@@ -100,7 +100,7 @@ def _worth_starting(shards: Sequence[GraphStore]) -> int:
     """Return how many processes write the files of shards sooner than one."""
     if len(shards) == 1 or sum(shard.info().nodes[Label.CHUNK] for shard in shards) < _FEW:
         return 1
-    return os.cpu_count() or 1
+    return available_cores()
 
 
 def _in_processes(
