@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled, compiled_sums
-from trivium.graph.arrays import Rows, Stacked, find_sorted
+from trivium.graph.arrays import Rows, Stacked
 from trivium.graph.records import Codes, Vectors
 
 _LARGEST = 127
@@ -19,6 +19,8 @@ _SINGLE = 1e-6
 """What single precision may be off in a cosine, beside."""
 _TINY = np.finfo(np.float32).tiny
 _LARGEST_16, _LARGEST_32 = int(np.iinfo(np.int16).max), int(np.iinfo(np.int32).max)
+_FEW_SHARE = 4
+"""Where fewer than one of so many vectors are asked for, they are read one by one, and not all from end to end."""
 _BUCKETS = 8192
 """Of cosines, to find the k-th highest."""
 
@@ -47,12 +49,6 @@ class CoarseVectors:
             codes[chosen], scales[chosen], errors[chosen] = parts
         return cls(codes, scales, errors)
 
-    def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:
-        """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
-        is taken over."""
-        # Nodes with one text share a row, so that neither list needs to be without repetitions.
-        return self.taken(find_sorted(old, rows), vectors, rows)
-
     def taken(self, known: Rows, vectors: Stacked, rows: Rows) -> Self:
         """Those of other ``rows`` (m,); those of vectors that are here at the places ``known`` (m,), -1 for none, are
         taken over."""
@@ -66,7 +62,7 @@ class CoarseVectors:
 
     def nearest(self, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None) -> Rows:
         """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where
-        ``among`` (n,) is given, only those it is true of.
+        ``among`` (n,) is given, only those it is true of. Where these are few, only they are read.
 
         With v = c + e of a vector and q = p + f of the question, c and p as whole numbers times a scale, the cosine v q
         is off from c p by at most |e| |q| + |c| |f|. Who cannot reach what k others reach at least is not among the k."""
@@ -76,6 +72,8 @@ class CoarseVectors:
         if k <= 0:
             return np.empty(0, dtype=np.int64)
         question = Question.of(vector)
+        if among is not None and count * _FEW_SHARE < len(among):
+            return self.leading(question, k, np.flatnonzero(among))
         scores = np.empty(len(self.codes), dtype=np.float32)
         _scan(self.codes, self.scales, question.codes, question.scale, scores)
         most = np.empty(len(self.codes), dtype=np.float32)

@@ -22,6 +22,7 @@ from trivium.common.compiled import compiled, compiled_sums
 from trivium.graph.arrays import Rows
 from trivium.graph.coarse import CoarseVectors, Question
 from trivium.graph.records import Vectors
+from trivium.graph.vectors import LANES, WORD, Words, words_shape
 
 DEVIATIONS = 3.5
 """How many standard deviations an estimate may be too low. Of a vector that is just among the nearest one in 30,000 is
@@ -31,9 +32,6 @@ _TRIED = 5
 what the others have to reach."""
 _EVERY = 16
 """Of so many estimates one is looked at to know which are the highest."""
-_LANES = 64
-"""Vectors whose words lie side by side, so that a processor counts the bits of several at once."""
-_WORD = 64
 _PLANES = 4
 """Bits for each number of a question: its rounding adds a sixth of what the signs are off by."""
 _ROUNDS = 4
@@ -43,8 +41,6 @@ _SAMPLE = 20_000
 _SEED = 20240521
 _SINGLE = 1e-5
 """What single precision may be off in an estimate."""
-
-Words = NDArray[np.uint64]
 
 
 class _Turned(NamedTuple):
@@ -63,13 +59,18 @@ class _Turned(NamedTuple):
 class SignVectors:
     """The signs of n vectors less the ``centre`` (d,). ``words`` (blocks, words, 64) has word w of vector i at
     [i // 64, w, i % 64]. The cosine with a question is about ``slopes`` (n,) times the product of the signs and the
-    question, plus ``offsets`` (n,); ``rests`` (n,) are the squared lengths of what the signs leave out."""
+    question, plus ``offsets`` (n,); ``rests`` (n,) are the squared lengths of what the signs leave out. Read-only, like
+    arrays mapped from files: compiled loops differ by that."""
 
     centre: Floats32
     words: Words
     slopes: Floats32
     offsets: Floats32
     rests: Floats32
+
+    def __post_init__(self) -> None:
+        for array in (self.centre, self.words, self.slopes, self.offsets, self.rests):
+            array.flags.writeable = False
 
     @classmethod
     def of(cls, vectors: Vectors, rows: Rows) -> SignVectors:
@@ -83,29 +84,37 @@ class SignVectors:
         taken over."""
         kept, new = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
         more = _around(self.centre, vectors, rows[new])
-        taken = _empty(self.centre, len(rows))
+        words, factors = _empty(len(self.centre), len(rows))
         for source, here, there in ((self, places[kept], kept), (more, np.arange(len(new)), new)):
-            _copy(source.words, here, taken.words, there)
-            for name in ("slopes", "offsets", "rests"):
-                getattr(taken, name)[there] = getattr(source, name)[here]
-        return taken
+            _copy(source.words, here, words, there)
+            for numbers, known in zip(factors, (source.slopes, source.offsets, source.rests), strict=True):
+                numbers[there] = known[here]
+        return SignVectors(self.centre, words, *factors)
 
     def nearest(
-        self, coarse: CoarseVectors, cosines: Callable[[Rows], Floats], vector: Vectors, k: int
+        self,
+        coarse: CoarseVectors,
+        cosines: Callable[[Rows], Floats],
+        vector: Vectors,
+        k: int,
+        among: NDArray[np.bool_] | None = None,
     ) -> Rows:
-        """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more. ``coarse``
-        has the same vectors, and ``cosines`` are those of the vectors at some places. See :data:`DEVIATIONS` for how
-        likely one is missing."""
+        """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where
+        ``among`` (n,) is given, only those it is true of. ``coarse`` has the same vectors, and ``cosines`` are those of
+        the vectors at some places. See :data:`DEVIATIONS` for how likely one is missing."""
         wanted = k * _TRIED
-        if k <= 0 or wanted * _EVERY >= len(self.slopes):
-            return coarse.nearest(vector, k)
+        count = len(self.slopes) if among is None else int(np.count_nonzero(among))
+        if k <= 0 or wanted * _EVERY >= count:
+            return coarse.nearest(vector, k, among)
         estimates, question = self._estimate(vector)
+        if among is not None:
+            estimates[~among] = -np.inf
         some = estimates[::_EVERY]
         place = len(some) - -(-wanted // _EVERY)
         high = np.partition(some, place)[place]
         tried = np.flatnonzero(estimates >= high)
-        if len(tried) < k:
-            return coarse.nearest(vector, k)
+        if len(tried) < k or high == -np.inf:
+            return coarse.nearest(vector, k, among)
         in_codes = Question.of(vector)
         reached = cosines(coarse.leading(in_codes, k, tried))
         least = float(np.partition(reached, len(reached) - k)[len(reached) - k]) - _SINGLE
@@ -134,15 +143,17 @@ class SignVectors:
 
 def _around(centre: Floats32, vectors: Vectors, rows: Rows) -> SignVectors:
     """The signs of some rows around this centre."""
-    made = _empty(centre, len(rows))
-    _fill(vectors, rows, centre, _flips(vectors.shape[1]), made.words, made.slopes, made.offsets, made.rests)
-    return made
+    words, factors = _empty(vectors.shape[1], len(rows))
+    vectors = vectors.view()
+    vectors.flags.writeable = False  # as one mapped from a file: one compiled loop instead of two
+    _fill(vectors, rows, centre, _flips(vectors.shape[1]), words, *factors)
+    return SignVectors(centre, words, *factors)
 
 
-def _empty(centre: Floats32, count: int) -> SignVectors:
-    blocks, words = -(-count // _LANES), -(-len(centre) // _WORD)
-    factors = (np.empty(count, dtype=np.float32) for _ in range(3))
-    return SignVectors(centre, np.zeros((blocks, words, _LANES), dtype=np.uint64), *factors)
+def _empty(dimension: int, count: int) -> tuple[Words, list[Floats32]]:
+    """Room for the words, slopes, offsets and rests of so many vectors."""
+    factors = [np.empty(count, dtype=np.float32) for _ in range(3)]
+    return np.zeros(words_shape(count, dimension), dtype=np.uint64), factors
 
 
 @cache
@@ -204,9 +215,9 @@ def _fill(
             squares += turned[k] * turned[k]
         for word in range(words.shape[1]):
             bits = np.uint64(0)
-            for k in range(word * _WORD, min(dimension, (word + 1) * _WORD)):
-                bits |= np.uint64(turned[k] > 0) << np.uint64(k - word * _WORD)
-            words[place // _LANES, word, place % _LANES] = bits
+            for k in range(word * WORD, min(dimension, (word + 1) * WORD)):
+                bits |= np.uint64(turned[k] > 0) << np.uint64(k - word * WORD)
+            words[place // LANES, word, place % LANES] = bits
         slope = squares / sizes if sizes > 0 else np.float32(0)
         slopes[place], offsets[place] = slope, offset
         rests[place] = max(slope * slope * dimension - squares, np.float32(0))
@@ -227,7 +238,7 @@ def _question(vector: Floats32, centre: Floats32, flips: Floats32) -> _Turned:
         length += number * number
     highest = (1 << (_PLANES - 1)) - 1
     unit = max(largest / (highest + 0.5), 1e-30)
-    planes = np.zeros((_PLANES, -(-len(vector) // _WORD)), dtype=np.uint64)
+    planes = np.zeros((_PLANES, -(-len(vector) // WORD)), dtype=np.uint64)
     total = 0
     missing = 0.0
     for k in range(len(turned)):
@@ -235,7 +246,7 @@ def _question(vector: Floats32, centre: Floats32, flips: Floats32) -> _Turned:
         total += code
         missing += (turned[k] - unit * code) ** 2
         for plane in range(_PLANES):
-            planes[plane, k // _WORD] |= np.uint64((code >> plane) & 1) << np.uint64(k % _WORD)
+            planes[plane, k // WORD] |= np.uint64((code >> plane) & 1) << np.uint64(k % WORD)
     return _Turned(planes, unit, total, length, missing, constant)
 
 
@@ -260,7 +271,7 @@ def _add_signs(
     out: Floats32,
 ) -> None:
     """Fill ``out`` (n,) with estimated cosines. With bits b, signs are 2 b - 1."""
-    sums = np.empty(_LANES, dtype=np.int64)
+    sums = np.empty(LANES, dtype=np.int64)
     for block in range(len(words)):
         sums[:] = 0
         for word in range(words.shape[1]):
@@ -270,15 +281,15 @@ def _add_signs(
                 planes[2, word],
                 planes[3, word],
             )
-            for lane in range(_LANES):
+            for lane in range(LANES):
                 bits = words[block, word, lane]
                 sums[lane] += np.int64(
                     _ones(bits & first)
                     + (_ones(bits & second) << np.uint64(1))
                     + (_ones(bits & third) << np.uint64(2))
                 ) - np.int64(_ones(bits & negative) << np.uint64(3))
-        begin = block * _LANES
-        for lane in range(min(_LANES, len(out) - begin)):
+        begin = block * LANES
+        for lane in range(min(LANES, len(out) - begin)):
             product = np.float32(2 * sums[lane] - total) * np.float32(unit)
             out[begin + lane] = slopes[begin + lane] * product + offsets[begin + lane] + np.float32(constant)
 
@@ -311,4 +322,4 @@ def _copy(words: Words, places: Rows, out: Words, rows: Rows) -> None:
     for number in range(len(places)):
         place, row = places[number], rows[number]
         for word in range(words.shape[1]):
-            out[row // _LANES, word, row % _LANES] = words[place // _LANES, word, place % _LANES]
+            out[row // LANES, word, row % LANES] = words[place // LANES, word, place % LANES]

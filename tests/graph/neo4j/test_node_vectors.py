@@ -8,14 +8,14 @@ import pytest
 from tests.graph.test_signs import drawn
 from trivium.common.dots import dots
 from trivium.graph import signs
+from trivium.graph import vectors as vectors_module
 from trivium.graph.moves import Moves
-from trivium.graph.neo4j.replica import node_vectors
 from trivium.graph.neo4j.replica.node_vectors import Earlier, NodeVectors
 
 
 def test_nodes_are_searched_by_signs_from_a_number_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before and after a change: nodes removed, others inserted, one with another vector, one without."""
-    monkeypatch.setattr(node_vectors, "SIGNS_FROM", 3_000)
+    monkeypatch.setattr(vectors_module, "SIGNS_FROM", 3_000)
     vectors = drawn(6, 4_020, 64)
     matrix, question = vectors[:4_000].copy(), vectors[4_000]
     matrix[5] = np.nan
@@ -32,6 +32,6 @@ def test_nodes_are_searched_by_signs_from_a_number_of_them(monkeypatch: pytest.M
     for held in (nodes, after):
         cosines = np.nan_to_num(dots(held.matrix, question), nan=-1.0)
         assert set(np.argsort(-cosines)[:10].tolist()) <= set(held.candidates(question, 10).tolist())
-    monkeypatch.setattr(node_vectors, "SIGNS_FROM", 5_000)
+    monkeypatch.setattr(vectors_module, "SIGNS_FROM", 5_000)
     assert NodeVectors.of(changed, None, Earlier(nodes, moves, other)).signs is not None, "they are there"
     assert NodeVectors.of(changed).signs is None

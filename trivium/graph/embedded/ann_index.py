@@ -1,6 +1,6 @@
 """Approximate nearest neighbours among the nodes of one label: a USearch index over node numbers.
 
-An index is built only for labels with at least :data:`EXACT_BELOW` embedded nodes; below that an exact scan is
+An index is built only for labels with at least :data:`EXACT_BELOW` embedded nodes; below that comparing all is
 faster. Removed nodes stay in the index and are skipped in results; when there are too many, the index is rebuilt.
 Building is single-threaded, so the same vectors give the same index.
 
@@ -38,9 +38,10 @@ if sys.platform == "linux":
 from usearch.compiled import ScalarKind
 from usearch.index import Index
 
-EXACT_BELOW = 65_536
-"""Labels with fewer embedded nodes are always searched exactly. A scan of 45,000 takes .8 ms and one of 74,000 1.5 ms,
-an index search that finds 99 of the 100 nearest takes 1.4 ms.
+EXACT_BELOW = 524_288
+"""Labels with fewer embedded nodes have no index: all their vectors are compared, first as signs
+(:mod:`trivium.graph.embedded.scanned`). That takes .8 ms of 217,000 and misses one neighbour in 30,000; an index search
+of as many that finds 98 of the 100 nearest takes 1.4 ms.
 """
 MOST_STALE = 0.1
 """Share of removed nodes above which an index is rebuilt."""

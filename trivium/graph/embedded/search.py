@@ -8,6 +8,7 @@ from itertools import repeat
 
 import numpy as np
 
+from trivium.common.ragged import expand_ranges
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import FEW
 from trivium.graph.embedded.snapshot import IndexSnapshot
@@ -25,7 +26,7 @@ COMPARED_AT_MOST = 8_192
 _MARGIN = 1.5
 """Oversampling factor under a condition, relative to evenly distributed matches."""
 _SCAN_SHARE = 4
-"""All rows of an in-memory matrix are scanned when more than one in this many can be a result."""
+"""All rows of the matrix are compared when an index would have to be asked for more than one in this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,34 @@ def _find_candidates(
 ) -> Rows:
     rows = indexes.embedded_rows(label)
     if indexes.scans(label):
-        return rows[indexes.coarse(label).nearest(vector, k)]
+        return _scan(indexes, label, nodes, vector, k, rows, None, exact=exact)
     index = indexes.ann.get(label)
     if index is not None and not exact:
         return _with_fresh(indexes, label, index.search(nodes, vector, k), vector, k)
     return rows[indexes.matrix.nearest(nodes.vector[rows], vector, k)]
+
+
+def _scan(
+    indexes: IndexSnapshot,
+    label: Label,
+    nodes: Nodes,
+    vector: Vectors,
+    k: int,
+    by_vector: Rows,
+    among: Mask | None,
+    *,
+    exact: bool,
+) -> Rows:
+    """Return the nodes, of those in the order of their vectors ``by_vector``, that may be among the k nearest.
+    ``among`` are the rows of the matrix that they have; None for those of all nodes.
+    """
+    found = indexes.scanned(label).nearest(
+        lambda rows: indexes.matrix.cosines(rows, vector), vector, k, exact=exact, among=among
+    )
+    vectors = nodes.vector[by_vector]
+    first, last = (np.searchsorted(vectors, found, side) for side in ("left", "right"))
+    _, places = expand_ranges(first, last - first)  # nodes with the same text share a vector
+    return by_vector[places]
 
 
 def _with_fresh(indexes: IndexSnapshot, label: Label, found: Rows, vector: Vectors, k: int) -> Rows:
@@ -124,13 +148,12 @@ def _find_among(
     """
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
-    every = indexes.embedded_rows(label)
     if indexes.scans(label):
-        if len(rows) * _SCAN_SHARE > len(every):
-            wanted = np.zeros(len(nodes.ids), dtype=bool)
-            wanted[rows] = True
-            return every[indexes.coarse(label).nearest(vector, k, wanted[every])]
-    elif index is not None and not exact and len(rows) > COMPARED_AT_MOST:
+        wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
+        wanted[nodes.vector[rows]] = True
+        by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
+        return _scan(indexes, label, nodes, vector, k, by_vector, wanted, exact=exact)
+    if index is not None and not exact and len(rows) > COMPARED_AT_MOST:
         wanted = np.zeros(len(nodes.ids), dtype=bool)
         wanted[rows] = True
         count = int(_MARGIN * k * len(nodes.ids) / len(rows))

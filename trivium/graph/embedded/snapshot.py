@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,11 @@ from trivium.common.beside import available_cores
 from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays import Rows, distinct
 from trivium.graph.embedded.ann_index import AnnIndex, is_scanned, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.chunk_details import ChunkDetails
-from trivium.graph.embedded.coarse_files import StoredCoarse, build_coarse, embedded_rows, load_coarse
 from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
@@ -40,6 +39,7 @@ from trivium.graph.embedded.keyword_index import (
 )
 from trivium.graph.embedded.patch import count_new, patch_topology
 from trivium.graph.embedded.reader import index_parameters
+from trivium.graph.embedded.scanned import Scanned, ScannedFiles, build_scanned, embedded_rows, load_scanned
 from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.embedded.states import current_state, state_number, was_state
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
@@ -52,13 +52,10 @@ from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
-if TYPE_CHECKING:
-    from trivium.graph.coarse import CoarseVectors
-
 INDEX = "index"
-FORMAT = 4
+FORMAT = 5
 """Raise this when the meaning of an index file changes. Files of other formats are rebuilt."""
-_LACKING = (3,)
+_LACKING = (3, 4)
 """Formats that lack a file but are otherwise valid. New snapshots may be based on them."""
 MOST_PATCHED = 0.02
 """Share of changed nodes up to which changes are applied in memory, on top of the files of an earlier state."""
@@ -108,9 +105,9 @@ class IndexSnapshot:
     parameters: IndexParameters = field(default_factory=IndexParameters)
     """The parameters with which the vector indexes were built and are searched."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
-    stored: Mapping[Label, StoredCoarse] = field(default_factory=dict, repr=False)
+    stored: Mapping[Label, ScannedFiles] = field(default_factory=dict, repr=False)
     """The vectors of scanned labels in the files of ``base``."""
-    _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
+    _scanned: dict[Label, Scanned] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
         default_factory=lambda: LruCache(_SEARCHES), repr=False
@@ -151,19 +148,20 @@ class IndexSnapshot:
         """Whether all vectors of a label are compared, even if an earlier version made an index of them."""
         return is_scanned(len(self.embedded_rows(label)))
 
-    def coarse(self, label: Label) -> CoarseVectors:
-        """Return the in-memory vectors of ``embedded_rows(label)``, for labels that are always scanned."""
-        if label not in self._coarse:
-            from trivium.graph.coarse import CoarseVectors  # loads numba
-
-            rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
+    def scanned(self, label: Label) -> Scanned:
+        """Return the vectors of ``embedded_rows(label)``, for labels that are scanned."""
+        if label not in self._scanned:
+            rows = self.vector_rows(label)
             stored = self.stored.get(label)
-            self._coarse[label] = (
-                CoarseVectors.of(self.matrix.vectors, rows)
-                if stored is None
-                else stored.of(self.matrix, rows)
-            )
-        return self._coarse[label]
+            if stored is None:
+                self._scanned[label] = Scanned.of(self.matrix, rows)
+            else:
+                self._scanned[label] = stored.opened(self.matrix).now(self.matrix, rows)
+        return self._scanned[label]
+
+    def vector_rows(self, label: Label) -> Rows:
+        """Return the rows of the matrix that a label's nodes have, ascending and distinct."""
+        return distinct(self.topology.nodes[label].vector, len(self.matrix.vectors))
 
     def added_chunks(self) -> Rows:
         """Return the rows of chunks that the keyword index does not contain, ordered by number."""
@@ -282,10 +280,8 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
             for known in old.details
         ],
     )
-    for label, coarse in old._coarse.items():
-        before = old.topology.nodes[label].vector[old.embedded_rows(label)]
-        now = snapshot.topology.nodes[label].vector[snapshot.embedded_rows(label)]
-        snapshot._coarse[label] = coarse.patched(before, snapshot.matrix.vectors, now)
+    for label, scanned in old._scanned.items():
+        snapshot._scanned[label] = scanned.now(snapshot.matrix, snapshot.vector_rows(label))
     return snapshot
 
 
@@ -331,7 +327,8 @@ def _build_from(
         for label, nodes in topology.nodes.items()
     ]
     for label, nodes in topology.nodes.items():
-        build_coarse(folder, label, nodes, matrix)
+        build_scanned(folder, label, nodes, matrix)
+        counter.going()
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
     counter.begin(
@@ -404,7 +401,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         dimension = matrix.dimension
         parameters = _parameters(facts)
         ann = {label: open_index(folder, label, dimension, parameters) for label in Label}
-        coarse = {label: load_coarse(folder, label, dimension) for label in Label}
+        scanned = {label: load_scanned(folder, label, dimension) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
             key=key,
@@ -417,7 +414,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             terms=load_forward_index(folder, topology.terms),
             base=Base(key, topology.nodes[Label.CHUNK].highest),
             parameters=parameters,
-            stored={label: found for label, found in coarse.items() if found is not None},
+            stored={label: found for label, found in scanned.items() if found is not None},
         )
     except FileNotFoundError:
         return None  # removed while it was being opened

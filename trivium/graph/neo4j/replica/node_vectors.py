@@ -11,15 +11,11 @@ from trivium.common.dots import dots
 from trivium.graph.arrays import Rows, Stacked
 from trivium.graph.moves import Moves
 from trivium.graph.records import Floats, Vectors
+from trivium.graph.vectors import has_signs
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
     from trivium.graph.signs import SignVectors
-
-SIGNS_FROM = 65_536
-"""Vectors of a label from which their signs are compared first; fewer are compared as bytes at the same speed."""
-FEWEST_NUMBERS = 64
-"""Dimension from which a turned vector points in a direction random enough for signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +84,7 @@ class Earlier:
 
 
 def _signs(matrix: Vectors, rows: Rows) -> SignVectors | None:
-    if len(rows) < SIGNS_FROM or matrix.shape[1] < FEWEST_NUMBERS:
+    if not has_signs(len(rows), matrix.shape[1]):
         return None
     from trivium.graph.signs import SignVectors  # loads numba
 
