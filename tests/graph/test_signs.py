@@ -58,9 +58,10 @@ def test_estimates_are_off_by_as_much_as_they_say() -> None:
     found = SignVectors.of(matrix, np.arange(4_000))
     off = []
     for vector in vectors[4_000:]:
-        estimates, question = found._estimate(vector)
-        variance = found.rests * question.length / 383 + found.slopes**2 * question.missing
-        off.append((estimates - dots(matrix, vector)) / np.sqrt(variance))
+        question = signs._question(vector, found.centre, signs._flips(384))
+        deviation = np.sqrt(found.rests * question.length / 383 + found.slopes**2 * question.missing)
+        most, _ = found._bounds(vector)
+        off.append((most - dots(matrix, vector)) / deviation - signs.DEVIATIONS)
     assert abs(np.mean(off)) < 0.05
     assert 0.8 < np.std(off) <= 1.0
 

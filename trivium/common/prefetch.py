@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from trivium.common.compiled import compiled
 
+CACHE_LINE = 64
+"""Bytes that are fetched at once."""
 _READ, _KEEP, _DATA = 0, 3, 1
 """What LLVM's prefetch is told: to read, to keep in all caches, data rather than instructions."""
 

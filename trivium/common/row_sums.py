@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled_sums
-from trivium.common.prefetch import prefetch
+from trivium.common.prefetch import CACHE_LINE, prefetch
 
 _AHEAD = 4
 """So many rows before its turn a row is fetched. Rows of a large matrix are far apart and rarely in the processor's
 caches: waiting for each in turn takes five times as long.
 """
-_CACHE_LINE = 64
 
 
 @compiled_sums
@@ -26,7 +25,7 @@ def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, limit: floa
     NaN where a place is -1, and at most ``limit`` from 0. Returns False for a row that does not exist.
     """
     numbers, width = matrix.reshape(-1), matrix.shape[1]
-    step = _CACHE_LINE // matrix.itemsize
+    step = CACHE_LINE // matrix.itemsize
     for number in range(len(places)):
         if number + _AHEAD < len(places):
             begin = places[number + _AHEAD] * width

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled, compiled_sums
+from trivium.common.prefetch import CACHE_LINE, prefetch
 from trivium.graph.arrays import Rows, Stacked
 from trivium.graph.records import Codes, Vectors
 
@@ -21,6 +22,8 @@ _TINY = np.finfo(np.float32).tiny
 _LARGEST_16, _LARGEST_32 = int(np.iinfo(np.int16).max), int(np.iinfo(np.int32).max)
 _FEW_SHARE = 4
 """Where fewer than one of so many vectors are asked for, they are read one by one, and not all from end to end."""
+_AHEAD = 6
+"""So many vectors before its turn one of some is fetched; see :mod:`trivium.common.prefetch`."""
 _BUCKETS = 8192
 """Of cosines, to find the k-th highest."""
 
@@ -177,7 +180,12 @@ def _bounds(
     most: Floats32,
 ) -> None:
     """Fill ``least`` and ``most`` (m,) with bounds of the cosines of the vectors at ``places`` (m,)."""
+    numbers, width = codes.reshape(-1), codes.shape[1]
     for number in range(len(places)):
+        if number + _AHEAD < len(places):
+            begin = places[number + _AHEAD] * width
+            for place in range(begin, begin + width, CACHE_LINE):
+                prefetch(numbers, place)
         row = places[number]
         total = np.int32(0)
         for k in range(len(question)):

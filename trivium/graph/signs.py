@@ -39,6 +39,8 @@ _ROUNDS = 4
 _SAMPLE = 20_000
 """Vectors of which the mean is made."""
 _SEED = 20240521
+_ABREAST = 16
+"""Numbers that a processor compares at once."""
 _SINGLE = 1e-5
 """What single precision may be off in an estimate."""
 
@@ -106,39 +108,31 @@ class SignVectors:
         count = len(self.slopes) if among is None else int(np.count_nonzero(among))
         if k <= 0 or wanted * _EVERY >= count:
             return coarse.nearest(vector, k, among)
-        estimates, question = self._estimate(vector)
+        most, highest = self._bounds(vector)
         if among is not None:
-            estimates[~among] = -np.inf
-        some = estimates[::_EVERY]
+            _leave(most, highest, among)
+        some = most[::_EVERY]
         place = len(some) - -(-wanted // _EVERY)
-        high = np.partition(some, place)[place]
-        tried = np.flatnonzero(estimates >= high)
-        if len(tried) < k or high == -np.inf:
+        tried = _reaching(most, highest, np.partition(some, place)[place])
+        if len(tried) < k:
             return coarse.nearest(vector, k, among)
         in_codes = Question.of(vector)
         reached = cosines(coarse.leading(in_codes, k, tried))
-        least = float(np.partition(reached, len(reached) - k)[len(reached) - k]) - _SINGLE
+        least = np.partition(reached, len(reached) - k)[len(reached) - k] - _SINGLE
+        return coarse.leading(in_codes, k, _reaching(most, highest, np.float32(least)))
+
+    def _bounds(self, vector: Vectors) -> tuple[Floats32, Floats32]:
+        """Return the cosines (n,) with a unit vector (d,) that are :data:`DEVIATIONS` above the estimates, and the
+        highest of each block of vectors (blocks,)."""
+        question = _question(np.ascontiguousarray(vector, dtype=np.float32), self.centre, _flips(vector.size))
+        most = np.empty(len(self.slopes), dtype=np.float32)
+        highest = np.empty(len(self.words), dtype=np.float32)
         # Off by the rest, and by what rounding the question left for each of the signs.
         rest = DEVIATIONS**2 * question.length / max(1, vector.size - 1)
         rounding = DEVIATIONS**2 * question.missing
-        places = _reaching(estimates, self.slopes, self.rests, least, rest, rounding)
-        return coarse.leading(in_codes, k, places)
-
-    def _estimate(self, vector: Vectors) -> tuple[Floats32, _Turned]:
-        """Return the estimated cosines (n,) with a unit vector (d,), and the question made of it."""
-        question = _question(np.ascontiguousarray(vector, dtype=np.float32), self.centre, _flips(vector.size))
-        estimates = np.empty(len(self.slopes), dtype=np.float32)
-        _add_signs(
-            self.words,
-            question.planes,
-            self.slopes,
-            self.offsets,
-            question.unit,
-            question.total,
-            question.constant,
-            estimates,
-        )
-        return estimates, question
+        factors = (self.slopes, self.offsets, self.rests)
+        _add_signs(self.words, *factors, question, rest, rounding, most, highest)
+        return most, highest
 
 
 def _around(centre: Floats32, vectors: Vectors, rows: Rows) -> SignVectors:
@@ -262,16 +256,23 @@ def _ones(word: np.uint64) -> np.uint64:
 @compiled
 def _add_signs(
     words: Words,
-    planes: Words,
     slopes: Floats32,
     offsets: Floats32,
-    unit: float,
-    total: int,
-    constant: float,
-    out: Floats32,
+    rests: Floats32,
+    question: _Turned,
+    rest: float,
+    rounding: float,
+    most: Floats32,
+    highest: Floats32,
 ) -> None:
-    """Fill ``out`` (n,) with estimated cosines. With bits b, signs are 2 b - 1."""
+    """Fill ``most`` (n,) with estimated cosines and what these may be too low, the squares of which are ``rest`` times
+    ``rests`` and ``rounding`` times the squared ``slopes``; ``highest`` (blocks,) with the highest of each block. With
+    bits b, signs are 2 b - 1."""
+    planes = question.planes
+    unit, constant = np.float32(question.unit), np.float32(question.constant)
+    of_rest, of_slope = np.float32(rest), np.float32(rounding)
     sums = np.empty(LANES, dtype=np.int64)
+    bests = np.empty(_ABREAST, dtype=np.float32)
     for block in range(len(words)):
         sums[:] = 0
         for word in range(words.shape[1]):
@@ -289,31 +290,56 @@ def _add_signs(
                     + (_ones(bits & third) << np.uint64(2))
                 ) - np.int64(_ones(bits & negative) << np.uint64(3))
         begin = block * LANES
-        for lane in range(min(LANES, len(out) - begin)):
-            product = np.float32(2 * sums[lane] - total) * np.float32(unit)
-            out[begin + lane] = slopes[begin + lane] * product + offsets[begin + lane] + np.float32(constant)
+        for lane in range(min(LANES, len(most) - begin)):
+            place = begin + lane
+            slope = slopes[place]
+            product = np.float32(2 * sums[lane] - question.total) * unit
+            off = np.sqrt(of_rest * rests[place] + of_slope * slope * slope)
+            most[place] = slope * product + offsets[place] + constant + off
+        highest[block] = _highest(most[begin : begin + LANES], bests)
 
 
 @compiled
-def _reaching(
-    estimates: Floats32, slopes: Floats32, rests: Floats32, least: float, rest: float, rounding: float
-) -> Rows:
-    """Places of the vectors whose cosine may be ``least``: the squares of what estimates may be off are ``rest`` times
-    ``rests`` and ``rounding`` times the squared ``slopes``."""
-    bound, of_rest, of_slope = np.float32(least), np.float32(rest), np.float32(rounding)
-    may = np.empty(len(estimates), dtype=np.bool_)
+def _leave(most: Floats32, highest: Floats32, among: NDArray[np.bool_]) -> None:
+    """Leave only the bounds ``most`` (n,) of those vectors that ``among`` (n,) is true of."""
+    bests = np.empty(_ABREAST, dtype=np.float32)
+    for place in range(len(most)):
+        if not among[place]:
+            most[place] = -np.inf
+    for block in range(len(highest)):
+        highest[block] = _highest(most[block * LANES : (block + 1) * LANES], bests)
+
+
+@compiled
+def _highest(numbers: Floats32, bests: Floats32) -> np.float32:
+    """Return the highest of some numbers (m,). Several at a time, for which ``bests`` is scratch space: otherwise each
+    comparison would wait for the one before."""
+    bests[:] = -np.inf
+    whole = len(numbers) // _ABREAST * _ABREAST
+    for begin in range(0, whole, _ABREAST):
+        for lane in range(_ABREAST):
+            number = numbers[begin + lane]
+            bests[lane] = number if number > bests[lane] else bests[lane]
+    best = np.float32(-np.inf)
+    for place in range(whole, len(numbers)):
+        best = max(best, numbers[place])
+    for lane in range(_ABREAST):
+        best = max(best, bests[lane])
+    return best
+
+
+@compiled
+def _reaching(most: Floats32, highest: Floats32, least: np.float32) -> Rows:
+    """Places of the vectors whose cosine may be ``least``, without those that are left out."""
+    places = np.empty(len(most), dtype=np.int64)
     count = 0
-    for place in range(len(estimates)):
-        gap = max(bound - estimates[place], np.float32(0))
-        may[place] = gap * gap <= of_rest * rests[place] + of_slope * slopes[place] * slopes[place]
-        count += may[place]
-    places = np.empty(count, dtype=np.int64)
-    filled = 0
-    for place in range(len(may)):
-        if may[place]:
-            places[filled] = place
-            filled += 1
-    return places
+    for block in range(len(highest)):
+        if highest[block] >= least:
+            for place in range(block * LANES, min((block + 1) * LANES, len(most))):
+                if most[place] >= least and most[place] > -np.inf:
+                    places[count] = place
+                    count += 1
+    return places[:count].copy()
 
 
 @compiled
