@@ -94,7 +94,7 @@ def _find_candidates(
 ) -> Rows:
     rows = indexes.embedded_rows(label)
     if indexes.scans(label):
-        return _scan(indexes, label, nodes, vector, k, rows, None, exact=exact)
+        return _scan(indexes, label, vector, k, rows, indexes.embedded_vectors(label), None, exact=exact)
     index = indexes.ann.get(label)
     if index is not None and not exact:
         return _with_fresh(indexes, label, index.search(nodes, vector, k), vector, k)
@@ -104,24 +104,23 @@ def _find_candidates(
 def _scan(
     indexes: IndexSnapshot,
     label: Label,
-    nodes: Nodes,
     vector: Vectors,
     k: int,
-    by_vector: Rows,
+    nodes: Rows,
+    vectors: Rows,
     among: Mask | None,
     *,
     exact: bool,
 ) -> Rows:
-    """Return the nodes, of those in the order of their vectors ``by_vector``, that may be among the k nearest.
-    ``among`` are the rows of the matrix that they have; None for those of all nodes.
+    """Return those of some nodes (n,) that may be among the k nearest. Their ``vectors`` (n,), rows of the matrix, are
+    ascending. ``among`` (rows of the matrix,) is true of these; None if they are those of all nodes.
     """
     found = indexes.scanned(label).nearest(
         lambda rows: indexes.matrix.cosines(rows, vector), vector, k, exact=exact, among=among
     )
-    vectors = nodes.vector[by_vector]
     first, last = (np.searchsorted(vectors, found, side) for side in ("left", "right"))
     _, places = expand_ranges(first, last - first)  # nodes with the same text share a vector
-    return by_vector[places]
+    return nodes[places]
 
 
 def _with_fresh(indexes: IndexSnapshot, label: Label, found: Rows, vector: Vectors, k: int) -> Rows:
@@ -152,7 +151,7 @@ def _find_among(
         wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
         wanted[nodes.vector[rows]] = True
         by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
-        return _scan(indexes, label, nodes, vector, k, by_vector, wanted, exact=exact)
+        return _scan(indexes, label, vector, k, by_vector, nodes.vector[by_vector], wanted, exact=exact)
     if index is not None and not exact and len(rows) > COMPARED_AT_MOST:
         wanted = np.zeros(len(nodes.ids), dtype=bool)
         wanted[rows] = True

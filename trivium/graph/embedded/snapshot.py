@@ -105,6 +105,7 @@ class IndexSnapshot:
     parameters: IndexParameters = field(default_factory=IndexParameters)
     """The parameters with which the vector indexes were built and are searched."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
+    _embedded_vectors: dict[Label, Rows] = field(default_factory=dict, repr=False)
     stored: Mapping[Label, ScannedFiles] = field(default_factory=dict, repr=False)
     """The vectors of scanned labels in the files of ``base``."""
     _scanned: dict[Label, Scanned] = field(default_factory=dict, repr=False)
@@ -143,6 +144,12 @@ class IndexSnapshot:
         if label not in self._embedded:
             self._embedded[label] = embedded_rows(self.topology.nodes[label])
         return self._embedded[label]
+
+    def embedded_vectors(self, label: Label) -> Rows:
+        """Return the rows of the matrix of ``embedded_rows(label)``, ascending."""
+        if label not in self._embedded_vectors:
+            self._embedded_vectors[label] = self.topology.nodes[label].vector[self.embedded_rows(label)]
+        return self._embedded_vectors[label]
 
     def scans(self, label: Label) -> bool:
         """Whether all vectors of a label are compared, even if an earlier version made an index of them."""
