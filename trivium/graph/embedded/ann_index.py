@@ -38,7 +38,7 @@ if sys.platform == "linux":
 from usearch.compiled import ScalarKind
 from usearch.index import Index
 
-EXACT_BELOW = 524_288
+EXACT_BELOW = 262_144
 """Labels with fewer embedded nodes have no index: all their vectors are compared, first as signs
 (:mod:`trivium.graph.embedded.scanned`). That takes .8 ms of 217,000 and misses one neighbour in 30,000; an index search
 of as many that finds 98 of the 100 nearest takes 1.4 ms.

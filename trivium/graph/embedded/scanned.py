@@ -143,7 +143,7 @@ def build_scanned(folder: Path, name: str, nodes: Nodes, matrix: Matrix) -> None
     save_array(folder, f"{name}.coarse.scales", np.stack([coarse.scales, coarse.errors]))
     save_array(folder, f"{name}.coarse.rows", rows)
     if has_signs(len(rows), matrix.dimension):
-        signs = SignVectors.of(matrix.vectors.take(rows), np.arange(len(rows)))
+        signs = SignVectors.of(matrix.vectors.upper, rows)  # of files, which have all vectors
         save_array(folder, f"{name}.signs", signs.words)
         save_array(folder, f"{name}.signs.centre", signs.centre)
         save_array(folder, f"{name}.signs.factors", np.stack([signs.slopes, signs.offsets, signs.rests]))

@@ -83,8 +83,9 @@ class EmbeddedStore:
     call :meth:`refresh` after a load to do this once in advance.
 
     Returned mappings have every node asked for as a key, with an empty list for unknown ones, except that
-    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Approximate search is used for labels with 65,536
-    embedded nodes or more; below that every search is exact.
+    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Labels with 262,144 embedded nodes or more
+    have an approximate index. Below that all vectors are compared; from 16,384 on signs come first, by which one of the
+    nearest is missed once in a long while, unless ``exact`` is asked for.
     """
 
     def __init__(self, database: Database) -> None:
