@@ -10,7 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from trivium.errors import ConfigurationError
 
 Connectivity = Annotated[int, Field(ge=2, le=512)]
+Many = Annotated[int, Field(ge=1)]
 Expansion = Annotated[int, Field(ge=1, le=3_200)]
+
+OF_FOLDERS = ("expansion_search", "approximate_from")
+"""Parameters that a store in Neo4j does not have."""
 
 
 class IndexParameters(BaseModel):
@@ -45,6 +49,12 @@ class IndexParameters(BaseModel):
     32-bit numbers.
     """
 
+    approximate_from: Many | None = None
+    """Vectors of a label from which a folder store has an approximate index for it, default 262,144. Below that all
+    vectors are compared, which finds the nearest (nearly) for certain, needs no time to make an index, and takes longer
+    the more there are. Neo4j has an index for every label.
+    """
+
     def stored(self) -> str | None:
         """Serialise the parameters for storage; None if none is set."""
         return json.dumps(self.chosen, sort_keys=True) if self.chosen else None
@@ -68,8 +78,13 @@ class IndexParameters(BaseModel):
         return self.model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
 
     @property
+    def of_server(self) -> IndexParameters:
+        """Those that Neo4j has, too."""
+        return self.model_copy(update=dict.fromkeys(OF_FOLDERS))
+
+    @property
     def of_building(self) -> tuple[Any, ...]:
-        """The parameters whose change requires rebuilding an index."""
+        """The parameters whose change requires rebuilding the index of a label."""
         return (self.connectivity, self.expansion_add, self.quantized)
 
 

@@ -74,6 +74,24 @@ def test_indexes_stay_where_only_asking_changes(store: EmbeddedStore) -> None:
     assert _made(store) != before
 
 
+def test_labels_have_an_index_from_the_number_of_vectors_that_the_parameters_say(
+    store: EmbeddedStore,
+) -> None:
+    """Those that keep theirs keep the file; the same ten are found without one."""
+    made, asked = _made(store), store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    before = store.nearest([Label.CHUNK], asked, 10)
+    store.set_index_parameters(IndexParameters(approximate_from=100))
+    store.refresh()
+    assert set(store._current().ann) == {Label.CHUNK} and _made(store) == made
+    store.set_index_parameters(IndexParameters(approximate_from=121))
+    store.refresh()
+    assert not store._current().ann and not list((Path(store.location) / "index").glob("*/*.usearch"))
+    assert store.nearest([Label.CHUNK], asked, 10) == before
+    store.set_index_parameters(IndexParameters(approximate_from=1))
+    store.refresh()
+    assert set(store._current().ann) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+
+
 def test_pages_that_come_later_join_an_index_with_the_same_parameters(store: EmbeddedStore) -> None:
     store.set_index_parameters(IndexParameters(connectivity=8))
     _add(store, range(100, 160))

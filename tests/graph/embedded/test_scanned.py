@@ -24,6 +24,7 @@ from trivium.graph.records import Floats, Vectors
 from trivium.graph.schema import Label
 from trivium.graph.signs import SignVectors
 from trivium.graph.string_table import StringTable
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -42,7 +43,7 @@ def matrix_of(vectors: Vectors, more: Vectors | None = None) -> Matrix:
 
 def files(folder: Path, vectors: Vectors, vector: Rows) -> Scanned:
     """The vectors of nodes, written and mapped again."""
-    build_scanned(folder, "Chunk", nodes_with(vector), matrix_of(vectors))
+    build_scanned(folder, "Chunk", nodes_with(vector), matrix_of(vectors), IndexParameters())
     loaded = load_scanned(folder, "Chunk", vectors.shape[1])
     assert loaded is not None
     return loaded.opened(matrix_of(vectors))

@@ -66,7 +66,7 @@ def facts(store: GraphStore, types: Mapping[str, str]) -> tuple[object, ...]:
 
 def index_parameters(store: GraphStore) -> IndexParameters:
     """Return those of a store without what the server has no parameter for."""
-    return store.index_parameters.model_copy(update={"expansion_search": None})
+    return store.index_parameters.of_server
 
 
 def relation_vectors(store: GraphStore, kinds: Sequence[str]) -> Embeddings:

@@ -1,7 +1,7 @@
 """Approximate nearest neighbours among the nodes of one label: a USearch index over node numbers.
 
-An index is built only for labels with at least :data:`EXACT_BELOW` embedded nodes; below that comparing all is
-faster. Removed nodes stay in the index and are skipped in results; when there are too many, the index is rebuilt.
+An index is built only for labels with at least :data:`EXACT_BELOW` embedded nodes; below that comparing all is as
+fast. Removed nodes stay in the index and are skipped in results; when there are too many, the index is rebuilt.
 Building is single-threaded, so the same vectors give the same index.
 
 Vectors are stored as int8, which takes half the memory and two thirds of the time of the 16-bit floats that earlier
@@ -39,9 +39,9 @@ from usearch.compiled import ScalarKind
 from usearch.index import Index
 
 EXACT_BELOW = 262_144
-"""Labels with fewer embedded nodes have no index: all their vectors are compared, first as signs
-(:mod:`trivium.graph.embedded.scanned`). That takes .8 ms of 217,000 and misses one neighbour in 30,000; an index search
-of as many that finds 98 of the 100 nearest takes 1.4 ms.
+"""Labels with fewer embedded nodes have no index, unless the store's parameters say otherwise: all their vectors are
+compared, first as signs (:mod:`trivium.graph.embedded.scanned`). That takes .6 ms of 217,000 and hardly ever misses one
+of the nearest; an index search of as many takes .75 ms for ten neighbours and finds 98 of 100.
 """
 MOST_STALE = 0.1
 """Share of removed nodes above which an index is rebuilt."""
@@ -130,9 +130,9 @@ class IndexPlan:
         save_array(folder, f"{self.name}.entries", self.entries)
 
 
-def is_scanned(count: int) -> bool:
+def is_scanned(count: int, parameters: IndexParameters) -> bool:
     """Whether a label has so few vectors that all are compared, without an index."""
-    return count < EXACT_BELOW
+    return count < (parameters.approximate_from or EXACT_BELOW)
 
 
 def plan_index(
@@ -142,7 +142,7 @@ def plan_index(
     parameters, is extended.
     """
     rows = nodes.by_id[nodes.vector[nodes.by_id] >= 0]
-    if is_scanned(len(rows)):
+    if is_scanned(len(rows), parameters):
         return None
     now = np.stack([nodes.ids[rows], matrix_ids[nodes.vector[rows]]], axis=1)
     if previous is not None and (previous / f"{name}.usearch").exists():

@@ -23,6 +23,7 @@ from trivium.graph.embedded.vectors import Matrix
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Codes, Floats, Vectors
 from trivium.graph.vectors import Words, has_signs, words_shape
+from trivium.index_parameters import IndexParameters
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
@@ -130,10 +131,10 @@ def embedded_rows(nodes: Nodes) -> Rows:
     return by_vector[np.searchsorted(nodes.vector, 0, sorter=by_vector) :]
 
 
-def build_scanned(folder: Path, name: str, nodes: Nodes, matrix: Matrix) -> None:
+def build_scanned(folder: Path, name: str, nodes: Nodes, matrix: Matrix, parameters: IndexParameters) -> None:
     """Write the files of a label, if it is one that is scanned."""
     rows = distinct(nodes.vector, len(matrix.vectors))
-    if len(rows) == 0 or not is_scanned(len(embedded_rows(nodes))):
+    if len(rows) == 0 or not is_scanned(int(np.count_nonzero(nodes.vector >= 0)), parameters):
         return
     from trivium.graph.coarse import CoarseVectors  # loads numba
     from trivium.graph.signs import SignVectors

@@ -153,7 +153,7 @@ class IndexSnapshot:
 
     def scans(self, label: Label) -> bool:
         """Whether all vectors of a label are compared, even if an earlier version made an index of them."""
-        return is_scanned(len(self.embedded_rows(label)))
+        return is_scanned(len(self.embedded_rows(label)), self.parameters)
 
     def scanned(self, label: Label) -> Scanned:
         """Return the vectors of ``embedded_rows(label)``, for labels that are scanned."""
@@ -334,7 +334,7 @@ def _build_from(
         for label, nodes in topology.nodes.items()
     ]
     for label, nodes in topology.nodes.items():
-        build_scanned(folder, label, nodes, matrix)
+        build_scanned(folder, label, nodes, matrix, parameters)
         counter.going()
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)

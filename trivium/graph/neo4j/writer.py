@@ -25,7 +25,7 @@ from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
 from trivium.graph.versions import choose, latest
-from trivium.index_parameters import IndexParameters
+from trivium.index_parameters import OF_FOLDERS, IndexParameters
 
 
 def write_pages(
@@ -176,10 +176,11 @@ def set_index_parameters(connection: Connection, parameters: IndexParameters) ->
     """Replace the parameters of the vector indexes. Cached reads remain valid. Raises ConfigurationError for a
     parameter that the server does not support.
     """
-    if parameters.expansion_search is not None:
-        raise ConfigurationError(
-            "index.expansion_search: Neo4j has no such parameter; leave it out for a store in Neo4j"
-        )
+    for name in OF_FOLDERS:
+        if getattr(parameters, name) is not None:
+            raise ConfigurationError(
+                f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
+            )
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
