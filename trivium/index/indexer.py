@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TypedDict
 from trivium.chunking.base import Chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
+from trivium.common.beside import available_cores
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.images import ImageEmbedder, check_image_embedder, open_image_embedder
@@ -298,7 +298,7 @@ class Indexer:
             sentences=sentences,
             device=self.embedder.device,
         )
-        return sharded(plan, work, embedder, workers or os.cpu_count() or 1, progress)
+        return sharded(plan, work, embedder, workers or available_cores(), progress)
 
     def _remember_embedder(self, special: bool) -> None:
         """Record the embedder chosen for the store even if embedding happens later. ``special`` tells whether the

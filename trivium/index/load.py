@@ -8,7 +8,6 @@ completes the work.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from trivium.chunking.base import Chunker
 from trivium.chunking.strategies import BLOCKS
+from trivium.common.beside import available_cores
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
 from trivium.errors import ConfigurationError
@@ -111,7 +111,7 @@ def load(
         merge.files = FilePages(store, places)
         all_named = named(discover(sources, format, limits, only), names or {}, language)
         found = FoundDocuments(all_named, report, limits, places)
-        loading.documents(found, workers or os.cpu_count() or 1, apart, parse_all)
+        loading.documents(found, workers or available_cores(), apart, parse_all)
         loading.records(found.records)
     else:
         loading.isolated(isolated, sources, format, names or {}, only)

@@ -36,7 +36,7 @@ from trivium.graph.neo4j.indexes import (
 from trivium.graph.records import Passage
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index.report import IngestReport
-from trivium.index_parameters import IndexParameters
+from trivium.index_parameters import IndexParameters, index_parameters
 from trivium.types import EmbedderIdentity
 
 
@@ -228,7 +228,8 @@ def test_vector_indexes_are_made_as_the_parameters_say(connection: Connection) -
     )
 
 
-def test_a_parameter_that_neo4j_has_not_is_refused(connection: Connection) -> None:
+@pytest.mark.parametrize("name", ["expansion_search", "approximate_from"])
+def test_a_parameter_that_neo4j_has_not_is_refused(connection: Connection, name: str) -> None:
     prepare(connection)
-    with pytest.raises(ConfigurationError, match=r"index\.expansion_search: Neo4j has no such parameter"):
-        writer.set_index_parameters(connection, IndexParameters(expansion_search=64))
+    with pytest.raises(ConfigurationError, match=rf"index\.{name}: Neo4j has no such parameter"):
+        writer.set_index_parameters(connection, index_parameters(**{name: 64}))

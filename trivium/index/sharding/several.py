@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
+from trivium.common.beside import available_cores
 from trivium.common.files import LockFile
 from trivium.common.progress import StageProgress
 from trivium.embedding.base import Embedder
@@ -145,7 +145,7 @@ def build_stores(
         )
         file = work.folder / f"{secrets.token_hex(8)}.decisions"
         opened = filler.get() if embed else None
-        with running(plan, work, opened, workers or os.cpu_count() or 1, progress) as runner:
+        with running(plan, work, opened, workers or available_cores(), progress) as runner:
             try:
                 planned = PlannedPages(file)
                 survey = Survey(work, runner, planned, plan.documents)
