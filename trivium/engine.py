@@ -38,6 +38,7 @@ from trivium.search.fusions import Fusions
 from trivium.search.options import SearchOptions
 from trivium.search.retriever_set import RetrieverSet, checked_settings
 from trivium.search.searcher import Searcher
+from trivium.search.second_stage import log_warnings
 from trivium.search.selectors import make_selector
 from trivium.search.stages import StageObserver, ignore_stages
 from trivium.settings import load_settings
@@ -50,6 +51,7 @@ if TYPE_CHECKING:  # imported lazily: needed only for building, checking, answer
     from trivium.index.indexer import BuildOptions, Indexer
     from trivium.index.report import IngestReport
     from trivium.search.answers import AskOptions
+    from trivium.search_processes import SearchProcesses
 
 LATER = (
     "trivium.search.answers",
@@ -110,6 +112,18 @@ class Engine:
         chosen = RetrieverSet(retrievers, values, chooses, Rerankers(rerankers))
         self.store = store
         self._parser = ParserProcess()
+        self._processes: SearchProcesses | None = None
+        self._parts: dict[str, Any] = {
+            "embedder": embedder,
+            "retrievers": list(retrievers),
+            "fusion": fusion,
+            "selector": selector,
+            "settings": settings,
+            "rerankers": list(rerankers),
+            "live": list(live),
+            "device": device,
+            "remembered_questions": remembered_questions,
+        }
         self.searcher = Searcher(
             store,
             StoreEmbedder(store, embedder, device),
@@ -158,13 +172,15 @@ class Engine:
         """Return this engine on another snapshot of its store. Both share one embedder, so close only one of them."""
         other = object.__new__(type(self))
         other.store = store
-        other._parser = self._parser
+        other._parser, other._processes, other._parts = self._parser, None, self._parts
         other.searcher = self.searcher.on(store)
         return other
 
     def close(self) -> None:
-        """Close the store, the embedder and the parser process."""
+        """Close the store, the embedder and the processes."""
         self._parser.close()
+        if self._processes is not None:
+            self._processes.close()
         self.searcher.embedder.close()
         self.store.close()
 
@@ -237,10 +253,44 @@ class Engine:
         return self.searcher.hints(where)
 
     def search_many(
-        self, questions: Iterable[str], k: int = 10, *args: Any, **options: Any
+        self,
+        questions: Iterable[str],
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        *,
+        processes: int | None = None,
+        **options: Unpack[SearchOptions],
     ) -> list[list[Hit]]:
-        """Run :meth:`search` for several questions; results are in the order of the questions."""
-        return self.searcher.search_many(questions, k, *args, **options)
+        """Run :meth:`search` for several questions; results are in the order of the questions.
+
+        ``processes`` is how many processes share the work, each of which uses a core and about 300 MB of memory. They
+        start with the first call that names as many, in about a second, and remain for later calls until this engine
+        is closed. Worth it for some hundred questions. By default the threads of this process search.
+        Raises InputError for options, or parts of this engine, that another process cannot be given: objects instead
+        of names, live sources, pictures.
+        """
+        if processes is None:
+            return self.searcher.search_many(questions, k, retrievers, fusion, **options)
+        told = options.pop("on_warnings", None) or log_warnings
+        given = {"k": k, "retrievers": retrievers, "fusion": fusion, **options}
+        return self._searching(processes).search_many(list(questions), given, told)
+
+    def _searching(self, count: int) -> SearchProcesses:
+        from trivium.search_processes import SearchProcesses
+
+        if self._processes is None or self._processes.count != count:
+            objects = [name for name, part in self._parts.items() if not _is_plain(part)]
+            if objects:
+                raise InputError(
+                    f"this engine has parts that other processes cannot be given ({', '.join(objects)}): search without"
+                    "  processes=  or give their names instead of objects"
+                )
+            made = SearchProcesses(self.store.location, count, self._parts)
+            if self._processes is not None:
+                self._processes.close()
+            self._processes = made
+        return self._processes
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
         """Run :meth:`search` in a thread, without blocking the event loop."""
@@ -351,3 +401,12 @@ class Engine:
         from trivium.evaluation.evaluator import Evaluator
 
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
+
+
+def _is_plain(part: object) -> bool:
+    """Whether a part of an engine can be written as JSON: names, numbers and settings are, objects are not."""
+    if isinstance(part, Mapping):
+        return all(_is_plain(value) for value in part.values())
+    if isinstance(part, list):
+        return all(_is_plain(value) for value in part)
+    return part is None or isinstance(part, str | int | float | bool)

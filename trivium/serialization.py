@@ -89,6 +89,14 @@ def hit_json(hit: Hit) -> HitFields:
     }
 
 
+def hit_of(fields: HitFields) -> Hit:
+    """Return the hit that :func:`hit_json` has converted."""
+    given: dict[str, Any] = {**fields, "pages": tuple(fields["pages"])}
+    if fields["live"] is not None:
+        given["live"] = LiveOrigin(**fields["live"])
+    return Hit(**given)
+
+
 def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
     """Return the scale of the scores of hits: log-odds (0: as likely relevant as not), or a scale of their own."""
     return "own" if any(hit.probability is None for hit in hits) else "log-odds"

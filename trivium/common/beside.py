@@ -36,6 +36,11 @@ def alone(wanted: bool = True) -> Iterator[None]:
         _alone.reset(before)
 
 
+def is_alone() -> bool:
+    """Whether work is to stay in this thread, see :func:`alone`."""
+    return _alone.get()
+
+
 class Beside:
     """Context manager around work that is partly done by other threads. On exit, also after an error, it waits for
     them, so that none continues to use something that has been closed. Their errors are kept for the code that needs

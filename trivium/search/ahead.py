@@ -1,5 +1,6 @@
 """Embeds the next questions of a batch while the current one is searched for. Embedders release the GIL, so the two
-overlap.
+overlap. Where other processes keep the other cores busy (:func:`trivium.common.beside.alone`), groups of questions are
+embedded when the first of them is needed, in the same thread.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from contextvars import copy_context
 from types import TracebackType
 from typing import Self
 
+from trivium.common.beside import is_alone
 from trivium.graph.records import Vectors
 
 _AHEAD = 2
@@ -37,7 +39,8 @@ class Ahead:
         self._largest: int | None = None
         self._begun: list[Future[Sequence[Vectors]]] = []
         self._places: list[tuple[int, int]] = []  # of each text begun: its group, and its place in that group
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ahead") if len(texts) > 1 else None
+        self._wait = len(texts) < 2 or is_alone()  # until vectors are needed
+        self._thread = None if self._wait else ThreadPoolExecutor(1, thread_name_prefix="ahead")
 
     def __enter__(self) -> Self:
         return self
@@ -50,22 +53,29 @@ class Ahead:
 
     def vector(self, number: int) -> Vectors:
         """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
-        if self._thread is None:
-            return self._embed([self._texts[number]])[0]
+        ahead = 0 if self._wait else _AHEAD
         with self._lock:
             if self._largest is None:
-                self._largest = _LARGEST if self._in_groups() else 1
+                self._largest = _LARGEST if len(self._texts) > 1 and self._in_groups() else 1
             while len(self._places) < len(self._texts) and (
-                len(self._places) <= number or len(self._begun) <= self._places[number][0] + _AHEAD
+                len(self._places) <= number or len(self._begun) <= self._places[number][0] + ahead
             ):
-                self._begin(self._thread, self._largest)
+                self._begin(self._largest)
             group, place = self._places[number]
         return self._begun[group].result()[place]
 
-    def _begin(self, thread: ThreadPoolExecutor, largest: int) -> None:
+    def _begin(self, largest: int) -> None:
         first = len(self._places)
-        texts = self._texts[
-            first : first + min(max(1, first), largest)
-        ]  # as many as before it: 1, 1, 2, 4, ...
+        # With a thread as many as before it: 1, 1, 2, 4, ...
+        count = largest if self._thread is None else min(max(1, first), largest)
+        texts = self._texts[first : first + count]
         self._places += [(len(self._begun), place) for place in range(len(texts))]
-        self._begun.append(thread.submit(copy_context().run, self._embed, texts))
+        if self._thread is not None:
+            self._begun.append(self._thread.submit(copy_context().run, self._embed, texts))
+            return
+        done: Future[Sequence[Vectors]] = Future()
+        try:
+            done.set_result(self._embed(texts))
+        except BaseException as error:
+            done.set_exception(error)
+        self._begun.append(done)

@@ -1,0 +1,149 @@
+"""Several processes find what one finds, say what went wrong, and end with their engine."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trivium
+from trivium.common.stopping import Stop, StoppedError
+from trivium.engine import Engine
+from trivium.errors import FusionError, InputError, StoreError
+from trivium.search_processes import SearchProcesses, _blocks
+from trivium.serialization import hit_json, hit_of
+from trivium.testing.toys import HashEmbedder
+from trivium.types import Hit, LiveOrigin
+
+QUESTIONS = [f"Which moon of {planet} is number {n}?" for n in range(9) for planet in ("Mars", "Jupiter")]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("processes")
+    for name, moons in (("Mars", "Phobos and Deimos"), ("Jupiter", "Io, Europa, Ganymede and Callisto")):
+        text = f"# {name}\n\n{name} is a planet of the Sun.\n\n## Moons\n\nMoons of {name} are {moons}.\n"
+        (folder / f"{name}.md").write_text(text)
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([folder])
+        yield engine
+
+
+def _processes(engine: Engine) -> list[int]:
+    assert engine._processes is not None
+    return [worker._process.pid for worker in engine._processes._workers if worker._process is not None]
+
+
+def test_hits_are_those_of_one_process(engine: Engine) -> None:
+    """With explanations, of one retriever, and under a condition; the processes remain for the next batch."""
+    for options in (
+        {},
+        {"k": 2, "explain": True},
+        {"retrievers": ["lexical"], "k": 3},
+        {"where": "format = 'markdown'", "settings": {"walk.damping": 0.4}, "cut": "near:0.5"},
+    ):
+        expected = [engine.search(question, **options) for question in QUESTIONS]  # type: ignore[arg-type]
+        assert engine.search_many(QUESTIONS, processes=2, **options) == expected  # type: ignore[arg-type]
+    assert len(set(_processes(engine))) == 2
+    before = _processes(engine)
+    assert engine.search_many([], processes=2) == [] and _processes(engine) == before
+
+
+def test_errors_are_those_of_one_process(engine: Engine) -> None:
+    with pytest.raises(InputError, match="a question needs some text"):
+        engine.search_many(["What is Mars?", " "], processes=2)
+    with pytest.raises(FusionError, match="nothing of the kind"):
+        engine.search_many(QUESTIONS, fusion="nothing of the kind", processes=2)
+    with pytest.raises(InputError, match="text, numbers"):
+        engine.search_many(QUESTIONS, image=b"\x89PNG", processes=2)
+    for count in (0, -1, 1.5, True):
+        with pytest.raises(InputError, match="1 or more"):
+            engine.search_many(QUESTIONS, processes=count)  # type: ignore[arg-type]
+    assert len(engine.search_many(QUESTIONS, processes=2)) == len(QUESTIONS)
+
+
+def test_a_killed_process_is_reported_and_started_again(engine: Engine) -> None:
+    engine.search_many(QUESTIONS, processes=2)
+    assert engine._processes is not None
+    killed = engine._processes._workers[0]._process
+    assert killed is not None
+    killed.kill()
+    killed.wait()
+    with pytest.raises(StoreError, match=r"has ended \(exit code -9\)"):
+        engine.search_many(QUESTIONS, processes=2)
+    assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
+
+
+def test_a_batch_can_be_stopped(engine: Engine) -> None:
+    """By another thread, while the processes search; they are there again for the next batch."""
+    stop = Stop()
+    threading.Timer(0.3, stop.ask).start()
+    began = time.monotonic()
+    with stop.in_force(), pytest.raises(StoppedError):
+        engine.search_many(QUESTIONS * 500, processes=2)
+    assert time.monotonic() - began < 20
+    assert engine.search_many(QUESTIONS[:2], processes=2) == engine.search_many(QUESTIONS[:2])
+
+
+def test_warnings_are_told_once(tmp_path: Path) -> None:
+    """That texts have no vectors; and processes end when their engine is closed."""
+    for name in ("Mars", "Venus"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{name} is a planet.\n")
+    told: list[str] = []
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "Mars.md"])
+        engine.build([tmp_path / "Venus.md"], embed=False)
+        engine.search_many(QUESTIONS, processes=1, on_warnings=told.extend)
+        assert len(told) == 1 and "not embedded yet" in told[0]
+        assert engine._processes is not None
+        process = engine._processes._workers[0]._process
+        assert process is not None and process.poll() is None
+    assert process.poll() == 0
+
+
+def test_parts_that_are_objects_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "Mars.md"])
+        with pytest.raises(InputError, match=r"cannot be given \(embedder\)"):
+            engine.search_many(["What is Mars?"], processes=2)
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_of_every_batch(tmp_path: Path) -> None:
+    searching = SearchProcesses(str(tmp_path / "nothing"), 1, {})
+    try:
+        for _ in range(2):
+            with pytest.raises(trivium.errors.StoreNotFoundError, match="nothing"):
+                searching.search_many(["?"], {}, print)
+    finally:
+        searching.close()
+
+
+@given(st.integers(0, 2_000), st.integers(1, 9))
+def test_blocks_have_each_question_once_and_are_about_equal(count: int, processes: int) -> None:
+    """Every process has as many as another, but for the last few."""
+    questions = [str(number) for number in range(count)]
+    blocks = list(_blocks(questions, processes))
+    assert [number for number, _ in blocks] == list(range(len(blocks)))
+    assert [question for _, block in blocks for question in block] == questions
+    shares = [0] * processes
+    for _, block in blocks:
+        shares[shares.index(min(shares))] += len(block)
+    assert max(shares) - min(shares) <= max(8, processes)
+
+
+def test_a_hit_is_read_from_its_json() -> None:
+    live = LiveOrigin("arxiv", "https://arxiv.org/abs/1", None, "2024-01-01T00:00:00Z")
+    for hit in (
+        Hit("a#chunk-0", "text", 1.5, 1, "a", "a", "paragraph", 0, 4),
+        Hit(
+            "a", "t", -0.1, 2, "p", "s", "list", 3, 9, {"walk": 0.1}, {"walk": "n"}, 0.2, 0.9, "d.pdf", (1, 2)
+        ),
+        Hit("a", "t", 0.0, 1, "p", "s", "list", 3, 9, metadata={"year": 1}, live=live, rerank_score=0.3),
+    ):
+        assert hit_of(hit_json(hit)) == hit
