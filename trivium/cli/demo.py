@@ -11,7 +11,7 @@ from rich.markup import escape
 from trivium.cli.ask import print_answer
 from trivium.cli.build import load_sources
 from trivium.cli.details import print_details
-from trivium.cli.hits import print_legend, print_reasons
+from trivium.cli.hits import LEGEND, print_reasons
 from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
 from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
@@ -30,11 +30,11 @@ def demo(
         load_sources(engine, store, [str(pages_folder()), str(documents_folder())], json=False)
         out.print()
         out.rule("found, a line for each passage, with the reasons", style="dim")
+        out.print(f"[dim]{LEGEND}[/]")
         for question in DEMO_QUESTIONS:
-            hits = engine.search(question, k=3, explain=True)
-            print_reasons(question, hits)
             out.print()
-        print_legend(hits)
+            print_reasons(question, engine.search(question, k=3, explain=True))
+        out.print()
         out.rule("the first of them, with all that is known of it", style="dim")
         print_details(engine.search(DEMO_QUESTIONS[0], k=1, explain=True)[0])
         out.print()

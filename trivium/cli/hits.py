@@ -12,6 +12,7 @@ from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_
 from trivium.text import question_terms, sentences, terms
 from trivium.types import Hit, SourceOutcome
 
+LEGEND = "%: how likely this very passage is the answer; several share it, and other words lower it"
 _WIDEST = 110
 """Maximum width of text, for readability."""
 _LINES = 3
@@ -109,9 +110,7 @@ def percent(probability: float) -> str:
 def print_legend(hits: Sequence[Hit]) -> None:
     """Explain the percentages of hits at a terminal."""
     if cuts() and any(hit.probability is not None for hit in hits):
-        err.print(
-            "[dim]%: how likely this very passage is the answer; several share it, and other words lower it[/]"
-        )
+        err.print(f"[dim]{LEGEND}[/]")
 
 
 def told_score(hit: Hit) -> str:
