@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +20,7 @@ import trivium
 from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
-from trivium.search_processes import SearchProcesses, _blocks
+from trivium.search_processes import SearchProcesses, _blocks, _Worker
 from trivium.serialization import hit_json, hit_of
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Hit, LiveOrigin
@@ -55,39 +60,105 @@ def test_hits_are_those_of_one_process(engine: Engine) -> None:
 
 
 def test_errors_are_those_of_one_process(engine: Engine) -> None:
+    with pytest.raises(InputError, match="expected several questions"):
+        engine.search_many("Mars", processes=2)
+    with pytest.raises(InputError, match="k must be"):
+        engine.search_many([], k=0, processes=2)
+    with pytest.raises(TypeError, match="unknown"):
+        engine.search_many(QUESTIONS, processes=2, unknown=1)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="live sources"):
+        engine.search_many(QUESTIONS, sources=["arxiv"], processes=2)
     with pytest.raises(InputError, match="a question needs some text"):
         engine.search_many(["What is Mars?", " "], processes=2)
     with pytest.raises(FusionError, match="nothing of the kind"):
         engine.search_many(QUESTIONS, fusion="nothing of the kind", processes=2)
     with pytest.raises(InputError, match="text, numbers"):
-        engine.search_many(QUESTIONS, image=b"\x89PNG", processes=2)
+        engine.search_many(QUESTIONS, on_sources=print, processes=2)
     for count in (0, -1, 1.5, True):
         with pytest.raises(InputError, match="1 or more"):
             engine.search_many(QUESTIONS, processes=count)  # type: ignore[arg-type]
     assert len(engine.search_many(QUESTIONS, processes=2)) == len(QUESTIONS)
 
 
-def test_a_killed_process_is_reported_and_started_again(engine: Engine) -> None:
+def test_a_process_that_ends_between_batches_is_started_again(engine: Engine) -> None:
     engine.search_many(QUESTIONS, processes=2)
-    assert engine._processes is not None
-    killed = engine._processes._workers[0]._process
-    assert killed is not None
-    killed.kill()
-    killed.wait()
-    with pytest.raises(StoreError, match=r"has ended \(exit code -9\)"):
-        engine.search_many(QUESTIONS, processes=2)
+    for process in _processes(engine):
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
 
 
-def test_a_batch_can_be_stopped(engine: Engine) -> None:
-    """By another thread, while the processes search; they are there again for the next batch."""
-    stop = Stop()
-    threading.Timer(0.3, stop.ask).start()
-    began = time.monotonic()
-    with stop.in_force(), pytest.raises(StoppedError):
+def test_a_process_that_ends_in_a_batch_is_an_error(engine: Engine) -> None:
+    """Also if it has begun to answer; the next batch starts others."""
+    engine.search_many(QUESTIONS, processes=2)
+    killer = threading.Timer(
+        0.2, lambda: [os.kill(process, signal.SIGKILL) for process in _processes(engine)]
+    )
+    killer.start()
+    with pytest.raises(StoreError, match=r"has ended \(exit code -9\)"):
         engine.search_many(QUESTIONS * 500, processes=2)
+    killer.join()
+    assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
+
+
+def test_half_an_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = _Worker("{}", None)
+    program = [sys.executable, "-c", "import sys; sys.stdin.readline(); sys.stdout.write('{')"]
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: real(program, **options))
+    for _ in range(2):
+        with pytest.raises(StoreError, match="has ended"):
+            worker.ask(["?"], "{}")
+    worker.wait()
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS * 500, QUESTIONS[:5], []])
+@pytest.mark.parametrize("after", [0.0, 0.3])
+def test_a_batch_can_be_stopped(engine: Engine, questions: list[str], after: float) -> None:
+    """Before it begins or by another thread, with idle processes or busy ones; the next batch has others."""
+    engine.search_many(QUESTIONS, processes=2)
+    stop = Stop()
+    if after:
+        threading.Timer(after, stop.ask).start()
+    else:
+        stop.ask()
+    began = time.monotonic()
+    with stop.in_force(), pytest.raises(StoppedError) if len(questions) > 5 or not after else nullcontext():
+        engine.search_many(questions, processes=2)
     assert time.monotonic() - began < 20
     assert engine.search_many(QUESTIONS[:2], processes=2) == engine.search_many(QUESTIONS[:2])
+
+
+def test_a_closed_engine_starts_no_processes(tmp_path: Path) -> None:
+    """And one on a snapshot none that would search another state; a change of the number ends the others."""
+    (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "Mars.md"])
+        first = engine.search_many(["What is Mars?"], processes=2)
+        (before,) = _processes(engine)
+        assert engine.search_many(["What is Mars?"], processes=1) == first
+        with pytest.raises(ProcessLookupError):
+            os.kill(before, 0)
+        with (
+            engine.store.pinned() as pinned,
+            pytest.raises(InputError, match="on a snapshot"),
+        ):
+            engine.on(pinned).search_many(["What is Mars?"], processes=1)  # type: ignore[arg-type]
+    with pytest.raises(StoreError):
+        engine.search_many(["What is Mars?"], processes=1)
+    assert engine._processes is not None and not _processes(engine)
+
+
+def test_modules_of_the_current_folder_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a store looked for where the current folder is later."""
+    (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
+    (tmp_path / "numpy.py").write_text("raise SystemExit(3)")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Engine.create("store", "minilm") as engine:
+        engine.build(["Mars.md"])
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert engine.search_many(["What is Mars?"], processes=1) == engine.search_many(["What is Mars?"])
 
 
 def test_warnings_are_told_once(tmp_path: Path) -> None:
@@ -103,14 +174,14 @@ def test_warnings_are_told_once(tmp_path: Path) -> None:
         assert engine._processes is not None
         process = engine._processes._workers[0]._process
         assert process is not None and process.poll() is None
-    assert process.poll() == 0
+    assert process.poll() is not None
 
 
 def test_parts_that_are_objects_are_refused(tmp_path: Path) -> None:
     (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
-    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+    with Engine.create(tmp_path / "store", HashEmbedder(), on_stage=print) as engine:
         engine.build([tmp_path / "Mars.md"])
-        with pytest.raises(InputError, match=r"cannot be given \(embedder\)"):
+        with pytest.raises(InputError, match=r"cannot be given \(embedder, on_stage\)"):
             engine.search_many(["What is Mars?"], processes=2)
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.remembered import QUESTIONS, RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
-from trivium.errors import InputError
+from trivium.errors import InputError, StoreError
 from trivium.fusion.base import Fusion
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.filters import Where
@@ -113,7 +114,10 @@ class Engine:
         self.store = store
         self._parser = ParserProcess()
         self._processes: SearchProcesses | None = None
-        self._parts: dict[str, Any] = {
+        self._starting = threading.Lock()
+        self._closed = False
+        self._folder = _current_folder()
+        self._parts: dict[str, Any] | None = {
             "embedder": embedder,
             "retrievers": list(retrievers),
             "fusion": fusion,
@@ -123,6 +127,7 @@ class Engine:
             "live": list(live),
             "device": device,
             "remembered_questions": remembered_questions,
+            "on_stage": None if on_stage is ignore_stages else on_stage,
         }
         self.searcher = Searcher(
             store,
@@ -172,15 +177,19 @@ class Engine:
         """Return this engine on another snapshot of its store. Both share one embedder, so close only one of them."""
         other = object.__new__(type(self))
         other.store = store
-        other._parser, other._processes, other._parts = self._parser, None, self._parts
+        other._parser = self._parser
+        other._processes, other._parts = None, None
+        other._starting, other._closed, other._folder = threading.Lock(), False, self._folder
         other.searcher = self.searcher.on(store)
         return other
 
     def close(self) -> None:
         """Close the store, the embedder and the processes."""
         self._parser.close()
-        if self._processes is not None:
-            self._processes.close()
+        with self._starting:
+            self._closed = True
+            if self._processes is not None:
+                self._processes.close()
         self.searcher.embedder.close()
         self.store.close()
 
@@ -264,33 +273,50 @@ class Engine:
     ) -> list[list[Hit]]:
         """Run :meth:`search` for several questions; results are in the order of the questions.
 
-        ``processes`` is how many processes share the work, each of which uses a core and about 300 MB of memory. They
-        start with the first call that names as many, in about a second, and remain for later calls until this engine
-        is closed. Worth it for some hundred questions. By default the threads of this process search.
-        Raises InputError for options, or parts of this engine, that another process cannot be given: objects instead
-        of names, live sources, pictures.
+        ``processes`` is how many processes share the work, each of which uses a core and 230 to 500 MB of memory,
+        depending on the collection. They start with the first call that names as many, in one or two seconds, and
+        remain for later calls until this engine is closed: worth it for some hundred questions. By default the threads
+        of this process search. Warnings are then told once a batch. Raises StoreError when a process ends, and
+        InputError for what another process cannot be given: parts of this engine and options that are objects instead
+        of names, pictures, live sources, and an engine on a snapshot.
         """
         if processes is None:
             return self.searcher.search_many(questions, k, retrievers, fusion, **options)
+        several = isinstance(questions, Iterable) and not isinstance(questions, str)
+        # With no questions it raises what is wrong with the options.
+        self.searcher.search_many(() if several else questions, k, retrievers, fusion, **options)
+        if options.get("sources"):
+            raise InputError("live sources cannot be asked with processes: search without")
         told = options.pop("on_warnings", None) or log_warnings
         given = {"k": k, "retrievers": retrievers, "fusion": fusion, **options}
         return self._searching(processes).search_many(list(questions), given, told)
 
     def _searching(self, count: int) -> SearchProcesses:
-        from trivium.search_processes import SearchProcesses
+        from trivium.search_processes import SearchProcesses, plain
 
-        if self._processes is None or self._processes.count != count:
-            objects = [name for name, part in self._parts.items() if not _is_plain(part)]
-            if objects:
-                raise InputError(
-                    f"this engine has parts that other processes cannot be given ({', '.join(objects)}): search without"
-                    "  processes=  or give their names instead of objects"
-                )
-            made = SearchProcesses(self.store.location, count, self._parts)
-            if self._processes is not None:
-                self._processes.close()
-            self._processes = made
-        return self._processes
+        if self._parts is None:
+            raise InputError("an engine on a snapshot of its store searches in this process only")
+        objects = []
+        for name, part in self._parts.items():
+            try:
+                plain(part)
+            except TypeError:
+                objects.append(name)
+        if objects:
+            raise InputError(
+                f"this engine has parts that other processes cannot be given ({', '.join(objects)}): search without"
+                "  processes=  or give their names instead of objects"
+            )
+        with self._starting:
+            if self._closed:
+                raise StoreError("this engine is closed")
+            if self._processes is None or self._processes.count != count:
+                parts = {name: part for name, part in self._parts.items() if name != "on_stage"}
+                made = SearchProcesses(self.store.location, count, parts, self._folder)
+                if self._processes is not None:
+                    self._processes.close()
+                self._processes = made
+            return self._processes
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
         """Run :meth:`search` in a thread, without blocking the event loop."""
@@ -403,10 +429,9 @@ class Engine:
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
 
 
-def _is_plain(part: object) -> bool:
-    """Whether a part of an engine can be written as JSON: names, numbers and settings are, objects are not."""
-    if isinstance(part, Mapping):
-        return all(_is_plain(value) for value in part.values())
-    if isinstance(part, list):
-        return all(_is_plain(value) for value in part)
-    return part is None or isinstance(part, str | int | float | bool)
+def _current_folder() -> str | None:
+    """The folder that relative paths begin at; None if it has been removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None

@@ -2,7 +2,8 @@
 one more core: two threads of one process take a quarter more processor time for a search than two processes.
 
 Questions and hits are JSON, one message a line of a pipe; nothing is pickled. The processes are programs of their own, so
-that scripts and notebooks need no guard around what they run.
+that scripts and notebooks need no guard around what they run. (A server has processes, too, which take one question at a
+time and must not be slowed down by any: :mod:`trivium.server.processes`.)
 """
 
 from __future__ import annotations
@@ -31,96 +32,97 @@ _BLOCK = 128
 _FEWEST = 8
 """The same for the last ones, so that no process is left without."""
 _END_SECONDS = 3.0
-"""Seconds a process may take to end before it is killed."""
+"""Seconds processes may take to end before they are killed."""
 
 Options = Mapping[str, Any]
 
 
 class SearchProcesses:
-    """``count`` processes that search a store. They start with the first questions, which takes about a second, and end
-    with :meth:`close` or with this process. Thread-safe; one batch at a time.
+    """``count`` processes that search a store. They start with the first questions, which takes one or two seconds, and
+    end with :meth:`close` or with this process. Thread-safe; one batch at a time.
     """
 
-    def __init__(self, store: str, count: int, parts: Options) -> None:
-        """``parts`` are keyword arguments of :meth:`trivium.engine.Engine.open` that can be written as JSON. Raises
-        InputError for a count below 1.
+    def __init__(self, store: str, count: int, parts: Options, folder: str | None = None) -> None:
+        """``parts`` are keyword arguments of :meth:`trivium.engine.Engine.open`, and ``folder`` is the current one when
+        the store was opened. Raises InputError for a count below 1, and TypeError for parts that are not JSON.
         """
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise InputError(f"processes must be a whole number of 1 or more, got {count!r}")
         self.count = count
-        opened = json.dumps({"store": store, "parts": dict(parts)})
-        self._workers = [_Worker(opened) for _ in range(count)]
+        opened = json.dumps({"store": store, "parts": plain(parts)})
+        self._workers = [_Worker(opened, folder) for _ in range(count)]
         self._lock = threading.Lock()
+        self._closed = False
 
     def search_many(
         self, questions: Sequence[str], options: Options, on_warnings: Callable[[Sequence[str]], None]
     ) -> list[list[Hit]]:
         """Return the hits of each question, in their order. ``options`` are those of
-        :meth:`~trivium.search.searcher.Searcher.search_many`; all have to be writable as JSON.
+        :meth:`~trivium.search.searcher.Searcher.search_many`; warnings are told once.
 
-        Raises InputError for one that is not, the errors of the search, and StoreError when a process ends.
+        Raises InputError for options that are not JSON, the errors of the search, and StoreError when a process ends.
+        After an interrupt, a stop and a lost process all processes are ended; the next batch starts others.
         """
         try:
-            asked = json.dumps(dict(options))
+            asked = json.dumps(plain(options))
         except TypeError:
             raise InputError(
-                "with processes, options of a search are text, numbers and lists of them: pass rerankers and conditions"
-                " by their text, and ask live sources and search by pictures without"
+                "with processes, options of a search are text, numbers, and lists and dictionaries of them: give"
+                " rerankers and conditions by their names, and search by pictures without processes"
             ) from None
         with self._lock:
-            blocks = _Blocks(questions, self.count)
-            found: dict[int, tuple[list[list[Hit]], list[str]]] = {}
-
-            def work(worker: _Worker) -> None:
-                try:
-                    while (block := blocks.next()) is not None:
-                        found[block[0]] = worker.ask(block[1], asked)
-                finally:
-                    blocks.end()  # where there are more, it has failed
-
-            with (
-                ThreadPoolExecutor(self.count, thread_name_prefix="searches") as threads,
-                stopping.calling(self._kill),
-            ):
-                working = [threads.submit(work, worker) for worker in self._workers]
-                try:
-                    for future in working:
-                        future.result()
-                except BaseException:
-                    blocks.end()
-                    stopping.check()  # rather than the error of a process that was killed
-                    raise
-        answers = [found[number] for number in sorted(found)]
+            if self._closed:
+                raise StoreError("these processes have been closed: open the store again")
+            answers = self._answers(_Batch(questions, self.count), asked)
         warnings = list(dict.fromkeys(warning for _, some in answers for warning in some))
         if warnings:
             on_warnings(warnings)
         return [hits for some, _ in answers for hits in some]
 
-    def _kill(self) -> None:
+    def _answers(self, batch: _Batch, asked: str) -> list[tuple[list[list[Hit]], list[str]]]:
+        found: dict[int, tuple[list[list[Hit]], list[str]]] = {}
+
+        def work(worker: _Worker) -> None:
+            try:
+                while (block := batch.next()) is not None:
+                    found[block[0]] = worker.ask(block[1], asked)
+            finally:
+                batch.end()  # where there are more questions, it has failed
+
+        def end() -> None:
+            batch.end()
+            for worker in self._workers:
+                worker.kill()
+
         for worker in self._workers:
-            worker.kill()
+            worker.allow()
+        with (
+            ThreadPoolExecutor(self.count, thread_name_prefix="searches") as threads,
+            stopping.calling(end),
+        ):
+            working = [threads.submit(work, worker) for worker in self._workers]
+            try:
+                for future in working:
+                    future.result()
+                stopping.check()
+            except BaseException as error:
+                if isinstance(error, _LostError) or not isinstance(error, TriviumError):
+                    end()
+                stopping.check()  # rather than that a process was killed
+                raise
+        return [found[number] for number in sorted(found)]
 
     def close(self) -> None:
-        """End the processes."""
-        for worker in self._workers:
-            worker.close()
+        """End the processes, once a batch in another thread is done."""
+        with self._lock:
+            self._closed = True
+            for worker in self._workers:
+                worker.hang_up()
+            for worker in self._workers:
+                worker.wait()
 
 
-def _blocks(questions: Sequence[str], count: int) -> Iterator[tuple[int, list[str]]]:
-    """Divide questions among processes, in blocks, so that all end at about the same time.
-
-    >>> [len(block) for _, block in _blocks(["?"] * 200, 2)]
-    [64, 64, 36, 36]
-    """
-    size = max(_FEWEST, min(_BLOCK, -(-len(questions) // count)))
-    whole = len(questions) // (size * count) * size * count
-    yield from enumerate(batched(questions[:whole], size))
-    rest = questions[whole:]
-    last = max(_FEWEST, -(-len(rest) // count))
-    yield from enumerate(batched(rest, last), start=whole // size)
-
-
-class _Blocks:
+class _Batch:
     """Numbered blocks of questions, for several threads."""
 
     def __init__(self, questions: Sequence[str], count: int) -> None:
@@ -138,27 +140,61 @@ class _Blocks:
         self._blocks.clear()
 
 
-class _Worker:
-    """A process, started when it is first asked, and again after it has ended."""
+def _blocks(questions: Sequence[str], count: int) -> Iterator[tuple[int, list[str]]]:
+    """Divide questions among processes, in blocks, so that all end at about the same time.
 
-    def __init__(self, opened: str) -> None:
-        self._opened = opened
+    >>> [len(block) for _, block in _blocks(["?"] * 300, 2)]
+    [128, 128, 22, 22]
+    """
+    size = max(_FEWEST, min(_BLOCK, -(-len(questions) // count)))
+    whole = len(questions) // (size * count) * size * count
+    yield from enumerate(batched(questions[:whole], size))
+    rest = questions[whole:]
+    last = max(_FEWEST, -(-len(rest) // count))
+    yield from enumerate(batched(rest, last), start=whole // size)
+
+
+class _LostError(StoreError):
+    """A process has ended, or cannot be started."""
+
+
+class _Worker:
+    """A process, started when it is first asked, and again after it has ended. One thread at a time asks it; any may
+    :meth:`kill` it.
+    """
+
+    def __init__(self, opened: str, folder: str | None) -> None:
+        self._opened, self._folder = opened, folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._of = os.getpid()
         self._lock = threading.Lock()
+        self._stopped = False
+
+    def allow(self) -> None:
+        """Allow the process to be asked, after it may have been killed."""
+        with self._lock:
+            if self._of != os.getpid():
+                # A fork must not write into the pipes of the process that it was made from.
+                self._process, self._of = None, os.getpid()
+            if self._stopped:
+                self._release()  # it was killed, but need not have ended yet
+            self._stopped = False
 
     def ask(self, questions: Sequence[str], options: str) -> tuple[list[list[Hit]], list[str]]:
-        """Return the hits of each question, and warnings. Raises the errors of the search."""
+        """Return the hits of each question, and warnings. Raises the errors of the search, and _LostError."""
+        message = f'{{"questions": {json.dumps(questions)}, "options": {options}}}\n'.encode()
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         try:
-            process.stdin.write(f'{{"questions": {json.dumps(questions)}, "options": {options}}}\n'.encode())
+            process.stdin.write(message)
             process.stdin.flush()
             line = process.stdout.readline()
-        except OSError:
+        except (OSError, ValueError):  # the latter for a pipe that has been closed
             line = b""
-        if not line:
-            self.close()
-            raise StoreError(f"a process that searches has ended (exit code {process.returncode})")
+        if not line.endswith(b"\n"):
+            process.kill()
+            process.wait()
+            raise _LostError(f"a process that searches has ended (exit code {process.returncode})")
         answer = json.loads(line)
         if "error" in answer:
             raise _error(*answer["error"])
@@ -166,36 +202,72 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
-            if self._process is None:
+            if self._stopped:
+                raise _LostError("a process that searches has been stopped")
+            if self._process is not None and self._process.poll() is None:
+                return self._process
+            self._release()
+            try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", __name__, self._opened],
+                    # -P: a module in the current folder must not take the place of one that is needed
+                    [sys.executable, "-P", "-m", __name__, self._opened],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
+                    cwd=self._folder,
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                     start_new_session=True,  # interrupts are meant for this process only
                 )
+            except OSError as error:
+                raise _LostError(f"a process that searches cannot be started: {error}") from error
             return self._process
 
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once, and start no other until :meth:`allow`."""
         with self._lock:
-            if self._process is not None:
+            self._stopped = True
+            if self._process is not None and self._of == os.getpid():
                 self._process.kill()
 
-    def close(self) -> None:
-        """End the process when it has answered."""
+    def hang_up(self) -> None:
+        """Let the process end: there will be no more questions."""
         with self._lock:
-            process, self._process = self._process, None
-        if process is None:
-            return
-        with process:
-            if process.stdin is not None:
+            if self._process is not None and self._process.stdin is not None:
                 with contextlib.suppress(OSError):
-                    process.stdin.close()
-            try:
-                process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+                    self._process.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until the process has ended, and kill it when it does not."""
+        with self._lock:
+            if self._process is None:
+                return
+            if self._of == os.getpid():
+                try:
+                    self._process.wait(_END_SECONDS)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+            self._release()
+
+    def _release(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._of != os.getpid():
+            return
+        with contextlib.suppress(OSError), process:  # closes the pipes, and waits
+            pass
+
+
+def plain(part: object) -> Any:
+    """Return values as JSON has them: dictionaries for mappings, lists for sequences. Raises TypeError for others.
+
+    >>> plain({"settings": {"walk.damping": 0.4}, "retrievers": ("walk",), "fusion": None})
+    {'settings': {'walk.damping': 0.4}, 'retrievers': ['walk'], 'fusion': None}
+    """
+    if part is None or isinstance(part, str | int | float | bool):
+        return part
+    if isinstance(part, Mapping):
+        return {str(name): plain(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [plain(value) for value in part]
+    raise TypeError(f"{type(part).__name__} cannot be written as JSON")
 
 
 def _error(name: str, message: str) -> Exception:
@@ -208,8 +280,6 @@ def _error(name: str, message: str) -> Exception:
 
 def main() -> None:
     """Open the store named by the argument and answer messages until the input ends."""
-    from threadpoolctl import threadpool_limits
-
     from trivium.common.beside import alone
     from trivium.engine import Engine
 
@@ -219,7 +289,7 @@ def main() -> None:
         os.dup2(2, 1)  # what libraries print must not come between the answers
         messages = iter(sys.stdin.buffer.readline, b"")
         try:
-            with Engine.open(opened["store"], **opened["parts"]) as engine, alone(), threadpool_limits(1):
+            with Engine.open(opened["store"], **opened["parts"]) as engine, alone():
                 for message in messages:
                     _write(out, _answer(engine, json.loads(message)))
         except TriviumError as error:  # the store cannot be opened
@@ -244,8 +314,11 @@ def _failed(error: Exception) -> Options:
 
 
 def _write(out: IO[bytes], answer: Options) -> None:
-    out.write(json.dumps(answer).encode() + b"\n")
-    out.flush()
+    try:
+        out.write(json.dumps(answer).encode() + b"\n")
+        out.flush()
+    except BrokenPipeError:  # whoever asked is gone
+        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Merger:
     def _start(self) -> subprocess.Popen[bytes] | None:
         try:
             return subprocess.Popen(
-                [sys.executable, "-m", __name__, str(self._folder.resolve())],
+                [sys.executable, "-P", "-m", __name__, str(self._folder.resolve())],
                 stdin=subprocess.PIPE,  # the child exits when this process ends, for whatever reason
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
