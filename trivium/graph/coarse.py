@@ -46,6 +46,9 @@ class CoarseVectors:
         """Those of some rows, in this order."""
         dimension = vectors.upper.shape[1]
         codes, scales, errors = _empty(len(rows), dimension)
+        if len(vectors.lower) == 0:
+            _quantise(vectors.upper, rows, codes, scales, errors)
+            return cls(codes, scales, errors)
         for chosen, values, places in vectors.split(rows):
             parts = _empty(len(places), dimension)
             _quantise(values, places, *parts)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, ann_index
+from trivium.graph.embedded import EmbeddedStore, ann_index, snapshot
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
@@ -90,6 +90,28 @@ def test_labels_have_an_index_from_the_number_of_vectors_that_the_parameters_say
     store.set_index_parameters(IndexParameters(approximate_from=1))
     store.refresh()
     assert set(store._current().ann) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+
+
+def test_a_label_keeps_the_way_of_its_files_when_it_crosses_the_number(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory, until the files are made anew: neither all numbers nor all bytes are read for it."""
+    monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
+    monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
+    asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    store.set_index_parameters(IndexParameters(approximate_from=121))
+    store.refresh()
+    store.nearest([Label.CHUNK], asked, 10)
+    _add(store, range(100, 101))
+    now = store._current()
+    assert len(now.embedded_rows(Label.CHUNK)) == 122 and now.scans(Label.CHUNK)
+    assert len(now.scanned(Label.CHUNK).stored) == 120 and len(now.scanned(Label.CHUNK).added) == 2
+    assert store.nearest([Label.CHUNK], asked, 10) == store.nearest([Label.CHUNK], asked, 10, exact=True)
+    store.set_index_parameters(IndexParameters(approximate_from=122))
+    store.refresh()
+    store.delete(["Page 100"])
+    assert not store._current().scans(Label.CHUNK) and Label.CHUNK in store._current().ann
+    assert store.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
 
 
 def test_pages_that_come_later_join_an_index_with_the_same_parameters(store: EmbeddedStore) -> None:

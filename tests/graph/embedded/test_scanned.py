@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from tests.graph.embedded.test_search import _page
 from tests.graph.test_signs import drawn
+from trivium.common.arrays import Floats32
 from trivium.common.dots import dots
 from trivium.graph import vectors as vectors_module
 from trivium.graph.arrays import Rows, Stacked, load_array, save_array
-from trivium.graph.embedded import EmbeddedStore, snapshot
+from trivium.graph.embedded import EmbeddedStore, search, snapshot
 from trivium.graph.embedded.scanned import Scanned, build_scanned, load_scanned
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import Matrix
@@ -124,7 +125,16 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.M
 def test_a_store_finds_by_signs_what_it_finds_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 1,200 passages, all and those of half the pages, before and after pages came and went."""
+    """Of 1,200 passages, all, those of most pages and of few, before and after pages came and went."""
+    compared: list[int] = []
+    bounds = SignVectors._bounds
+
+    def noted(self: SignVectors, vector: Vectors) -> tuple[Floats32, Floats32]:
+        compared.append(1)
+        return bounds(self, vector)
+
+    monkeypatch.setattr(SignVectors, "_bounds", noted)
+    monkeypatch.setattr(search, "FEW_ROWS", 50)
     monkeypatch.setattr(vectors_module, "SIGNS_FROM", 100)
     monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
     monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
@@ -138,13 +148,19 @@ def test_a_store_finds_by_signs_what_it_finds_without(
             store.put_vectors(texts, np.stack([next(given) for _ in texts]))
             store.refresh()
 
+        def remove() -> None:
+            assert store.delete(["Page 3"]) == ["Page 3"]
+
         write(range(60))
         assert store._current().stored[Label.CHUNK].signs is not None
         before = store._current().base.key
-        for change in (lambda: None, lambda: store.delete(["Page_3"]), lambda: write(range(60, 61))):
+        for number, change in enumerate((lambda: None, remove, lambda: write(range(60, 61)))):
             change()
-            for vector in drawn(9, 5, 64):
-                for view in (store, store.within(parse("number < 30"))):
+            for condition, by_signs in ((None, 5), ("number < 50", 5), ("number < 2", 0)):
+                view = store if condition is None else store.within(parse(condition))
+                compared.clear()
+                for vector in drawn(10 + number, 5, 64):
                     found = view.nearest([Label.CHUNK], vector, 2)
                     assert found == view.nearest([Label.CHUNK], vector, 2, exact=True) and len(found) == 2
+                assert len(compared) == by_signs
         assert store._current().base.key == before, "the changes are beside the files"

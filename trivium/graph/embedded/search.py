@@ -23,6 +23,8 @@ INDEX_NEIGHBOURS = 100
 """Minimum number of neighbours requested from an index if more than a few are, since several retrievers ask for them."""
 COMPARED_AT_MOST = 8_192
 """In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
+FEW_ROWS = 2_000
+"""At most so many nodes that match a condition are compared by their numbers, also where all vectors are scanned."""
 _MARGIN = 1.5
 """Oversampling factor under a condition, relative to evenly distributed matches."""
 _SCAN_SHARE = 4
@@ -142,12 +144,13 @@ def _find_among(
     *,
     exact: bool,
 ) -> Rows:
-    """Like :func:`_find_candidates`, among the given rows only. Few rows are compared exhaustively; otherwise the
-    index is queried for increasingly many neighbours until enough of them are among the rows.
+    """Like :func:`_find_candidates`, among the given rows only. Few rows are compared by their numbers; of more all
+    vectors are scanned, or the index is queried for increasingly many neighbours until enough of them are among the
+    rows.
     """
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
-    if indexes.scans(label):
+    if indexes.scans(label) and len(rows) > FEW_ROWS:
         wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
         wanted[nodes.vector[rows]] = True
         by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]

@@ -23,7 +23,7 @@ from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows, distinct
-from trivium.graph.embedded.ann_index import AnnIndex, is_scanned, open_index, plan_index
+from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.chunk_details import ChunkDetails
@@ -152,8 +152,10 @@ class IndexSnapshot:
         return self._embedded_vectors[label]
 
     def scans(self, label: Label) -> bool:
-        """Whether all vectors of a label are compared, even if an earlier version made an index of them."""
-        return is_scanned(len(self.embedded_rows(label)), self.parameters)
+        """Whether all vectors of a label are compared: if the files have no index of it, however many have come or gone
+        since they were made.
+        """
+        return label not in self.ann
 
     def scanned(self, label: Label) -> Scanned:
         """Return the vectors of ``embedded_rows(label)``, for labels that are scanned."""
@@ -287,7 +289,7 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
             for known in old.details
         ],
     )
-    for label, scanned in old._scanned.items():
+    for label, scanned in list(old._scanned.items()):  # others may ask about another label meanwhile
         snapshot._scanned[label] = scanned.now(snapshot.matrix, snapshot.vector_rows(label))
     return snapshot
 
