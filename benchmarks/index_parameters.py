@@ -6,7 +6,7 @@
 
 The store is changed (its indexes are rebuilt for each row) and restored at the end; use a copy. Seconds are processor
 time of this process for a folder store, else wall-clock time. A folder store has an index only for labels with at least
-65,536 nodes; here 20,000 suffice.
+262,144 nodes (``approximate_from``); here 20,000 suffice.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def measure(
         for text in tried:
             parameters = read(text)
             if is_address(store.location):
-                parameters = parameters.model_copy(update={"expansion_search": None})
+                parameters = parameters.of_server
             # The index is rebuilt for every row, even if the previous row had the same build parameters.
             store.set_index_parameters(parameters.model_copy(update={"expansion_add": 3}))
             store.refresh()

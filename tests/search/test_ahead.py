@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trivium.common.beside import alone
 from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.plain import without_headings
 from trivium.embedding.remembered import RememberedQuestions
@@ -53,6 +54,29 @@ def test_groups_grow_up_to_128() -> None:
     with _in_groups(texts, embed) as ahead:
         assert [ahead.vector(number).tolist() for number in range(600)] == [[n] for n in range(600)]
     assert asked == [1, 1, 2, 4, 8, 16, 32, 64, 128, 128, 128, 88]
+
+
+def test_alone_groups_are_embedded_when_they_are_needed() -> None:
+    """Where other processes keep the other cores busy: in the same thread, 128 questions at a time."""
+    texts = [str(number) for number in range(300)]
+    asked: list[int] = []
+
+    def embed(texts: Sequence[str]) -> list[Vectors]:
+        assert threading.current_thread() is threading.main_thread()
+        asked.append(len(texts))
+        return _numbered(texts)
+
+    with alone(), _in_groups(texts, embed) as ahead:
+        assert asked == []
+        for number in range(300):
+            assert ahead.vector(number).tolist() == [number]
+            assert len(asked) == number // 128 + 1
+    assert asked == [128, 128, 44]
+    with alone(), _one_by_one(["1", "bad", "2"], embed) as ahead:
+        assert ahead.vector(2).tolist() == [2.0]
+        for _ in range(2):
+            with pytest.raises(ValueError, match="bad"):
+                ahead.vector(1)
 
 
 def test_two_groups_are_embedded_ahead() -> None:
