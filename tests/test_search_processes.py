@@ -141,9 +141,14 @@ def test_a_closed_engine_starts_no_processes(tmp_path: Path) -> None:
             os.kill(before, 0)
         with (
             engine.store.pinned() as pinned,
-            pytest.raises(InputError, match="on a snapshot"),
+            pytest.raises(InputError, match="may be a snapshot"),
         ):
             engine.on(pinned).search_many(["What is Mars?"], processes=1)  # type: ignore[arg-type]
+        with (
+            engine.store.pinned() as pinned,
+            pytest.raises(InputError, match="may be a snapshot"),
+        ):
+            Engine(pinned).search_many(["What is Mars?"], processes=1)  # type: ignore[arg-type]
     with pytest.raises(StoreError):
         engine.search_many(["What is Mars?"], processes=1)
     assert engine._processes is not None and not _processes(engine)

@@ -117,18 +117,7 @@ class Engine:
         self._starting = threading.Lock()
         self._closed = False
         self._folder = _current_folder()
-        self._parts: dict[str, Any] | None = {
-            "embedder": embedder,
-            "retrievers": list(retrievers),
-            "fusion": fusion,
-            "selector": selector,
-            "settings": settings,
-            "rerankers": list(rerankers),
-            "live": list(live),
-            "device": device,
-            "remembered_questions": remembered_questions,
-            "on_stage": None if on_stage is ignore_stages else on_stage,
-        }
+        self._parts: dict[str, Any] | None = None  # what other processes open the store with
         self.searcher = Searcher(
             store,
             StoreEmbedder(store, embedder, device),
@@ -168,10 +157,12 @@ class Engine:
     @classmethod
     def _on(cls, store: GraphStore, embedder: str | Embedder | None, parts: Mapping[str, Any]) -> Self:
         try:
-            return cls(store, embedder, **parts)
+            engine = cls(store, embedder, **parts)
         except BaseException:
             store.close()
             raise
+        engine._parts = {"embedder": embedder, **parts}
+        return engine
 
     def on(self, store: GraphStore) -> Self:
         """Return this engine on another snapshot of its store. Both share one embedder, so close only one of them."""
@@ -188,8 +179,8 @@ class Engine:
         self._parser.close()
         with self._starting:
             self._closed = True
-            if self._processes is not None:
-                self._processes.close()
+        if self._processes is not None:
+            self._processes.close()
         self.searcher.embedder.close()
         self.store.close()
 
@@ -278,10 +269,12 @@ class Engine:
         remain for later calls until this engine is closed: worth it for some hundred questions. By default the threads
         of this process search. Warnings are then told once a batch. Raises StoreError when a process ends, and
         InputError for what another process cannot be given: parts of this engine and options that are objects instead
-        of names, pictures, live sources, and an engine on a snapshot.
+        of names, pictures, live sources, and an engine that was given a store instead of opening it.
         """
         if processes is None:
             return self.searcher.search_many(questions, k, retrievers, fusion, **options)
+        from trivium.search_processes import ClosedError
+
         several = isinstance(questions, Iterable) and not isinstance(questions, str)
         # With no questions it raises what is wrong with the options.
         self.searcher.search_many(() if several else questions, k, retrievers, fusion, **options)
@@ -289,13 +282,22 @@ class Engine:
             raise InputError("live sources cannot be asked with processes: search without")
         told = options.pop("on_warnings", None) or log_warnings
         given = {"k": k, "retrievers": retrievers, "fusion": fusion, **options}
-        return self._searching(processes).search_many(list(questions), given, told)
+        asked = list(questions)
+        while True:
+            searching = self._searching(processes)
+            try:
+                return searching.search_many(asked, given, told)
+            except ClosedError:
+                continue  # another thread has just asked for another number of processes
 
     def _searching(self, count: int) -> SearchProcesses:
         from trivium.search_processes import SearchProcesses, plain
 
         if self._parts is None:
-            raise InputError("an engine on a snapshot of its store searches in this process only")
+            raise InputError(
+                "only engines of Engine.open and Engine.create search by processes: this one was given a store, which"
+                " may be a snapshot"
+            )
         objects = []
         for name, part in self._parts.items():
             try:
@@ -307,16 +309,17 @@ class Engine:
                 f"this engine has parts that other processes cannot be given ({', '.join(objects)}): search without"
                 "  processes=  or give their names instead of objects"
             )
+        others = None
         with self._starting:
             if self._closed:
                 raise StoreError("this engine is closed")
             if self._processes is None or self._processes.count != count:
-                parts = {name: part for name, part in self._parts.items() if name != "on_stage"}
-                made = SearchProcesses(self.store.location, count, parts, self._folder)
-                if self._processes is not None:
-                    self._processes.close()
-                self._processes = made
-            return self._processes
+                made = SearchProcesses(self.store.location, count, self._parts, self._folder)
+                others, self._processes = self._processes, made
+            found = self._processes
+        if others is not None:
+            others.close()
+        return found
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
         """Run :meth:`search` in a thread, without blocking the event loop."""

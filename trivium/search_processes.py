@@ -72,7 +72,7 @@ class SearchProcesses:
             ) from None
         with self._lock:
             if self._closed:
-                raise StoreError("these processes have been closed: open the store again")
+                raise ClosedError("these processes have been closed")
             answers = self._answers(_Batch(questions, self.count), asked)
         warnings = list(dict.fromkeys(warning for _, some in answers for warning in some))
         if warnings:
@@ -81,6 +81,8 @@ class SearchProcesses:
 
     def _answers(self, batch: _Batch, asked: str) -> list[tuple[list[list[Hit]], list[str]]]:
         found: dict[int, tuple[list[list[Hit]], list[str]]] = {}
+        ending = threading.Lock()
+        over = False
 
         def work(worker: _Worker) -> None:
             try:
@@ -90,26 +92,37 @@ class SearchProcesses:
                 batch.end()  # where there are more questions, it has failed
 
         def end() -> None:
-            batch.end()
-            for worker in self._workers:
-                worker.kill()
+            with ending:
+                if over:  # a late stop must not end the processes of the next batch
+                    return
+                batch.end()
+                for worker in self._workers:
+                    worker.kill()
 
         for worker in self._workers:
             worker.allow()
-        with (
-            ThreadPoolExecutor(self.count, thread_name_prefix="searches") as threads,
-            stopping.calling(end),
-        ):
-            working = [threads.submit(work, worker) for worker in self._workers]
-            try:
-                for future in working:
-                    future.result()
-                stopping.check()
-            except BaseException as error:
-                if isinstance(error, _LostError) or not isinstance(error, TriviumError):
+        threads = ThreadPoolExecutor(self.count, thread_name_prefix="searches")
+        try:
+            with stopping.calling(end):
+                try:
+                    for future in [threads.submit(work, worker) for worker in self._workers]:
+                        future.result()
+                except _LostError:
                     end()
+                    raise
+                finally:
+                    threads.shutdown()  # an interrupt ends this, too
+        except BaseException as error:
+            if not isinstance(error, TriviumError):
+                end()
+                threads.shutdown()
+            if isinstance(error, Exception):
                 stopping.check()  # rather than that a process was killed
-                raise
+            raise
+        finally:
+            with ending:
+                over = True
+        stopping.check()
         return [found[number] for number in sorted(found)]
 
     def close(self) -> None:
@@ -152,6 +165,10 @@ def _blocks(questions: Sequence[str], count: int) -> Iterator[tuple[int, list[st
     rest = questions[whole:]
     last = max(_FEWEST, -(-len(rest) // count))
     yield from enumerate(batched(rest, last), start=whole // size)
+
+
+class ClosedError(StoreError):
+    """The processes have been closed."""
 
 
 class _LostError(StoreError):
@@ -214,7 +231,12 @@ class _Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     cwd=self._folder,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                    env={
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(
+                            path for path in sys.path if isinstance(path, str) and path
+                        ),
+                    },
                     start_new_session=True,  # interrupts are meant for this process only
                 )
             except OSError as error:
