@@ -23,6 +23,7 @@ from typing import IO, Any
 import trivium.errors
 from trivium.common import stopping
 from trivium.common.iteration import batched
+from trivium.common.programs import module_command, module_environment
 from trivium.errors import InputError, StoreError, TriviumError
 from trivium.serialization import hit_json, hit_of
 from trivium.types import Hit
@@ -226,17 +227,11 @@ class _Worker:
             self._release()
             try:
                 self._process = subprocess.Popen(
-                    # -P: a module in the current folder must not take the place of one that is needed
-                    [sys.executable, "-P", "-m", __name__, self._opened],
+                    module_command(__name__, self._opened),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     cwd=self._folder,
-                    env={
-                        **os.environ,
-                        "PYTHONPATH": os.pathsep.join(
-                            path for path in sys.path if isinstance(path, str) and path
-                        ),
-                    },
+                    env=module_environment(),
                     start_new_session=True,  # interrupts are meant for this process only
                 )
             except OSError as error:

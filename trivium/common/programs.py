@@ -1,7 +1,8 @@
-"""Runs programs of this package that process untrusted input, each in a separate process with limits."""
+"""Runs programs of this package, each in a separate process: with limits where they process untrusted input."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trivium.common import stopping
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module in another Python process. A file in the current folder does not take the
+    place of a module that it imports (``-P``).
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def module_environment() -> dict[str, str]:
+    """Return the environment in which another Python process finds the modules that this one finds."""
+    paths = [path for path in sys.path if isinstance(path, str) and path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 class NotStartedError(Exception):

@@ -39,8 +39,8 @@ class Ahead:
         self._largest: int | None = None
         self._begun: list[Future[Sequence[Vectors]]] = []
         self._places: list[tuple[int, int]] = []  # of each text begun: its group, and its place in that group
-        self._wait = len(texts) < 2 or is_alone()  # until vectors are needed
-        self._thread = None if self._wait else ThreadPoolExecutor(1, thread_name_prefix="ahead")
+        waits = len(texts) < 2 or is_alone()  # until vectors are needed
+        self._thread = None if waits else ThreadPoolExecutor(1, thread_name_prefix="ahead")
 
     def __enter__(self) -> Self:
         return self
@@ -53,7 +53,7 @@ class Ahead:
 
     def vector(self, number: int) -> Vectors:
         """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
-        ahead = 0 if self._wait else _AHEAD
+        ahead = 0 if self._thread is None else _AHEAD
         with self._lock:
             if self._largest is None:
                 self._largest = _LARGEST if len(self._texts) > 1 and self._in_groups() else 1

@@ -13,6 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
+from trivium.common.programs import module_command, module_environment
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.embedded.snapshot import IndexSnapshot, build_snapshot
 
@@ -67,11 +68,11 @@ class Merger:
     def _start(self) -> subprocess.Popen[bytes] | None:
         try:
             return subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, str(self._folder.resolve())],
+                module_command(__name__, str(self._folder.resolve())),
                 stdin=subprocess.PIPE,  # the child exits when this process ends, for whatever reason
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=module_environment(),
                 start_new_session=True,  # interrupts are meant for this process only
             )
         except OSError as error:

@@ -9,7 +9,7 @@ and those that came are compared beside them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,19 +45,13 @@ class Scanned:
     new: CoarseVectors
 
     @classmethod
-    def of(cls, matrix: Matrix, rows: Rows) -> Scanned:
-        """Those of some rows of a matrix, without files."""
+    def none(cls, matrix: Matrix) -> Scanned:
+        """None of a matrix, without files: where to begin if there are none."""
         from trivium.graph.coarse import CoarseVectors  # loads numba
 
-        none = np.empty(0, dtype=np.int64)
-        return cls(
-            none,
-            CoarseVectors.of(matrix.vectors, none),
-            None,
-            None,
-            rows,
-            CoarseVectors.of(matrix.vectors, rows),
-        )
+        rows = np.empty(0, dtype=np.int64)
+        nothing = CoarseVectors.of(matrix.vectors, rows)
+        return cls(rows, nothing, None, None, rows, nothing)
 
     def now(self, matrix: Matrix, rows: Rows) -> Scanned:
         """Return those of other rows of the same matrix, or of one that has grown; what is known of them is kept."""
@@ -121,8 +115,7 @@ class ScannedFiles:
             words, centre, factors = self.signs
             signs = SignVectors(centre, words, *factors)
         coarse = CoarseVectors(self.codes, *self.scales)
-        none = np.empty(0, dtype=np.int64)
-        return Scanned(self.rows, coarse, signs, None, none, CoarseVectors.of(matrix.vectors, none))
+        return replace(Scanned.none(matrix), stored=self.rows, coarse=coarse, signs=signs)
 
 
 def embedded_rows(nodes: Nodes) -> Rows:

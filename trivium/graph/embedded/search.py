@@ -97,9 +97,8 @@ def _find_candidates(
     rows = indexes.embedded_rows(label)
     if indexes.scans(label):
         return _scan(indexes, label, vector, k, rows, indexes.embedded_vectors(label), None, exact=exact)
-    index = indexes.ann.get(label)
-    if index is not None and not exact:
-        return _with_fresh(indexes, label, index.search(nodes, vector, k), vector, k)
+    if not exact:
+        return _with_fresh(indexes, label, indexes.ann[label].search(nodes, vector, k), vector, k)
     return rows[indexes.matrix.nearest(nodes.vector[rows], vector, k)]
 
 
@@ -150,7 +149,7 @@ def _find_among(
     """
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
-    if indexes.scans(label) and len(rows) > FEW_ROWS:
+    if index is None and len(rows) > FEW_ROWS:
         wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
         wanted[nodes.vector[rows]] = True
         by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]

@@ -160,12 +160,9 @@ class IndexSnapshot:
     def scanned(self, label: Label) -> Scanned:
         """Return the vectors of ``embedded_rows(label)``, for labels that are scanned."""
         if label not in self._scanned:
-            rows = self.vector_rows(label)
             stored = self.stored.get(label)
-            if stored is None:
-                self._scanned[label] = Scanned.of(self.matrix, rows)
-            else:
-                self._scanned[label] = stored.opened(self.matrix).now(self.matrix, rows)
+            begun = Scanned.none(self.matrix) if stored is None else stored.opened(self.matrix)
+            self._scanned[label] = begun.now(self.matrix, self.vector_rows(label))
         return self._scanned[label]
 
     def vector_rows(self, label: Label) -> Rows:
