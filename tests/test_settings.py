@@ -35,6 +35,27 @@ def test_defaults_need_nothing() -> None:
     assert settings.openai_base_url == "https://api.openai.com/v1"
 
 
+def test_what_changed_is_read_again_and_nothing_else(monkeypatch: pytest.MonkeyPatch, bare: Path) -> None:
+    """The variables, the file, and the folder that it is in. An error is not remembered."""
+    settings = load_settings()
+    assert load_settings() is settings
+    monkeypatch.setenv("TRIVIUM_WORKERS", "3")
+    assert load_settings().workers == 3
+    monkeypatch.delenv("TRIVIUM_WORKERS")
+    assert load_settings() == settings
+    (bare / "trivium.toml").write_text("workers = 4\n")
+    assert load_settings().workers == 4
+    (bare / "trivium.toml").write_text("workers = 5\n")
+    assert (load_settings().workers, load_settings(workers=6).workers) == (5, 6)
+    (bare / "trivium.toml").write_text("workers = 'many'\n")
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="workers"):
+            load_settings()
+    (bare / "elsewhere").mkdir()
+    monkeypatch.chdir(bare / "elsewhere")
+    assert load_settings() == settings
+
+
 def test_home_follows_the_xdg_cache_unless_it_is_relative(monkeypatch: pytest.MonkeyPatch) -> None:
     """XDG_CACHE_HOME moves the home; a relative value is ignored, as its specification says."""
     monkeypatch.setenv("XDG_CACHE_HOME", "/var/caches")

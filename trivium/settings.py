@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -349,6 +350,24 @@ def load_settings(**given: Any) -> Settings:
     """Read the environment and ``trivium.toml``. Settings ``given`` by name override both. Raises ConfigurationError
     that names the invalid key.
     """
+    if given:
+        return _read(given)
+    try:
+        file = SETTINGS_FILE.read_bytes()
+    except FileNotFoundError:
+        file = None
+    except OSError:
+        return _read(given)  # which describes the error
+    # Validating takes five milliseconds, which a change of a store would otherwise spend several times.
+    return _of(frozenset(os.environ.items()), SETTINGS_FILE.absolute(), file)
+
+
+@lru_cache(maxsize=1)
+def _of(environment: frozenset[tuple[str, str]], path: Path, file: bytes | None) -> Settings:  # noqa: ARG001 - the key
+    return _read({})
+
+
+def _read(given: Mapping[str, Any]) -> Settings:
     _check_variables(os.environ, Settings.model_fields)
     try:
         return Settings(**given)

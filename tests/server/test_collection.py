@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.embedded.connection import Connection, Database
 from trivium.server import collection as module
 from trivium.server.app import create_app
 from trivium.server.collection import Collection
@@ -59,6 +61,34 @@ def test_a_frozen_store_sees_nothing_that_comes_later(store: Path) -> None:
                 frozen.delete(["Phobos"])
         with pytest.raises(StoreError, match="closed"):
             frozen.info()
+
+
+def test_the_next_frozen_store_reads_through_the_connections_of_the_last(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening them takes longer than following a change. They are closed with the store, or with the last view."""
+    connect = Database._connect
+    opened: list[Connection] = []
+
+    def counted(database: Database) -> Connection:
+        opened.append(connect(database))
+        return opened[-1]
+
+    monkeypatch.setattr(Database, "_connect", counted)
+    with EmbeddedStore.open(store) as source:
+        with source.frozen(3) as frozen:
+            known = len(opened)
+            assert "Mars" in frozen.page_text("Mars")
+        source.delete(["Mars"])
+        with source.frozen(3) as frozen:
+            assert "Mars" not in [page.uri for page in frozen.pages()]
+        assert len(opened) == known + 1  # the one that wrote
+        last = source.frozen(2)
+    assert last.pages()
+    last.close()
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_a_frozen_store_answers_several_threads_at_once(store: Path) -> None:

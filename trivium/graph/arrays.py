@@ -97,13 +97,17 @@ class Stacked:
 
     def take(self, rows: Rows) -> NDArray[Any]:
         """The rows at these places (n,), in this order."""
-        if len(self.lower) == 0:
+        if self.are_above(rows):
             taken: NDArray[Any] = self.upper[rows]
             return taken
         taken = np.empty((len(rows), *self.lower.shape[1:]), dtype=self.lower.dtype)
         for chosen, array, places in self.split(rows):
             taken[chosen] = array[places]
         return taken
+
+    def are_above(self, rows: Rows) -> bool:
+        """Whether all these rows (n,) are in the upper array, as nearly all are."""
+        return len(self.lower) == 0 or not (rows >= len(self.upper)).any()
 
     def split(self, rows: Rows) -> Iterator[tuple[NDArray[np.bool_], NDArray[Any], Rows]]:
         """For each of the two arrays that some of the rows (n,) are in: which of them (n,), the array, and their places

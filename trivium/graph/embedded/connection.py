@@ -216,8 +216,7 @@ class Database:
         """Free the memory of the write connection until the next write."""
         with self._lock:
             if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+                self._writer.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
         """Close every idle connection. Borrowed ones are closed when returned."""
@@ -226,7 +225,9 @@ class Database:
             for connection in self._idle:
                 connection.close()
             self._idle.clear()
-        self.release_write_cache()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
 
     def borrow(self) -> Connection:
         """Take a connection from the pool, or open one. Return it with :meth:`take_back`."""

@@ -265,7 +265,7 @@ class Matrix:
         """Return the cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for.
         """
-        if len(self.vectors.lower) == 0:
+        if self.vectors.are_above(rows):
             return dots(self.vectors.upper, vector, rows, limit=1.0)
         scores = np.empty(len(rows))
         for chosen, vectors, places in self.vectors.split(rows):
