@@ -7,9 +7,10 @@ all go through the list together, so that with more than a thousand questions no
 Answers come from the server's cache only with ``--cache``.
 Prints the answers by status, throughput, latencies, the processor time of one request, and the memory of the server's
 processes at the quarters of the run (Linux; shared pages count once). With ``--changing``, another client adds and
-deletes documents as fast as the server accepts them. ``--requests`` continues until that many requests were answered,
-to see whether memory grows. ``--ask`` requests answers instead of passages, every second question with three earlier
-ones as a conversation, and ``--where`` adds a filter on documents. Clients and server share the cores of the machine.
+deletes documents as fast as the server shows them, or with ``--every 1`` one a second. ``--requests`` continues until
+that many requests were answered, to see whether memory grows. ``--ask`` requests answers instead of passages, every
+second question with three earlier ones as a conversation, and ``--where`` adds a filter on documents. Clients and
+server share the cores of the machine.
 """
 
 from __future__ import annotations
@@ -165,8 +166,10 @@ async def ask_one(client: Client, path: str, body: bytes, outcome: Outcome) -> N
     outcome.seconds.append(time.perf_counter() - started)
 
 
-async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
-    """Add and delete a document repeatedly until the deadline."""
+async def change_on(client: Client, until: Any, outcome: Outcome, every: float) -> None:
+    """Add and delete a document repeatedly until the deadline, one ``every`` so many seconds, or as soon as
+    the one before has been shown.
+    """
     for number in count():
         if until():
             return
@@ -184,6 +187,7 @@ async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
                 _, answer = await client.ask("GET", f"/jobs/{job['id']}")
                 job = json.loads(answer)
             outcome.changes.append(time.perf_counter() - started)
+            await asyncio.sleep(max(0.0, started + every - time.perf_counter()))
             outcome.failed_changes += status != 202 or job["state"] != "done"
 
 
@@ -210,7 +214,7 @@ async def load(
     work = [ask_on(client, path, asked, until, outcome) for client in clients]
     work.append(watch_memory(process, until, outcome))
     if given.changing:
-        work.append(change_on(Client(host, port), until, outcome))
+        work.append(change_on(Client(host, port), until, outcome, given.every))
     await asyncio.gather(*work)
     seconds = time.perf_counter() - started
     server_after, children_after = processor_seconds(process)
@@ -235,6 +239,9 @@ def main() -> None:
         "--requests", type=int, help="Continue until that many requests were answered, however long it takes."
     )
     parser.add_argument("--changing", action="store_true", help="Add and delete documents meanwhile.")
+    parser.add_argument(
+        "--every", type=float, default=0.0, help="Seconds between the beginnings of two changes (default 0)."
+    )
     parser.add_argument("--explain", action="store_true", help="Request explanations, too.")
     parser.add_argument("--ask", action="store_true", help="Request answers, half of them in a conversation.")
     parser.add_argument("--where", help="A filter on documents, as in `trivium search --where`.")
