@@ -58,6 +58,10 @@ WARM_UP = 20
 BATCH = 10_000
 INDEXED_FROM = 50_000
 """Number of vectors from which LanceDB and FAISS use an approximate index; below it, an exhaustive search is faster."""
+PARTITIONED_FROM = 1_000_000
+"""Number of vectors from which LanceDB's index is the one that it makes by default (IVF_PQ). Its graph (HNSW_SQ) of two
+million vectors was not finished after 80 minutes on two cores.
+"""
 console = Console(soft_wrap=True, highlight=False)
 
 
@@ -206,7 +210,9 @@ def make_lancedb(corpus: Corpus, folder: Path) -> Made:
         )
     made.create_index("text", config=lancedb.index.FTS(stem=True, remove_stop_words=True))
     if len(corpus.uris) >= INDEXED_FROM:
-        made.create_index("vector", config=lancedb.index.HnswSq(distance_type="cosine"))
+        partitioned = len(corpus.uris) >= PARTITIONED_FROM
+        kind = lancedb.index.IvfPq if partitioned else lancedb.index.HnswSq
+        made.create_index("vector", config=kind(distance_type="cosine"))
     reranker = RRFReranker()
 
     def ask(text: str, vector: Vectors) -> Ranking:
