@@ -187,8 +187,8 @@ async def change_on(client: Client, until: Any, outcome: Outcome, every: float) 
                 _, answer = await client.ask("GET", f"/jobs/{job['id']}")
                 job = json.loads(answer)
             outcome.changes.append(time.perf_counter() - started)
-            await asyncio.sleep(max(0.0, started + every - time.perf_counter()))
             outcome.failed_changes += status != 202 or job["state"] != "done"
+            await asyncio.sleep(max(0.0, started + every - time.perf_counter()))
 
 
 async def load(

@@ -7,11 +7,13 @@ import logging
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium import settings as module
 from trivium.domain import Domain, Term
 from trivium.errors import ConfigurationError
 from trivium.settings import load_settings
@@ -54,6 +56,32 @@ def test_what_changed_is_read_again_and_nothing_else(monkeypatch: pytest.MonkeyP
     (bare / "elsewhere").mkdir()
     monkeypatch.chdir(bare / "elsewhere")
     assert load_settings() == settings
+
+
+def test_a_folder_that_has_been_removed_has_no_file(monkeypatch: pytest.MonkeyPatch, bare: Path) -> None:
+    (bare / "gone").mkdir()
+    monkeypatch.chdir(bare / "gone")
+    (bare / "gone").rmdir()
+    assert load_settings().workers is None
+
+
+def test_a_file_that_is_written_to_meanwhile_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, bare: Path
+) -> None:
+    """What was read last is not taken for what the file contains."""
+    file = bare / "trivium.toml"
+    file.write_text("workers = 4\n")
+    check = module._check_variables
+
+    def written_meanwhile(*given: Any) -> None:
+        file.write_text("workers = 5\n")
+        check(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_check_variables", written_meanwhile)
+        assert load_settings().workers == 5
+    file.write_text("workers = 4\n")
+    assert load_settings().workers == 4
 
 
 def test_home_follows_the_xdg_cache_unless_it_is_relative(monkeypatch: pytest.MonkeyPatch) -> None:

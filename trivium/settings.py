@@ -12,7 +12,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -347,24 +346,36 @@ class Settings(BaseSettings):
 
 
 def load_settings(**given: Any) -> Settings:
-    """Read the environment and ``trivium.toml``. Settings ``given`` by name override both. Raises ConfigurationError
-    that names the invalid key.
+    """Read the environment and ``trivium.toml``. Settings ``given`` by name override both. What is returned may be
+    shared, also with later callers, and is not to be changed. Raises ConfigurationError that names the invalid key.
     """
     if given:
         return _read(given)
-    try:
-        file = SETTINGS_FILE.read_bytes()
-    except FileNotFoundError:
-        file = None
-    except OSError:
-        return _read(given)  # which describes the error
     # Validating takes five milliseconds, which a change of a store would otherwise spend several times.
-    return _of(frozenset(os.environ.items()), SETTINGS_FILE.absolute(), file)
+    key = _inputs()
+    known = _known.get(key) if key is not None else None
+    if known is not None:
+        return known
+    settings = _read(given)
+    if key is not None and key == _inputs():  # otherwise the file was written to meanwhile
+        _known.clear()
+        _known[key] = settings
+    return settings
 
 
-@lru_cache(maxsize=1)
-def _of(environment: frozenset[tuple[str, str]], path: Path, file: bytes | None) -> Settings:  # noqa: ARG001 - the key
-    return _read({})
+_Inputs = tuple[frozenset[tuple[str, str]], Path, bytes | None]
+_known: dict[_Inputs, Settings] = {}
+"""The settings read last, by all that they are read from."""
+
+
+def _inputs() -> _Inputs | None:
+    """Return the environment, the place of the file and what it contains; None if that cannot be told."""
+    try:
+        path = SETTINGS_FILE.absolute()  # fails in a folder that has been removed
+        file = path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
+    return frozenset(os.environ.items()), path, file
 
 
 def _read(given: Mapping[str, Any]) -> Settings:

@@ -63,7 +63,7 @@ def test_a_frozen_store_sees_nothing_that_comes_later(store: Path) -> None:
             frozen.info()
 
 
-def test_the_next_frozen_store_reads_through_the_connections_of_the_last(
+def test_a_frozen_store_reads_through_connections_of_earlier_ones(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening them takes longer than following a change. They are closed with the store, or with the last view."""
@@ -89,6 +89,21 @@ def test_the_next_frozen_store_reads_through_the_connections_of_the_last(
     for connection in opened:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             connection.execute("SELECT 1")
+
+
+def test_a_frozen_store_does_not_give_back_what_somebody_reads_from(store: Path) -> None:
+    """It would show the store as it was to whoever borrows it next."""
+    with EmbeddedStore.open(store) as source:
+        frozen = source.frozen(1)
+        reading = frozen._database.reading()
+        rows = reading.__enter__().execute("SELECT id FROM page")
+        assert next(rows)
+        frozen.close()
+        with EmbeddedStore.open(store) as other:
+            other.delete(["Mars"])
+            assert source.state == other.state
+            with source.frozen(1) as later:
+                assert later.state == other.state
 
 
 def test_a_frozen_store_answers_several_threads_at_once(store: Path) -> None:

@@ -21,8 +21,9 @@ _ATTEMPTS = 20
 
 
 class FrozenDatabase(Database):
-    """The database as committed at one moment, read through connections borrowed from ``source``: opening them, which
-    reads the schema, and preparing their statements takes longer than following a small change.
+    """The database as committed at one moment, read through connections borrowed from ``source``, where those of
+    earlier states are: opening them, which reads the schema, and preparing their statements takes longer than following
+    a small change.
     """
 
     fixed = True
@@ -79,14 +80,18 @@ class FrozenDatabase(Database):
             yield connection
 
     def close(self) -> None:
-        """Return every connection. There must be no readers."""
+        """Return every connection. There must be no readers: a connection that somebody reads from is closed."""
         self._closed = True
         while self._all:
             connection = self._all.pop()
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            if connection not in self._free:
+                connection.close()  # given back, it would show this state to others
+                continue
+            connection.execute("ROLLBACK")
             connection.execute("PRAGMA shrink_memory")  # what it has cached is of this state only
             self._source.take_back(connection)
+        self._free.clear()
+        super().close()
 
 
 class PinnedDatabase(Database):
