@@ -46,7 +46,7 @@ class CoarseVectors:
         """Those of some rows, in this order."""
         dimension = vectors.upper.shape[1]
         codes, scales, errors = _empty(len(rows), dimension)
-        if len(vectors.lower) == 0:
+        if vectors.are_above(rows):
             _quantise(vectors.upper, rows, codes, scales, errors)
             return cls(codes, scales, errors)
         for chosen, values, places in vectors.split(rows):
