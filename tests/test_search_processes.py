@@ -20,7 +20,7 @@ import trivium
 from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
-from trivium.search_processes import SearchProcesses, _blocks, _Worker
+from trivium.search_processes import SearchProcesses, _Batch, _blocks, _Worker
 from trivium.serialization import hit_json, hit_of
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Hit, LiveOrigin
@@ -108,7 +108,7 @@ def test_half_an_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", lambda _, **options: real(program, **options))
     for _ in range(2):
         with pytest.raises(StoreError, match="has ended"):
-            worker.ask(["?"], "{}")
+            list(worker.answers(_Batch(["?"], 1), "{}"))
     worker.wait()
 
 
@@ -200,17 +200,21 @@ def test_a_store_that_cannot_be_opened_is_an_error_of_every_batch(tmp_path: Path
         searching.close()
 
 
-@given(st.integers(0, 2_000), st.integers(1, 9))
-def test_blocks_have_each_question_once_and_are_about_equal(count: int, processes: int) -> None:
-    """Every process has as many as another, but for the last few."""
-    questions = [str(number) for number in range(count)]
+@given(st.lists(st.integers(0, 99), max_size=2_000), st.integers(1, 9))
+def test_blocks_have_each_question_once_and_become_smaller(lengths: list[int], processes: int) -> None:
+    """The longest questions come first. If all took as long, no process would wait for another more than four
+    searches at the end."""
+    questions = ["?" * length for length in lengths]
     blocks = list(_blocks(questions, processes))
-    assert [number for number, _ in blocks] == list(range(len(blocks)))
-    assert [question for _, block in blocks for question in block] == questions
+    places = [place for block in blocks for place in block]
+    assert sorted(places) == list(range(len(questions)))
+    assert [lengths[place] for place in places] == sorted(lengths, reverse=True)
+    sizes = [len(block) for block in blocks]
+    assert sizes == sorted(sizes, reverse=True) and max(sizes, default=0) <= 128
     shares = [0] * processes
-    for _, block in blocks:
-        shares[shares.index(min(shares))] += len(block)
-    assert max(shares) - min(shares) <= max(8, processes)
+    for size in sizes:
+        shares[shares.index(min(shares))] += size
+    assert max(shares) - min(shares) <= 4
 
 
 def test_a_hit_is_read_from_its_json() -> None:

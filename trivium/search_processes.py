@@ -18,20 +18,21 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import trivium.errors
 from trivium.common import stopping
-from trivium.common.iteration import batched
 from trivium.common.programs import module_command, module_environment
 from trivium.errors import InputError, StoreError, TriviumError
 from trivium.serialization import hit_json, hit_of
 from trivium.types import Hit
 
-_BLOCK = 128
-"""Questions for a process at a time: of so many, several have the same length and are embedded together."""
-_FEWEST = 8
-"""The same for the last ones, so that no process is left without."""
+_MOST = 128
+"""Questions for a process at a time. Each message costs a moment in which the process waits."""
+_FEWEST = 4
+"""The same for the last ones: so many searches a process may wait for the others at the end."""
+_FAILED = b'{"error"'
+"""How an answer begins if the search has failed."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end before they are killed."""
 
@@ -75,20 +76,22 @@ class SearchProcesses:
             if self._closed:
                 raise ClosedError("these processes have been closed")
             answers = self._answers(_Batch(questions, self.count), asked)
-        warnings = list(dict.fromkeys(warning for _, some in answers for warning in some))
+        warnings = list(dict.fromkeys(warning for answer in answers for warning in answer.warnings))
         if warnings:
             on_warnings(warnings)
-        return [hits for some, _ in answers for hits in some]
+        found = {
+            place: hits for answer in answers for place, hits in zip(answer.places, answer.hits, strict=True)
+        }
+        return [found[place] for place in range(len(questions))]
 
-    def _answers(self, batch: _Batch, asked: str) -> list[tuple[list[list[Hit]], list[str]]]:
-        found: dict[int, tuple[list[list[Hit]], list[str]]] = {}
+    def _answers(self, batch: _Batch, asked: str) -> list[_Answer]:
+        answers: list[_Answer] = []
         ending = threading.Lock()
         over = False
 
         def work(worker: _Worker) -> None:
             try:
-                while (block := batch.next()) is not None:
-                    found[block[0]] = worker.ask(block[1], asked)
+                answers.extend(worker.answers(batch, asked))
             finally:
                 batch.end()  # where there are more questions, it has failed
 
@@ -124,7 +127,7 @@ class SearchProcesses:
             with ending:
                 over = True
         stopping.check()
-        return [found[number] for number in sorted(found)]
+        return answers
 
     def close(self) -> None:
         """End the processes, once a batch in another thread is done."""
@@ -136,14 +139,23 @@ class SearchProcesses:
                 worker.wait()
 
 
+class _Answer(NamedTuple):
+    """The hits of the questions at some ``places`` of a batch, and what was warned of."""
+
+    places: list[int]
+    hits: list[list[Hit]]
+    warnings: list[str]
+
+
 class _Batch:
-    """Numbered blocks of questions, for several threads."""
+    """Questions for several processes, divided into blocks. Threads share it."""
 
     def __init__(self, questions: Sequence[str], count: int) -> None:
+        self.questions = questions
         self._blocks = deque(_blocks(questions, count))
 
-    def next(self) -> tuple[int, list[str]] | None:
-        """Return a block that nobody has; None if there is none."""
+    def next(self) -> list[int] | None:
+        """Return the places of questions that nobody has; None if there are none."""
         try:
             return self._blocks.popleft()
         except IndexError:
@@ -154,18 +166,21 @@ class _Batch:
         self._blocks.clear()
 
 
-def _blocks(questions: Sequence[str], count: int) -> Iterator[tuple[int, list[str]]]:
-    """Divide questions among processes, in blocks, so that all end at about the same time.
+def _blocks(questions: Sequence[str], count: int) -> Iterator[list[int]]:
+    """Divide the places of questions among processes. The longest come first, and those of similar length together, so
+    that many are embedded in one call. Blocks become smaller, so that all processes end at about the same time.
 
-    >>> [len(block) for _, block in _blocks(["?"] * 300, 2)]
-    [128, 128, 22, 22]
+    >>> [len(block) for block in _blocks(["?"] * 300, 2)]
+    [75, 56, 42, 31, 24, 18, 13, 10, 7, 6, 4, 4, 4, 4, 2]
+    >>> list(_blocks(["Io?", "Mars?", "Earth?", "Venus?", "Moon?"], 1))
+    [[2, 3, 1, 4], [0]]
     """
-    size = max(_FEWEST, min(_BLOCK, -(-len(questions) // count)))
-    whole = len(questions) // (size * count) * size * count
-    yield from enumerate(batched(questions[:whole], size))
-    rest = questions[whole:]
-    last = max(_FEWEST, -(-len(rest) // count))
-    yield from enumerate(batched(rest, last), start=whole // size)
+    places = sorted(range(len(questions)), key=lambda place: -len(questions[place]))
+    first = 0
+    while first < len(places):
+        size = max(_FEWEST, min(_MOST, (len(places) - first) // (2 * count)))
+        yield places[first : first + size]
+        first += size
 
 
 class ClosedError(StoreError):
@@ -198,25 +213,42 @@ class _Worker:
                 self._release()  # it was killed, but need not have ended yet
             self._stopped = False
 
-    def ask(self, questions: Sequence[str], options: str) -> tuple[list[list[Hit]], list[str]]:
-        """Return the hits of each question, and warnings. Raises the errors of the search, and _LostError."""
-        message = f'{{"questions": {json.dumps(questions)}, "options": {options}}}\n'.encode()
+    def answers(self, batch: _Batch, options: str) -> Iterator[_Answer]:
+        """Search for blocks of a batch until none is left. Raises the errors of the search, and _LostError."""
+        places = batch.next()
+        process = self._asked(batch, places, options)
+        while process is not None:
+            assert process.stdout is not None and places is not None
+            try:
+                line = process.stdout.readline()
+            except (OSError, ValueError):  # the latter for a pipe that has been closed
+                line = b""
+            if not line.endswith(b"\n"):
+                process.kill()
+                process.wait()
+                raise _LostError(f"a process that searches has ended (exit code {process.returncode})")
+            if line.startswith(_FAILED):
+                raise _error(*json.loads(line)["error"])
+            answered, places = places, batch.next()
+            process = self._asked(batch, places, options)  # it searches while its last answer is read
+            answer = json.loads(line)
+            hits = [[hit_of(fields) for fields in hits] for hits in answer["hits"]]
+            yield _Answer(answered, hits, answer["warnings"])
+
+    def _asked(
+        self, batch: _Batch, places: Sequence[int] | None, options: str
+    ) -> subprocess.Popen[bytes] | None:
+        """Send the questions at some places and return the process that will answer; None for none."""
+        if places is None:
+            return None
+        questions = json.dumps([batch.questions[place] for place in places])
         process = self._started()
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            process.stdin.write(message)
+        assert process.stdin is not None
+        # A process that cannot be told anything will not answer either.
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.write(f'{{"questions": {questions}, "options": {options}}}\n'.encode())
             process.stdin.flush()
-            line = process.stdout.readline()
-        except (OSError, ValueError):  # the latter for a pipe that has been closed
-            line = b""
-        if not line.endswith(b"\n"):
-            process.kill()
-            process.wait()
-            raise _LostError(f"a process that searches has ended (exit code {process.returncode})")
-        answer = json.loads(line)
-        if "error" in answer:
-            raise _error(*answer["error"])
-        return [[hit_of(fields) for fields in hits] for hits in answer["hits"]], answer["warnings"]
+        return process
 
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
