@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypedDict
 
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
@@ -302,24 +302,33 @@ def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]
         best = rivals.setdefault(form, [])
         if not best or best[0][:2] == (kind, bare):
             best.append((kind, bare, number, uri))
-    return {name: _most_cited(connection, rivals[name]) for name in names if name in rivals}
+    equal = [{number for _, _, number, _ in best} for best in rivals.values()]
+    counts = _citing_chunks(connection, set().union(*(numbers for numbers in equal if len(numbers) > 1)))
+    # The first by uri if several are cited as often.
+    return {
+        name: max(rivals[name], key=lambda rival: counts.get(rival[2], 0))[3]
+        for name in names
+        if name in rivals
+    }
 
 
-def _most_cited(connection: Connection, rivals: Sequence[tuple[int, int, int, str]]) -> str:
-    """Return the most cited of equally good entities, the first by uri if several are."""
-    entities = dict.fromkeys((number, uri) for _, _, number, uri in rivals)
-    if len(entities) == 1:
-        return rivals[0][3]
-    return max(entities, key=lambda entity: _citing_chunks(connection, entity[0]))[1]
-
-
-def _citing_chunks(connection: Connection, entity: int) -> int:
-    return _number(
-        connection,
-        "SELECT count(DISTINCT chunk_id) FROM citation"
-        " WHERE name_id = ?1 OR name_id IN (SELECT id FROM name WHERE leads_to = ?1)",
-        entity,
+def _citing_chunks(connection: Connection, entities: Collection[int]) -> dict[int, int]:
+    """Map entities to how many chunks cite them; those that none cites are left out."""
+    if not entities:
+        return {}
+    rows = connection.execute(
+        """
+        WITH asked AS MATERIALIZED (SELECT value AS id FROM json_each(?)),
+        titles AS MATERIALIZED (
+            SELECT id AS entity, id AS title FROM asked
+            UNION ALL SELECT a.id, n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+        )
+        SELECT t.entity, count(DISTINCT c.chunk_id)
+        FROM titles AS t CROSS JOIN citation AS c ON c.name_id = t.title GROUP BY t.entity
+        """,
+        [as_json(sorted(entities))],
     )
+    return dict(rows.fetchall())
 
 
 def names(connection: Connection) -> list[tuple[str, str]]:
@@ -389,8 +398,8 @@ def chunk_uris(connection: Connection) -> list[str]:
     return [uri for (uri,) in rows]
 
 
-def _number(connection: Connection, query: str, *parameters: int) -> int:
-    return int(connection.execute(query, parameters).fetchone()[0] or 0)
+def _number(connection: Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0] or 0)
 
 
 def read_types(connection: Connection) -> dict[str, str]:
