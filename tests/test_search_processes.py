@@ -129,6 +129,45 @@ def test_a_batch_can_be_stopped(engine: Engine, questions: list[str], after: flo
     assert engine.search_many(QUESTIONS[:2], processes=2) == engine.search_many(QUESTIONS[:2])
 
 
+def test_a_batch_that_waits_for_another_can_be_stopped(engine: Engine) -> None:
+    lock = engine._searching(2)._lock
+    stop = Stop()
+    lock.acquire()
+    release = threading.Timer(2, lock.release)
+    release.start()
+    threading.Timer(0.2, stop.ask).start()
+    with stop.in_force(), pytest.raises(StoppedError):
+        engine.search_many(QUESTIONS, processes=2)
+    assert lock.locked()  # it did not wait
+    release.join()
+    assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are of Unix")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_processes_end_although_a_fork_has_their_pipes(tmp_path: Path) -> None:
+    """And a fork that ends leaves those of the program that it was made from."""
+    (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "Mars.md"])
+        first = engine.search_many(["What is Mars?"], processes=1)
+        fork = os.fork()
+        if not fork:
+            signal.pause()
+        try:
+            assert engine.search_many(["What is Mars?"], processes=1) == first
+            (process,) = _processes(engine)
+            assert engine._processes is not None
+            began = time.monotonic()
+            engine._processes.close()
+            assert time.monotonic() - began < 2.5  # after three seconds it would be killed
+            with pytest.raises(ProcessLookupError):
+                os.kill(process, 0)
+        finally:
+            os.kill(fork, signal.SIGKILL)
+            os.waitpid(fork, 0)
+
+
 def test_a_closed_engine_starts_no_processes(tmp_path: Path) -> None:
     """And one on a snapshot none that would search another state; a change of the number ends the others."""
     (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")

@@ -18,6 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from typing import IO, Any, NamedTuple
 
 import trivium.errors
@@ -33,6 +34,8 @@ _FEWEST = 4
 """The same for the last ones: so many searches a process may wait for the others at the end."""
 _FAILED = b'{"error"'
 """How an answer begins if the search has failed."""
+_END = b"\n"
+"""What ends a process instead of questions."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end before they are killed."""
 
@@ -72,7 +75,7 @@ class SearchProcesses:
                 "with processes, options of a search are text, numbers, and lists and dictionaries of them: give"
                 " rerankers and conditions by their names, and search by pictures without processes"
             ) from None
-        with self._lock:
+        with stopping.holding(self._lock):  # another batch may take long
             if self._closed:
                 raise ClosedError("these processes have been closed")
             answers = self._answers(_Batch(questions, self.count), asked)
@@ -280,8 +283,10 @@ class _Worker:
     def hang_up(self) -> None:
         """Let the process end: there will be no more questions."""
         with self._lock:
-            if self._process is not None and self._process.stdin is not None:
-                with contextlib.suppress(OSError):
+            if self._process is not None and self._process.stdin is not None and self._of == os.getpid():
+                with contextlib.suppress(OSError, ValueError):
+                    # That the pipe is closed is not seen while a fork of this process has its end, too.
+                    self._process.stdin.write(_END)
                     self._process.stdin.close()
 
     def wait(self) -> None:
@@ -328,7 +333,7 @@ def _error(name: str, message: str) -> Exception:
 
 
 def main() -> None:
-    """Open the store named by the argument and answer messages until the input ends."""
+    """Open the store named by the argument and answer messages until the last one."""
     from trivium.common.beside import alone
     from trivium.engine import Engine
 
@@ -336,7 +341,7 @@ def main() -> None:
     opened = json.loads(sys.argv[1])
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)  # what libraries print must not come between the answers
-        messages = iter(sys.stdin.buffer.readline, b"")
+        messages = takewhile(lambda line: line != _END, iter(sys.stdin.buffer.readline, b""))
         try:
             with Engine.open(opened["store"], **opened["parts"]) as engine, alone():
                 for message in messages:

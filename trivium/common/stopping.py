@@ -17,6 +17,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+_LOOK_SECONDS = 0.1
+"""How often to look for a stop while waiting for a lock, which nothing can end."""
+
 _in_force: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
@@ -91,6 +94,17 @@ def sleep(seconds: float) -> None:
         return
     stop.wait(seconds)
     check()
+
+
+@contextmanager
+def holding(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock in this block. Raises StoppedError soon after the stop in force is requested while it waits."""
+    while not lock.acquire(timeout=_LOOK_SECONDS if _in_force.get() is not None else -1):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager
