@@ -3,9 +3,9 @@
     python benchmarks/batches.py --store joint-store --questions ../shared/data/wiki/squad_questions.jsonl --processes 2
 
 The three ways take turns, each with questions that were not asked before (until there are no more), by the clock: threads
-and processes compete for the same cores. Vectors of questions are not remembered. Batches are measured once they have had
-so many questions that embedders have loaded what they embed several short ones with. Prints the median of each way, and
-how many times as many questions a second a batch answers in the same turn: median, least and most.
+and processes compete for the same cores. Vectors of questions are not remembered. Before that, batches get enough
+questions that embedders have loaded their second session, which embeds several short texts together. Prints the median
+of each way, and how many times as many questions a second a batch answers in the same turn: median, least and most.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trivium.datasets.questions import read_questions
 WARM_UP = 64
 """Different questions for each way before it is measured; processes start with them."""
 AGAIN = 20
-"""How often each process that searches batches gets them: its embedder loads a second session after 1,000 short texts."""
+"""How often batches have them, for each process: its embedder loads a second session after 1,000 short texts."""
 
 
 def main() -> None:

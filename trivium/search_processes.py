@@ -25,6 +25,7 @@ import trivium.errors
 from trivium.common import stopping
 from trivium.common.programs import module_command, module_environment
 from trivium.errors import InputError, StoreError, TriviumError
+from trivium.search.options import check_question
 from trivium.serialization import hit_json, hit_of
 from trivium.types import Hit
 
@@ -44,7 +45,7 @@ Options = Mapping[str, Any]
 
 class SearchProcesses:
     """``count`` processes that search a store. They start with the first questions, which takes one or two seconds, and
-    end with :meth:`close` or with this process. Thread-safe; one batch at a time.
+    end with :meth:`close` or with this process, if it has not forked. Thread-safe; one batch at a time.
     """
 
     def __init__(self, store: str, count: int, parts: Options, folder: str | None = None) -> None:
@@ -65,7 +66,8 @@ class SearchProcesses:
         """Return the hits of each question, in their order. ``options`` are those of
         :meth:`~trivium.search.searcher.Searcher.search_many`; warnings are told once.
 
-        Raises InputError for options that are not JSON, the errors of the search, and StoreError when a process ends.
+        Raises InputError for options that are not JSON and questions that are not text, the errors of the search, and
+        StoreError when a process ends.
         After an interrupt, a stop and a lost process all processes are ended; the next batch starts others.
         """
         try:
@@ -75,6 +77,8 @@ class SearchProcesses:
                 "with processes, options of a search are text, numbers, and lists and dictionaries of them: give"
                 " rerankers and conditions by their names, and search by pictures without processes"
             ) from None
+        for question in questions:
+            check_question(question)
         with stopping.holding(self._lock):  # another batch may take long
             if self._closed:
                 raise ClosedError("these processes have been closed")
@@ -88,13 +92,12 @@ class SearchProcesses:
         return [found[place] for place in range(len(questions))]
 
     def _answers(self, batch: _Batch, asked: str) -> list[_Answer]:
-        answers: list[_Answer] = []
         ending = threading.Lock()
         over = False
 
-        def work(worker: _Worker) -> None:
+        def work(worker: _Worker) -> list[_Answer]:
             try:
-                answers.extend(worker.answers(batch, asked))
+                return list(worker.answers(batch, asked))
             finally:
                 batch.end()  # where there are more questions, it has failed
 
@@ -112,10 +115,11 @@ class SearchProcesses:
         try:
             with stopping.calling(end):
                 try:
-                    for future in [threads.submit(work, worker) for worker in self._workers]:
-                        future.result()
-                except _LostError:
-                    end()
+                    futures = [threads.submit(work, worker) for worker in self._workers]
+                    answers = [answer for future in futures for answer in future.result()]
+                except BaseException as error:
+                    if isinstance(error, _LostError) or not isinstance(error, TriviumError):
+                        end()  # at once: the threads wait for their processes
                     raise
                 finally:
                     threads.shutdown()  # an interrupt ends this, too

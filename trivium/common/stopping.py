@@ -99,7 +99,11 @@ def sleep(seconds: float) -> None:
 @contextmanager
 def holding(lock: threading.Lock) -> Iterator[None]:
     """Hold a lock in this block. Raises StoppedError soon after the stop in force is requested while it waits."""
-    while not lock.acquire(timeout=_LOOK_SECONDS if _in_force.get() is not None else -1):
+    if _in_force.get() is None:
+        with lock:
+            yield
+        return
+    while not lock.acquire(timeout=_LOOK_SECONDS):
         check()
     try:
         yield
