@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
@@ -121,6 +122,7 @@ def test_texts_are_read_embedded_and_written_a_slice_at_a_time(
 
             def put(texts: Sequence[str], rows: Vectors) -> None:
                 held.append(len(texts))
+                gc.collect()  # when it is collected otherwise depends on what other tests have left
                 store.put_vectors(texts, rows)
 
             taken = peak(lambda: fill(pending, embedder, put, slice_size=40, total=len(pending)))
