@@ -67,8 +67,8 @@ class SearchProcesses:
         :meth:`~trivium.search.searcher.Searcher.search_many`; warnings are told once.
 
         Raises InputError for options that are not JSON and questions that are not text, the errors of the search, and
-        StoreError when a process ends.
-        After an interrupt, a stop and a lost process all processes are ended; the next batch starts others.
+        StoreError when a process ends. After an interrupt, a stop and a lost process all processes are ended; the next
+        batch starts others.
         """
         try:
             asked = json.dumps(plain(options))
@@ -281,33 +281,36 @@ class _Worker:
         """End the process at once, and start no other until :meth:`allow`."""
         with self._lock:
             self._stopped = True
-            if self._process is not None and self._of == os.getpid():
-                self._process.kill()
+            if (process := self._own) is not None:
+                process.kill()
 
     def hang_up(self) -> None:
         """Let the process end: there will be no more questions."""
         with self._lock:
-            if self._process is not None and self._process.stdin is not None and self._of == os.getpid():
+            if (process := self._own) is not None and process.stdin is not None:
                 with contextlib.suppress(OSError, ValueError):
                     # That the pipe is closed is not seen while a fork of this process has its end, too.
-                    self._process.stdin.write(_END)
-                    self._process.stdin.close()
+                    process.stdin.write(_END)
+                    process.stdin.close()
 
     def wait(self) -> None:
         """Wait until the process has ended, and kill it when it does not."""
         with self._lock:
-            if self._process is None:
-                return
-            if self._of == os.getpid():
+            if (process := self._own) is not None:
                 try:
-                    self._process.wait(_END_SECONDS)
+                    process.wait(_END_SECONDS)
                 except subprocess.TimeoutExpired:
-                    self._process.kill()
+                    process.kill()
             self._release()
 
+    @property
+    def _own(self) -> subprocess.Popen[bytes] | None:
+        """The process, if there is one and this is not a fork of the program that started it."""
+        return self._process if self._of == os.getpid() else None
+
     def _release(self) -> None:
-        process, self._process = self._process, None
-        if process is None or self._of != os.getpid():
+        process, self._process = self._own, None
+        if process is None:
             return
         with contextlib.suppress(OSError), process:  # closes the pipes, and waits
             pass
