@@ -14,6 +14,7 @@ from tests.server.world import build_store
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import StoreError
+from trivium.fusion.default_decision import Decision
 from trivium.server.app import create_app
 from trivium.server.collection import Collection
 from trivium.server.routes import state
@@ -45,6 +46,23 @@ def test_stats_and_metrics_follow_what_another_process_writes(store: Path) -> No
             other.remove(["Deimos"])
         until(lambda: client.get("/ready").json()["index_current"])
         assert client.get("/stats").json()["nodes"]["Page"] == _metric(client, label="Page") == 3
+
+
+def test_stats_name_the_fusion_that_answers(store: Path) -> None:
+    """The one for the embedder; then the one that another process decided on, once the server shows a later state; none
+    if that cannot be read."""
+    with TestClient(create_app(store), base_url="http://localhost") as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        assert client.get("/stats").json()["default_fusion"] == "network"
+        with Engine.open(store) as other:
+            for decision, name, gone in (
+                (Decision("rrf", "better", 30).to_json(), "rrf", "Deimos"),
+                ("{", None, "Mars"),
+            ):
+                other.store.set_fusion_decision(decision)
+                other.remove([gone])
+                until(lambda: client.get("/ready").json()["index_current"])
+                assert client.get("/stats").json()["default_fusion"] == name
 
 
 @pytest.mark.parametrize("fails", [True, False])

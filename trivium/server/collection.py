@@ -6,13 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.common.threads import Thread
 from trivium.engine import LATER, Engine
-from trivium.errors import StoreChangedError, StoreError, TriviumError
+from trivium.errors import FusionError, StoreChangedError, StoreError, TriviumError
+from trivium.fusion.names import DEFAULT
 from trivium.graph.records import StoreInfo
 
 T = TypeVar("T")
@@ -160,6 +161,15 @@ class Collection:
         """The contents of the view. Raises StoreError before :meth:`open` has succeeded."""
         with self.reading() as engine:
             return engine.info()
+
+    @property
+    def default_fusion(self) -> str | None:
+        """The name of the fusion that searches use unless they name one; None if it cannot be used. Raises StoreError
+        before :meth:`open` has succeeded.
+        """
+        with self.reading() as engine, suppress(FusionError):
+            return engine.searcher.fusions.get(DEFAULT).name
+        return None
 
     @contextmanager
     def reading(self) -> Iterator[Engine]:

@@ -63,6 +63,9 @@ class Stats(BaseModel):
     embedded: int
     to_embed: int
     chunker: str | None
+    default_fusion: str | None = Field(
+        description="The fusion of questions that name none; null if it cannot be used."
+    )
     schema_version: int
     model: str | None = Field(description="The default language model; null if passages are quoted.")
     models: list[str] = Field(
@@ -116,7 +119,8 @@ async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Rea
 async def stats(serving: Serving) -> Stats:
     """Return the counts of the store."""
     serving.check_ready()
-    info = await asyncio.to_thread(lambda: serving.collection.info)
+    collection = serving.collection
+    info = await asyncio.to_thread(lambda: collection.info)
     identity = info.embedder
     return Stats(
         nodes=dict(info.nodes),
@@ -128,6 +132,7 @@ async def stats(serving: Serving) -> Stats:
         embedded=info.embedded,
         to_embed=info.to_embed,
         chunker=info.chunker,
+        default_fusion=await asyncio.to_thread(lambda: collection.default_fusion),
         schema_version=info.schema_version,
         model=None if serving.model is None else serving.model.name,
         models=list(serving.models),
