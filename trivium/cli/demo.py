@@ -26,7 +26,9 @@ def demo(
     Example:  trivium demo
     """
     with Engine.create(store) as engine:
-        err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+        made_of = "the sample encyclopaedia of the Solar System, a PDF and a Markdown file"
+        embedder = engine.embedder.identity.name
+        err.print(f"[dim]{escape(store)}: {made_of}, embedded by {escape(embedder)}[/]", soft_wrap=True)
         load_sources(engine, store, [str(pages_folder()), str(documents_folder())], json=False)
         out.print()
         out.rule("found, a line for each passage, with the reasons", style="dim")

@@ -32,7 +32,7 @@ from trivium.parser.documents.office import (
     translated,
 )
 from trivium.parser.documents.rows import add_rows
-from trivium.text import normalise_title
+from trivium.text import normalise_heading
 from trivium.types import Page
 
 _MAX_FORMULA = 200  # characters; longer formulas are not informative
@@ -135,7 +135,7 @@ def _read_sheet(document: Document, sheet: Any, formats: _Formats, budget: _Budg
         rows = _filled(cells.rows(source), merged)
         first = next(rows, None)
         if first is not None:
-            document.heading(normalise_title(sheet.title) or "Sheet", 1)
+            document.heading(normalise_heading(sheet.title) or "Sheet", 1)
             add_rows(document, chain((first,), rows), headed=False)
 
 
