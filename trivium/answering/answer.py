@@ -9,7 +9,7 @@ from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.extraction import rank
-from trivium.answering.followups import own_terms
+from trivium.answering.followups import own_terms, with_subject
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter
@@ -99,7 +99,7 @@ def answer(
         language = foreign_language(question, known.codes)
         offered = passages(hits, known.analyzer)
         if model is None or not offered:
-            told = _told(question, before, context.domain.expand(question) != asked.match_query)
+            told = _told(question, before, context, asked.match_query)
             found = yield from _quoted(asked.match_query, offered, context, told, language)
         else:
             found = yield from _written(asked, offered, context, model, writing, language)
@@ -132,13 +132,16 @@ def answer(
     )
 
 
-def _told(question: str, history: Sequence[Turn], completed: bool) -> Told:
+def _told(question: str, history: Sequence[Turn], context: AnswerContext, asked: str) -> Told:
     """Return what a quoted answer must add to if the question was completed from the conversation: the question's own
-    terms and the previous answer.
+    terms, and the previous answer unless only a name was put into the question, which then asks for nothing that was
+    asked before.
     """
-    if not completed or not history:
+    if not history or context.domain.expand(question) == asked:
         return NOTHING_TOLD
-    return Told(own_terms(question), history[-1].answer)
+    clear = with_subject(question, history, context.store)
+    named = clear is not None and context.domain.expand(clear.question) == asked
+    return Told(own_terms(question), "" if named else history[-1].answer)
 
 
 def _quoted(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.marks import without_marks
@@ -32,6 +32,10 @@ Leaning = Literal["refers", "elliptic", "bare", "describes"]
 
 _PERSONAL = frozenset(words("he him his she her hers it its they them their theirs"))
 _POSSESSIVE = frozenset(words("his her its their"))
+_PERSONS = frozenset(words("he him his she her"))
+_SEVERAL = frozenset(words("they them their"))
+_PRONOUN = re.compile(r"(?<![\w'’])(?:he|him|his|she|her|it|its|they|them|their)(?![\w'’])", re.IGNORECASE)
+"""The pronouns that a name can be put in place of."""
 _POINTING = frozenset(words("this these those latter former"))
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|or|also|ok(?:ay)?|then|now)\b[\s,]*)+", re.IGNORECASE)
 _ELLIPTIC = re.compile(
@@ -78,6 +82,25 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(r"\b(?:from|of|mentioned)\s+(?:before|above|earlier)\b|\bback\s+to\b", re.IGNORECASE)
+_WHO = re.compile(r"\s*who\b", re.IGNORECASE)
+_WHO_IS = re.compile(r"\s*(?:who|what)\s+(?:is|was|are|were)\b(?!\s+(?:it|the\s+first)\b)", re.IGNORECASE)
+"""Beginnings of questions about what they name: "Who was Alan Turing?"."""
+_FOR_SOMETHING = re.compile(
+    r"\s*(?:(?:in|on|at|by|to|for|from|after|of)\s+)?(?:who|whom|whose|which|what)\b", re.IGNORECASE
+)
+"""Beginnings of questions for something that a later question may speak of: "Which spacecraft visited Pluto?"."""
+_OF_A_THING = re.compile(
+    r"\s*(?:when|where|what)\s+(?:is|are)\s+((?:the|our)\s+[^?.!,;]+?)\s*[?.!]*\s*", re.IGNORECASE
+)
+"""Questions about a thing without a name: "When is the summer party?"."""
+_FULL_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[\s.'’-]+\w+)*[\s.'’-]+[^\W\d_a-z]\w+")
+"""A name of several words, the first and the last of which begin with capitals."""
+_THING_WORDS = 6
+_SUPERLATIVES = frozenset(words("most least first last only"))
+_PARTICIPLES = frozenset(
+    words("built done found given held kept known left made paid seen sent sold taken used written")
+)
+"""Words after which a question says more than what it is about: "Where is the key kept?"."""
 _DEFINITE = re.compile(r"\bthe\s+([^\W\d_]{3,})", re.IGNORECASE)
 _QUANTITIES = frozenset(
     terms(
@@ -118,12 +141,15 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
 
 
 def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
-    """Return a self-contained question: the given one, or, if it depends on the conversation, combined with the
-    previous question or with the names last mentioned.
+    """Return a self-contained question: the given one, or, if it depends on the conversation, with a name in place of
+    a pronoun where only one can be meant, else combined with the previous question or with the names last mentioned.
     """
     kind = leaning(question, history[-1], store) if history else None
     if kind is None:
         return question
+    clear = with_subject(question, history, store) if kind == "refers" else None
+    if clear is not None:
+        return clear.question
     before = complete(history[-1].question, history[:-1], store)
     if _asks_for_more(question):
         return before
@@ -180,6 +206,79 @@ def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphRead
     if len(names) != 1:
         return None
     return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], before)
+
+
+class Clear(NamedTuple):
+    """A follow-up with its ``subject`` in place of a pronoun."""
+
+    question: str
+    subject: str
+
+
+def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> Clear | None:
+    """Put what the last turn was about in place of the first pronoun of a question that refers to something ("When was
+    he born?"). None if it refers to anything else, or if it is not clear what is meant.
+    """
+    opened = _OPENING.match(question)
+    rest = question if opened is None else question[opened.end() :]
+    pronoun = _PRONOUN.search(rest)
+    found = {word.casefold() for word in _PRONOUN.findall(rest)}
+    others = (_THAT, _THERE, _BEFORE, _ORDINAL)
+    if (
+        pronoun is None
+        or 0 < len(found & _PERSONS) < len(found)
+        or any(other.search(rest) for other in others)
+        or not _POINTING.isdisjoint(words(rest))
+        or not _refers(rest, words(rest))
+        or known_names(rest, store)
+    ):
+        return None
+    said = pronoun[0].casefold()
+    subject = _subject(history, store, person=said in _PERSONS)
+    if subject is None or (said in _SEVERAL and not (_is_thing(subject) and subject.endswith("s"))):
+        return None
+    owns = said in _POSSESSIVE and (said != "her" or re.match(r"\s+\w", rest[pronoun.end() :]) is not None)
+    ending = "" if not owns else "'" if subject.endswith("s") else "'s"
+    return Clear(f"{rest[: pronoun.start()]}{subject}{ending}{rest[pronoun.end() :]}", subject)
+
+
+def _subject(history: Sequence[Turn], store: GraphReader, *, person: bool) -> str | None:
+    """Return the one thing, or ``person``, that the last turn was about, as written there; None if there may be more.
+
+    It is the only name in a question that asks about it; after "Who discovered ...?" a person is the only full name that
+    the answer adds; a thing may be described ("When is the summer party?").
+    """
+    last, earlier = history[-1], history[:-1]
+    question, before = last.question, None
+    kind = leaning(question, earlier[-1], store) if earlier else None
+    if kind is not None:
+        clear = with_subject(question, earlier, store) if kind == "refers" else None
+        if clear is None:
+            return None
+        question, before = clear
+    names = list({name.casefold(): name for name in reversed(known_names(question, store))}.values())
+    about = _WHO_IS.match(question) is not None
+    if person and _WHO.match(question) and not (about and len(names) == 1):
+        answered = dict.fromkeys(known_names(short_answer(last), store))
+        people = [n for n in answered if _FULL_NAME.fullmatch(n) and n.casefold() not in question.casefold()]
+        return people[0] if len(people) == 1 else None
+    if len(names) == 1:
+        return names[0] if about or not _FOR_SOMETHING.match(question) else None
+    if names or person or before is not None:
+        return None if names else before
+    thing = _OF_A_THING.fullmatch(question)
+    return thing[1] if thing is not None and _is_thing(thing[1]) else None
+
+
+def _is_thing(text: str) -> bool:
+    """Whether a text, the rest of a question, describes one thing and says nothing else of it."""
+    said = words(text)
+    return (
+        said[:1] in (["the"], ["our"])
+        and len(said) <= _THING_WORDS
+        and (_SUPERLATIVES | _PARTICIPLES).isdisjoint(said)
+        and not any(word.endswith(("est", "ed")) for word in said)
+    )
 
 
 def known_names(text: str, store: GraphReader) -> list[str]:
