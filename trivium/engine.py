@@ -246,6 +246,15 @@ class Engine:
         """
         return self.searcher.search(question, k, retrievers, fusion, **options)
 
+    def is_about(self, question: str, hits: Sequence[Hit]) -> bool:
+        """Whether the hits of :meth:`search`, best first, seem to be about the question, or only the nearest of what
+        there is. The six best are examined. An answer without a language model makes the same decision: otherwise its
+        outcome is ``absent``. Raises InputError and the errors of a search.
+        """
+        from trivium.search.answers import is_about
+
+        return is_about(self.searcher, question, hits)
+
     def hints(self, where: Where) -> list[str]:
         """Explain why no passage matches a condition, for example because no document contains a name; similar names
         are suggested. Empty when some passage matches.

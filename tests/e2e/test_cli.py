@@ -43,6 +43,20 @@ def test_search_prints_every_field_of_the_contract(trivium: Run, sample_store: P
     assert "Asaph Hall" in hits[0]["text"]
 
 
+@pytest.mark.parametrize("k", ["1", "10"])
+def test_passages_that_are_only_the_nearest_are_said_to_be(trivium: Run, sample_store: Path, k: str) -> None:
+    """As an answer says that there is none; not where one retriever is asked for its own view."""
+    absent = "Who won the football World Cup of 2014?"
+    told = trivium("search", absent, "--store", sample_store, "-k", k, "--json").json
+    assert len(told["hits"]) == int(k) and "only the nearest" in told["warnings"][0]
+    assert trivium("ask", absent, "--store", sample_store, "--json").json["outcome"] == "absent"
+    shown = trivium("search", absent, "--store", sample_store, "-k", k)
+    assert "none of these passages seems to be about the question" in shown.err
+    for question, options in ((QUESTION, []), ("moons of Mars", []), (absent, ["--retriever", "vector"])):
+        found = trivium("search", question, "--store", sample_store, "-k", k, "--json", *options).json
+        assert "warnings" not in found
+
+
 def test_the_same_question_gives_the_same_answer_process_after_process(
     fresh_trivium: Run, sample_store: Path
 ) -> None:

@@ -214,6 +214,21 @@ def _written(
     return _Text(text, "answered", statements, usage, language)
 
 
+def is_about(question: str, hits: Sequence[Hit], store: SearchStore, embedder: Embedder) -> bool:
+    """Whether the passages found seem to be about a question, as decided for an answer of quotations. A question in
+    another language than the collection's is taken to be answered by them, since its words cannot tell.
+    """
+    known = StoreLanguages.read(store.languages)
+    offered = passages(hits, known.analyzer)
+    rarity = Rarity.of(store, [question])
+    if not offered or not rarity.terms(question):
+        return False
+    ranked, _ = rank(question, offered, rarity, embedder, store)
+    if is_near(question, offered, ranked, rarity, embedder.identity.name):
+        return True
+    return foreign_language(question, known.codes) is not None
+
+
 def _is_near(asked: str, offered: Sequence[NumberedPassage], context: AnswerContext) -> bool:
     rarity = Rarity.of(context.store, [asked])
     ranked, _ = rank(asked, offered, rarity, context.embedder, context.store)

@@ -151,6 +151,7 @@ def search(
         return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
+    from trivium.search.answers import NOT_ABOUT, PASSAGES
     from trivium.search.pictures import views_for
 
     picture = None if image is None else _read(image)
@@ -176,6 +177,11 @@ def search(
         )
         if where is not None and not hits:
             print_hints(engine.hints(where))
+        if hits and views is None and not live:
+            # The number of passages that an answer reads, so that both commands judge alike.
+            best = hits if k >= PASSAGES else engine.search(question, PASSAGES, fusion=fusion, where=where)
+            if not engine.is_about(question, best):
+                warnings.append(NOT_ABOUT)
     if rank:
         hits = _of_ranks(hits, rank)
     if json:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Unpack, get_args
 
 from trivium.answering.answer import AnswerContext, answer
+from trivium.answering.answer import is_about as passages_about
 from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import InputError
@@ -19,8 +20,15 @@ from trivium.search.cut import Cut
 from trivium.search.options import check_k, check_question
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
-from trivium.types import Intent, SourceOutcome, Turn
+from trivium.types import Hit, Intent, SourceOutcome, Turn
 
+PASSAGES = 6
+"""Number of passages that are read for an answer unless another is given."""
+NOT_ABOUT = (
+    "none of these passages seems to be about the question: they are only the nearest, and their percentages only compare"
+    " them with each other"
+)
+"""The warning about passages of which :func:`is_about` is False."""
 MAX_TURN_CHARACTERS = 200_000
 """Maximum length of a question or answer in the history, in characters."""
 
@@ -70,7 +78,7 @@ def answer_stream(
     check_question(question)
     _check_history(options.get("history", ()))
     writing = _writing(options)
-    k = options.get("k", 6)
+    k = options.get("k", PASSAGES)
     check_k(k)
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
     where = options.get("where")
@@ -116,6 +124,13 @@ def answer_stream(
         rewrite=options.get("rewrite", True),
     )
     return _with_outcomes(events, outcomes, warnings)
+
+
+def is_about(searcher: Searcher, question: str, hits: Sequence[Hit]) -> bool:
+    """Whether some of the best hits seem to be about a question; see :meth:`trivium.engine.Engine.is_about`."""
+    check_question(question)
+    with searcher.store.pinned() as store:
+        return passages_about(question, hits[:PASSAGES], store, searcher.remembering())
 
 
 def _with_outcomes(

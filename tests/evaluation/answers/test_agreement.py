@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.evaluation.answers.agreement import agreements, kappa
@@ -14,6 +14,7 @@ from trivium.evaluation.answers.agreement import agreements, kappa
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 
 
+@settings(deadline=None)  # scikit-learn is imported by the first
 @given(pairs=PAIRS, weighted=st.booleans())
 def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[int, int]], weighted: bool) -> None:
     """Plain and with quadratic weights, over all five categories."""

@@ -34,6 +34,7 @@ from trivium.integrations.mcp.render import (
 )
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
+from trivium.search.answers import NOT_ABOUT
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json, live_json, scale_of
@@ -127,6 +128,8 @@ class Tools:
                 cut=cut,
                 on_warnings=warnings.extend,
             )
+            if hits and asked is None and not live and not engine.is_about(question, hits):
+                warnings.append(NOT_ABOUT)
             return Found(
                 scores=scale_of(hits),
                 passages=[_found(hit) for hit in hits],
