@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import Stemmer
 
+from trivium.sentence_ends import SentenceEnds
+
 _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
@@ -198,18 +200,21 @@ def count_tokens(text: str) -> int:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return start and end of each sentence, in order, without the white space between them. Line breaks end a
-    sentence.
+    sentence. Ordinals and abbreviations of other languages do not where the text is not English.
 
     >>> text = "It was found by J. Smith in 1877. [1] So they say.\\nMass: 5 kg"
     >>> [text[start:end] for start, end in sentences(text)]
     ['It was found by J. Smith in 1877. [1]', 'So they say.', 'Mass: 5 kg']
     """
+    ends = SentenceEnds(text)
     return [
-        span for line in _LINE.finditer(text) for span in _sentences_of_line(text, line.start(), line.end())
+        span
+        for line in _LINE.finditer(text)
+        for span in _sentences_of_line(text, line.start(), line.end(), ends)
     ]
 
 
-def _sentences_of_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _sentences_of_line(text: str, start: int, end: int, ends: SentenceEnds) -> Iterator[tuple[int, int]]:
     begin = start
     for stop in _SENTENCE_END.finditer(text, start, end):
         # Within a line, a full stop after an abbreviation or a list number does not end a sentence.
@@ -217,6 +222,8 @@ def _sentences_of_line(text: str, start: int, end: int) -> Iterator[tuple[int, i
         if rest and stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 12), stop.end()):
             continue
         if rest and _LIST_ITEM.fullmatch(text, begin, stop.end()):
+            continue
+        if rest and ends.continues(begin, stop, rest):
             continue
         yield from _trimmed(text, begin, stop.end())
         begin = stop.end()
