@@ -76,7 +76,7 @@ def test_people_see_the_answer_and_then_where_it_stands(trivium: Run, sample_sto
 
 def test_an_answer_is_explained_by_a_line_for_each_passage(trivium: Run, sample_store: Path) -> None:
     """Below its citations, as ``search --explain`` has them; JSON has what each retriever added. What is answered without
-    a search has nothing to explain, and what seems to be asked of sources outside says how to ask them."""
+    a search has nothing to explain."""
     asked = ["ask", QUESTION, "--store", sample_store]
     searched = trivium("search", QUESTION, "--store", sample_store, "--k", "6", "--explain").out
     plain, explained = trivium(*asked).out, trivium(*asked, "--explain").out
@@ -85,8 +85,17 @@ def test_an_answer_is_explained_by_a_line_for_each_passage(trivium: Run, sample_
     assert not any(row["contributions"] for row in trivium(*asked, "--json").json["passages"])
     talk = trivium("ask", "thanks!", "--store", sample_store, "--explain")
     assert talk.out.splitlines() == ["thanks!", "You are welcome."]
-    live = trivium("ask", "latest news on Mars", "--store", sample_store, "--intent", "live")
-    assert "--live NAME" in live.err and "--live" not in trivium(*asked).err
+
+
+def test_live_sources_are_suggested_where_they_can_help(trivium: Run, sample_store: Path) -> None:
+    """To a question that seems to be asked of sources outside, that has no answer in the store, and where a source is set
+    up. Nothing is sent."""
+    ready = {"TRIVIUM_LIVE_SOURCES": '["arxiv"]'}
+    unanswered = ["ask", "What is the price of petrol today?", "--store", sample_store, "--intent", "live"]
+    assert "hint: " in (told := trivium(*unanswered, **ready).err) and "--live arxiv " in told
+    assert "hint: " not in trivium(*unanswered).err
+    answered = ["ask", QUESTION, "--store", sample_store, "--intent", "live"]
+    assert "Asaph Hall" in (result := trivium(*answered, **ready)).out and "hint: " not in result.err
 
 
 def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> None:

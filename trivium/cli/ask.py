@@ -38,7 +38,9 @@ from trivium.cli.options import (
 from trivium.cli.places import print_citation
 from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import err, out, print_json, shown
+from trivium.live.registry import configured_sources
 from trivium.serialization import answer_json
+from trivium.settings import load_settings
 from trivium.text import plain
 from trivium.types import Answer, Hit, Intent, Turn
 
@@ -329,12 +331,6 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_hints(answerer.engine.hints(answerer.where))
             if event.searched_for is not None and event.searched_for != question:
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
-            if event.intent == "live" and not answerer.live:
-                err.print(
-                    "[dim]hint: this asks for something newer or outside of the collection; --live NAME asks"
-                    " live sources, too[/]",
-                    soft_wrap=True,
-                )
             if event.recall_query is not None:
                 out.print(f"[dim]candidates also for: {shown(event.recall_query)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:
@@ -347,12 +343,27 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_json({**answer_json(event.answer), **spoken}, one_line=answerer.one_line)
             else:
                 print_answer(event.answer, streamed)
+                if not answerer.live:
+                    print_live_hint(event.answer)
                 if answerer.explain and event.answer.passages:
                     out.print()
                     print_reasons(event.answer.searched_for or question, event.answer.passages)
                     print_legend(event.answer.passages)
             return event.answer
     raise RuntimeError("an answer ends with Done")
+
+
+def print_live_hint(answer: Answer) -> None:
+    """Print how to ask live sources, if the question seems to need them, the store has no answer, and some are set up."""
+    if answer.intent != "live" or answer.outcome == "answered":
+        return
+    sources = configured_sources(load_settings())
+    if sources:
+        err.print(
+            "[dim]hint: this may ask for something newer or outside of the collection;"
+            f"  --live {shown(' '.join(sources))}  asks live sources, too[/]",
+            soft_wrap=True,
+        )
 
 
 def print_answer(answer: Answer, streamed: str = "") -> None:
