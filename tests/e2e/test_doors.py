@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from tests.e2e.conftest import Run
 from tests.waiting import until
@@ -112,6 +114,19 @@ def test_documents_are_listed(trivium: Run, folder: Path, tmp_path: Path) -> Non
     assert "Bustard" in first.out and "Heron" not in first.out and "1 not shown" in first.out
     rest = trivium("list", "--after", "Bustard", "--store", store)
     assert "Bustard" not in rest.out and "Heron" in rest.out
+
+
+def test_a_list_in_a_pipe_has_a_line_for_each_document(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    """Whole, whatever the width of the terminal, so that ``grep`` finds a path; the columns are aligned."""
+    store, long = tmp_path / "store", folder / ("a folder with a long name " * 5).strip() / "火星 [x].txt"
+    long.parent.mkdir()
+    long.write_text("Mars is a planet.", encoding="utf-8")
+    trivium("build", folder, "--store", store, "--no-embed")
+    header, *rows, end = trivium("list", "--store", store, COLUMNS="40").out.splitlines()
+    assert header.split() == ["title", "source", "format", "passages"] and end == "3 documents"
+    sources = [folder / "birds" / "Bustard.txt", folder / "birds" / "Heron.html", long]
+    assert [re.split(" {2,}", row)[1] for row in rows] == list(map(str, sources))
+    assert {cell_len(row) for row in rows} == {len(header)}
 
 
 def test_an_unknown_title_gets_the_nearest(trivium: Run, folder: Path, tmp_path: Path) -> None:

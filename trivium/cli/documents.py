@@ -8,11 +8,13 @@ from fnmatch import translate
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.table import Table
+from rich.text import Text
 
 from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import out, print_json, shown
+from trivium.cli.terminal import cuts, out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
 from trivium.graph.protocols import PageReader
@@ -20,9 +22,11 @@ from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
 from trivium.index.record_pages import RECORDS
 from trivium.serialization import info_json
+from trivium.text import plain
 
 _SHOWN = 50
 _BATCH = 500
+_COLUMNS = ("title", "source", "format", "passages")
 
 
 def list_documents(
@@ -70,16 +74,10 @@ def list_documents(
             }
         )
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("title", "source", "format"):
-        table.add_column(name, overflow="fold")
-    table.add_column("passages", justify="right")
-    for page in listed:
-        table.add_row(
-            shown(unescape(page.uri)), shown(_source(page)), shown(page.format), f"{passages[page.uri]:,}"
-        )
     if listed:
-        out.print(table)
+        _print_rows(
+            [(unescape(page.uri), _source(page), page.format, f"{passages[page.uri]:,}") for page in listed]
+        )
     if patterns and not found:
         out.print(
             "nothing matches: patterns are compared with whole titles and sources, as in 'reports/*'",
@@ -90,6 +88,26 @@ def list_documents(
         count(found, "document") + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
         style="dim",
     )
+
+
+def _print_rows(rows: Sequence[tuple[str, str, str, str]]) -> None:
+    """Print documents below a header: at a terminal as a table that fits it, else in one line each, however long, so that
+    ``grep`` finds whole paths.
+    """
+    if cuts():
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in _COLUMNS[:-1]:
+            table.add_column(name, overflow="fold")
+        table.add_column(_COLUMNS[-1], justify="right")
+        for row in rows:
+            table.add_row(*map(shown, row))
+        out.print(table)
+        return
+    lines = [_COLUMNS, *(tuple(plain(cell).replace("\n", " ") for cell in row) for row in rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for *texts, number in lines:
+        padded = (set_cell_size(text, width) for text, width in zip(texts, widths, strict=False))
+        out.print(Text("  ".join((*padded, number.rjust(widths[-1])))), soft_wrap=True)
 
 
 def _listed(
