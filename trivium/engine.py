@@ -241,8 +241,9 @@ class Engine:
         options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources``, ``on_sources``, ``recall``,
         ``rerank``, ``cut`` and ``on_warnings``.
 
-        ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
-        scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.
+        ``retrievers`` names the views to ask, at least one (default: all eight). One retriever without a ``fusion``
+        gives its own scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError,
+        StoreError.
         """
         return self.searcher.search(question, k, retrievers, fusion, **options)
 

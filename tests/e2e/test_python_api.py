@@ -148,6 +148,9 @@ def test_contributions_are_there_only_when_asked_for(engine: trivium.Engine) -> 
 def test_wrong_arguments_are_named(engine: trivium.Engine) -> None:
     with pytest.raises(InputError, match="unknown retriever"):
         engine.search("x", retrievers=["telepathy"])
+    for asks in (engine.search, engine.ask):
+        with pytest.raises(InputError, match="at least one retriever"):
+            asks("x", retrievers=[])
     with pytest.raises(FusionError, match="unknown fusion"):
         engine.search("x", fusion="cold")
     with pytest.raises(InputError, match="question"):

@@ -298,6 +298,7 @@ def test_stats_are_those_of_the_store(call: Call, engine: Engine) -> None:
         ("search", {"question": "x" * 4001}, "4000"),
         ("search", {"question": "q", "k": tools.MAX_PASSAGES + 1}, "20"),
         ("search", {"question": "q", "retrievers": ["telepathy"]}, "vector"),
+        ("search", {"question": "q", "retrievers": []}, "at least one retriever"),
         ("search", {"question": "q", "fusion": "/etc"}, "'convex'"),
         ("ask", {"question": "q", "k": 0}, "k"),
         ("open_section", {"uri": ""}, "uri"),

@@ -112,8 +112,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
     assert "rerank:" not in str(caught.value)
     with pytest.raises(InputError, match=r"unknown retriever telepathy: expected some of vector.*own"):
         RetrieverSet([Own()]).choose(["vector", "telepathy"])
-    with pytest.raises(InputError, match="expected a list"):
-        RetrieverSet().choose("vector")
+    for text in ("vector", ""):
+        with pytest.raises(InputError, match="expected a list"):
+            RetrieverSet().choose(text)
+    for nobody in ([], ()):
+        with pytest.raises(InputError, match=r"at least one retriever, got an empty list: .* leave it out"):
+            RetrieverSet().choose(nobody)
     with pytest.raises(ConfigurationError, match="own was handed in as an object"):
         RetrieverSet([Own()], {"own.depth": 3})
     for doubled in ([Own(), Own()], [type("Vector", (Own,), {"name": "vector"})()]):

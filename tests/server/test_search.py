@@ -188,6 +188,7 @@ def test_the_recall_query_of_an_answer_gathers_candidates_and_explains_them(clie
         ({"settings": {"walk": {"damping": 0.4}}}, "settings"),
         ({"settings": 5}, "settings"),
         ({"retrievers": ["telepathy"]}, "expected some of vector"),
+        ({"retrievers": []}, "retrievers: expected at least one retriever, got an empty list"),
         ({"fusion": "/etc"}, "'convex'"),
     ],
 )

@@ -28,6 +28,8 @@ MAX_RETRIEVERS = 100
 """Maximum number of retriever names in one search."""
 MAX_SETTINGS = 1_000
 """Maximum number of retriever settings in one search."""
+NO_NAMES = "expected at least one retriever, got an empty list: name some, or leave it out for the usual ones"
+"""Message for an empty list, which asks nobody. It is no list of all: a program that filters names would be misled."""
 
 _RERANK = "rerank."
 
@@ -94,10 +96,10 @@ class RetrieverSet:
     def choose(
         self, names: Sequence[str] | None = None, values: SettingValues | None = None
     ) -> Mapping[str, Retriever]:
-        """Return the named retrievers in the order of :attr:`names`, or the default ones when none is named.
+        """Return the named retrievers in the order of :attr:`names`, or without ``names`` the default ones.
 
-        ``values`` are settings for this call only. Raises InputError for an unknown name, ConfigurationError for an
-        unknown setting.
+        ``values`` are settings for this call only. Raises InputError for an unknown name and for an empty list,
+        ConfigurationError for an unknown setting.
         """
         usual, declared_values = self._usual, self._declared_values
         values = flatten(checked_settings(values))
@@ -108,10 +110,12 @@ class RetrieverSet:
                 )
             own, declared_values = self._split({**self.values, **values})
             usual = self._make(own)
-        if names is None or not names:
+        if names is None:
             return {name: usual[name] for name in usual if name not in OPTIONAL}
         if isinstance(names, str):
             raise InputError(f"expected a list of retrievers, got the text {names!r}")
+        if not names:
+            raise InputError(NO_NAMES)
         if len(names) > MAX_RETRIEVERS:
             raise InputError(f"expected at most {MAX_RETRIEVERS} retrievers, got a list of {len(names):,}")
         unknown = [

@@ -18,6 +18,7 @@ from trivium.live.registry import SOURCES
 from trivium.rerank.names import FREE, PREFIX
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import FORMS, Cut
+from trivium.search.retriever_set import NO_NAMES
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate
@@ -66,8 +67,8 @@ Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(
         max_length=32,
-        description=f"Retrievers to ask; by default all eight ({', '.join(RETRIEVERS)}). Installed packages may add"
-        " others.",
+        description=f"Retrievers to ask, at least one; by default all eight ({', '.join(RETRIEVERS)}). Installed"
+        " packages may add others.",
         examples=[["vector", "walk"]],
     ),
 ]
@@ -222,6 +223,8 @@ def check_options(
     """Raise OptionError for an unknown name or invalid value, listing the valid ones. Folders of trained fusions, and
     rerankers that load files or query models, are only accepted from the command line, not from remote callers.
     """
+    if retrievers is not None and not retrievers:
+        raise OptionError(f"retrievers: {NO_NAMES}")
     rerankers = searcher.retrievers.rerankers
     unknown = [
         name

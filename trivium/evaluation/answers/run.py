@@ -192,7 +192,8 @@ def named_rows(
     """Return the names of the rows in order, with the digest of trained fusions, of runs, and of the rerankers and
     cuts of ``systems``. Raises InputError and FusionError for unknown or ambiguous names.
     """
-    engine.searcher.retrievers.choose(retrievers)  # raises for unknown names before anything is asked
+    if retrievers:
+        engine.searcher.retrievers.choose(retrievers)  # raises for unknown names before anything is asked
     for name in fusions:
         engine.searcher.fusions.get(name)
     if {GOLD, NO_CONTEXT} & set(fusions) or set(fusions) & {*RETRIEVERS, *retrievers}:
