@@ -129,6 +129,20 @@ def test_a_list_in_a_pipe_has_a_line_for_each_document(trivium: Run, folder: Pat
     assert {cell_len(row) for row in rows} == {len(header)}
 
 
+def test_a_command_that_is_suggested_names_the_store(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    """As a shell takes it. Answers are given to programs with ``STORE``: they may hand them on to others."""
+    store = tmp_path / "my store"
+    trivium("build", folder / "birds" / "Heron.html", "--store", store, "--no-embed")
+    command = f"run  trivium embed --store '{store}'"
+    refused = trivium("search", "herons", "--store", store)
+    assert refused.code == 1 and command in refused.err
+    assert trivium("embed", "--store", store, "--embedder", "minilm").code == 0
+    trivium("add", folder / "birds" / "Bustard.txt", "--store", store, "--no-embed")
+    for asked in (["search", "herons"], ["ask", "What do herons do?"]):
+        assert command in trivium(*asked, "--store", store).err
+        assert trivium(*asked, "--store", store, "--json").json["warnings"][0].endswith("--store STORE")
+
+
 def test_an_unknown_title_gets_the_nearest(trivium: Run, folder: Path, tmp_path: Path) -> None:
     """And a document goes by the name of its file, too."""
     store = tmp_path / "store"

@@ -342,7 +342,7 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 spoken = {} if answerer.heard is None else {"heard": asdict(answerer.heard)}
                 print_json({**answer_json(event.answer), **spoken}, one_line=answerer.one_line)
             else:
-                print_answer(event.answer, streamed)
+                print_answer(event.answer, answerer.engine.store.location, streamed)
                 if not answerer.live:
                     print_live_hint(event.answer)
                 if answerer.explain and event.answer.passages:
@@ -366,8 +366,10 @@ def print_live_hint(answer: Answer) -> None:
         )
 
 
-def print_answer(answer: Answer, streamed: str = "") -> None:
-    """Print the answer (unless it was ``streamed`` unchanged), its unsupported statements, and the passages."""
+def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
+    """Print the answer from a store (unless it was ``streamed`` unchanged), its unsupported statements, the passages and
+    warnings.
+    """
     if streamed:
         out.print()
     if streamed.strip() != answer.text:
@@ -383,7 +385,7 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
     for citation in answer.citations:
         print_citation(citation)
     print_sources(answer.sources)
-    print_warnings(answer.warnings)
+    print_warnings(answer.warnings, store)
     if answer.model is not None:
         used = answer.usage
         told = f"{used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written"

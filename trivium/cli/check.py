@@ -12,6 +12,7 @@ from trivium.checking.report import CheckReport, unreadable
 from trivium.cli.hits import print_warnings
 from trivium.cli.options import Json, StoreToo, default_store, one_store
 from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.common.suggested import for_store
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity
@@ -93,7 +94,7 @@ def check(
         )
     else:
         _print(report)
-        print_warnings([] if waiting is None else [waiting])
+        print_warnings([] if waiting is None else [waiting], report.location)
     if not report.ok:
         raise typer.Exit(PROBLEMS)
 
@@ -121,7 +122,9 @@ def _print(report: CheckReport) -> None:
         )
         _print_where(finding)
         if finding.remedy:
-            out.print(f"    [dim]what to do:[/] {shown(finding.remedy)}", soft_wrap=True)
+            out.print(
+                f"    [dim]what to do:[/] {shown(for_store(finding.remedy, report.location))}", soft_wrap=True
+            )
     counts = ", ".join(f"{count:,} {what}" for what, count in report.checked.items())
     if report.ok:
         out.print(f"[green]well[/]  {shown(report.location)}: {counts}", soft_wrap=True)

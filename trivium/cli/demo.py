@@ -43,7 +43,7 @@ def demo(
         out.rule("answered, without a language model", style="dim")
         for question in (DEMO_QUESTIONS[0], *DOCUMENT_QUESTIONS):
             out.print(f"[bold]{escape(question)}[/]")
-            print_answer(engine.ask(question))
+            print_answer(engine.ask(question), store)
             out.print()
     out.rule("what to do next", style="dim")
     _print_next(store)

@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from trivium.cli.places import told_document, told_place
 from trivium.cli.reasons import reasons
 from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
+from trivium.common.suggested import for_store
 from trivium.text import question_terms, sentences, terms
 from trivium.types import Hit, SourceOutcome
 
@@ -76,10 +77,10 @@ def print_hints(hints: Sequence[str]) -> None:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
 
 
-def print_warnings(warnings: Sequence[str]) -> None:
-    """Print warnings about parts of the search that failed and were skipped."""
+def print_warnings(warnings: Sequence[str], store: str) -> None:
+    """Print warnings about parts of the search that failed and were skipped, with commands for this ``store``."""
     for warning in warnings:
-        err.print(f"[yellow]warning:[/] {shown(warning)}", soft_wrap=True)
+        err.print(f"[yellow]warning:[/] {shown(for_store(warning, store))}", soft_wrap=True)
 
 
 def print_sources(outcomes: Sequence[SourceOutcome]) -> None:

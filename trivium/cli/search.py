@@ -189,7 +189,7 @@ def search(
         told = {"warnings": warnings} if rerank is not None or warnings else {}
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
         return
-    print_warnings(warnings)
+    print_warnings(warnings, store)
     if rank:
         print_question(question, hits)
         for hit in hits:

@@ -50,5 +50,5 @@ def search_file(
             {"run": str(run), "questions": len(asked), "hits": sum(map(len, rankings.values())), **told}
         )
         return
-    print_warnings(warnings)
+    print_warnings(warnings, engine.store.location)
     out.print(shown(str(run)), soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.common.suggested import for_store
 from trivium.errors import InputError, StoreError
 from trivium.graph.pictures import EMBED_PICTURES
 from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
@@ -57,7 +58,7 @@ class ImageRetriever:
         store = query.store
         if store.image_embedder is None:
             raise StoreError(
-                f"the pictures in {store.location} have no vectors: run  {EMBED_PICTURES}"
+                f"the pictures in {store.location} have no vectors: run  {for_store(EMBED_PICTURES, store.location)}"
                 "  (pictures of documents that were loaded by an earlier version are known once they are loaded again)"
             )
         if query.embed_picture is None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
+from trivium.common.suggested import for_store
 from trivium.embedding.base import Vectors
 from trivium.embedding.images import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
@@ -42,7 +43,9 @@ class StoreImageEmbedder:
         """
         stored = store.image_embedder
         if stored is None:
-            raise StoreError(f"the pictures in {store.location} have no vectors: run  {EMBED_PICTURES}")
+            raise StoreError(
+                f"the pictures in {store.location} have no vectors: run  {for_store(EMBED_PICTURES, store.location)}"
+            )
         with self._lock:
             if self._opened is None:
                 self._opened = open_image_embedder(stored.name)

@@ -11,6 +11,7 @@ from typing import Unpack
 import numpy as np
 
 from trivium.common.beside import for_each
+from trivium.common.suggested import for_store
 from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.remembered import RememberedQuestions
@@ -372,8 +373,9 @@ class Searcher:
     def _check_embedded(self, store: SearchStore, only: str | None) -> None:
         if store.embedder is None and only != _LEXICAL:
             raise NotEmbeddedError(
-                f"nothing in {store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
-                " alone (--retriever lexical)"
+                f"nothing in {store.location} is embedded yet: run"
+                f"  {for_store('trivium embed --store STORE', store.location)}  or search by words alone"
+                " (--retriever lexical)"
             )
 
     def _search_one(self, search: _Search, retriever: Retriever) -> list[Hit]:
