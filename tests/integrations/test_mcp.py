@@ -112,6 +112,15 @@ def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dic
             assert passage["baseline"] != 0 and total == pytest.approx(passage["score"], rel=1e-4)
 
 
+def test_passages_that_are_only_the_nearest_are_said_to_be(call: Call) -> None:
+    """Where all retrievers are asked, as an answer would say that there is none."""
+    absent = "Who won the football World Cup of 2014?"
+    for question, retrievers, warned in ((absent, None, 1), (absent, ["vector"], 0), (QUESTION, None, 0)):
+        found = call("search", question=question, retrievers=retrievers)
+        assert len(found.structured_content["warnings"]) == warned
+        assert ("only the nearest" in str(found.content)) is bool(warned)
+
+
 def test_texts_are_marked_as_data_and_cannot_pose_as_anything_else(call: Call) -> None:
     """A passage that closes its tag and gives orders stays inside; for programs it is verbatim, with the same note."""
     result = call("search", question="What are the moons called, fear and terror?", k=3)
@@ -298,7 +307,6 @@ def test_stats_are_those_of_the_store(call: Call, engine: Engine) -> None:
         ("search", {"question": "x" * 4001}, "4000"),
         ("search", {"question": "q", "k": tools.MAX_PASSAGES + 1}, "20"),
         ("search", {"question": "q", "retrievers": ["telepathy"]}, "vector"),
-        ("search", {"question": "q", "retrievers": []}, "at least one retriever"),
         ("search", {"question": "q", "fusion": "/etc"}, "'convex'"),
         ("ask", {"question": "q", "k": 0}, "k"),
         ("open_section", {"uri": ""}, "uri"),
@@ -318,6 +326,8 @@ def test_the_server_may_be_told_how_to_search_and_an_agent_says_otherwise(store:
     with connected(store, Defaults(["lexical"])) as call:
         told = call("search", question=QUESTION).structured_content["passages"]
         otherwise = call("search", question=QUESTION, retrievers=["vector"]).structured_content["passages"]
+        empty = call("search", question=QUESTION, retrievers=[]).structured_content["passages"]
+    assert empty == told, "an empty list is what models send for none"
     assert {view for passage in told for view in passage["provenance"]} == {"lexical"}
     assert {view for passage in otherwise for view in passage["provenance"]} == {"vector"}
 

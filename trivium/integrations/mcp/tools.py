@@ -106,6 +106,7 @@ class Tools:
         Ask a complete question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are
         not from the collection: cite their address and date.
         """
+        retrievers = retrievers or None  # models fill in empty lists for what they leave out
         asked, fused = self._views(retrievers, fusion)
         live = self._sources(sources)
 
@@ -160,6 +161,7 @@ class Tools:
         they do not contain it. The question must be self-contained, or come with the `history` it refers to. For more
         than a sentence or two, search and read instead.
         """
+        retrievers = retrievers or None  # models fill in empty lists for what they leave out
         asked, fused = self._views(retrievers, fusion)
         live = self._sources(sources)
 
