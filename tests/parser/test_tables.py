@@ -103,16 +103,6 @@ def test_a_cell_that_spans_columns_names_them_all() -> None:
     assert lines(table) == ["A | B | C", "A / B: both; C: last"]
 
 
-def test_one_value_for_all_columns_needs_only_the_header_of_its_row() -> None:
-    """Not if it leaves out a column, or if nothing says what it is."""
-    head = "<table><tr><th>Moon<th>Found<th>Meaning"
-    assert lines(f"{head}<tr><th>Planet<td colspan=2>Mars</table>")[1] == "Planet: Mars"
-    assert (
-        lines(f"{head}<tr><td>Planet<td colspan=2>Mars</table>")[1] == "Moon: Planet; Found / Meaning: Mars"
-    )
-    assert lines(f"{head}<tr><th>Planet<td>Mars<td></table>")[1] == "Moon: Planet; Found: Mars"
-
-
 def test_a_row_across_the_table_is_a_line_and_keeps_the_headers_below() -> None:
     """A title row before the headers and a group row among the data."""
     table = (

@@ -42,20 +42,13 @@ def linearise(table: Table, line: str = LINE) -> TextRun:
             continue
         if head:
             labels, head = _labels(head, width), []
-        _write(out, row, [] if _spans(row, width) or _says_one_thing(row, width) else labels, line)
+        _write(out, row, [] if _spans(row, width) else labels, line)
     return out
 
 
 def _spans(row: list[PlacedCell], width: int) -> bool:
     """Whether a single cell spans the whole table: a title or the name of a group of rows."""
     return len(row) == 1 and row[0].last - row[0].first + 1 >= width
-
-
-def _says_one_thing(row: list[PlacedCell], width: int) -> bool:
-    """Whether a row is a header and one value for all other columns: it names what the value is, and they do not."""
-    if len(row) != 2 or width < 3 or not row[0].cell.is_header or row[1].cell.is_header:
-        return False
-    return row[0].first == row[0].last == 0 and (row[1].first, row[1].last) == (1, width - 1)
 
 
 def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
