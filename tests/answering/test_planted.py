@@ -121,6 +121,8 @@ def test_what_the_planted_text_made_the_model_say_is_marked(name: str, style: st
 class PlantedEngine:
     """An engine whose one passage is planted."""
 
+    store = STORE
+
     def __init__(self, name: str) -> None:
         self._name = name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import example, given
@@ -155,6 +156,21 @@ def test_a_name_from_before_the_topic_changed_is_not_carried_over() -> None:
         ("What is the largest crater?", "", "How deep is it?", None),
         ("Where is the key kept?", "", "Who has it?", None),
         ("Where is the key?", "", "Is it as old as that?", None),
+        # "It" that stands for nothing, information technology, and two pronouns that differ.
+        ("Why is Mars red?", "", "Is it true that nobody lives there?", None),
+        ("Why is Mars red?", "", "How long does it take to get to Saturn?", None),
+        ("When is the summer party?", "", "Will it rain?", None),
+        ("When is the summer party?", "", "What time is it?", None),
+        ("When is the summer party?", "", "Who pays IT for it?", None),
+        ("Who was Asaph Hall?", "", "When did he marry her?", None),
+        # Something else was spoken of, too.
+        ("Did a probe land on Mars?", "Viking 1 did.", "When was it launched?", None),
+        ("What is the colour of Mars?", "", "Why is it so dark?", None),
+        # Whose, or whom.
+        ("Who was Asaph Hall?", "", "Who was her husband?", "Who was Asaph Hall's husband?"),
+        ("Who was Asaph Hall?", "", "When did anyone help her?", "When did anyone help Asaph Hall?"),
+        ("Who was Asaph Hall?", "", "Did anyone help her find comets?", None),
+        ("Who was Asaph Hall?", "", "Who honoured her in London?", None),
     ],
 )
 def test_a_name_or_a_thing_takes_the_place_of_a_pronoun_if_it_can_mean_nothing_else(
@@ -162,6 +178,12 @@ def test_a_name_or_a_thing_takes_the_place_of_a_pronoun_if_it_can_mean_nothing_e
 ) -> None:
     clear = with_subject(question, [Turn(before, answer)], STORE)
     assert (None if clear is None else clear.question) == expected
+
+
+def test_long_white_space_in_the_conversation_takes_no_time() -> None:
+    begun = time.process_time()
+    assert with_subject("Who pays for it?", [Turn(f"When is the{' ' * 4_000};", "")], STORE) is None
+    assert time.process_time() - begun < 1
 
 
 def test_the_subject_stays_from_question_to_question() -> None:

@@ -115,8 +115,13 @@ def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dic
 def test_passages_that_are_only_the_nearest_are_said_to_be(call: Call) -> None:
     """Where all retrievers are asked, as an answer would say that there is none."""
     absent = "Who won the football World Cup of 2014?"
-    for question, retrievers, warned in ((absent, None, 1), (absent, ["vector"], 0), (QUESTION, None, 0)):
-        found = call("search", question=question, retrievers=retrievers)
+    for question, k, retrievers, warned in (
+        (absent, 5, None, 1),
+        (absent, 5, ["vector"], 0),
+        (QUESTION, 5, None, 0),
+        (QUESTION, 1, None, 0),
+    ):
+        found = call("search", question=question, k=k, retrievers=retrievers)
         assert len(found.structured_content["warnings"]) == warned
         assert ("only the nearest" in str(found.content)) is bool(warned)
 

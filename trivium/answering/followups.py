@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.marks import without_marks
+from trivium.function_words import FUNCTION_WORDS
 from trivium.graph.protocols import GraphReader
 from trivium.parser.gazetteer import find_names
 from trivium.text import content_terms, terms, words
@@ -33,6 +34,8 @@ Leaning = Literal["refers", "elliptic", "bare", "describes"]
 _PERSONAL = frozenset(words("he him his she her hers it its they them their theirs"))
 _POSSESSIVE = frozenset(words("his her its their"))
 _PERSONS = frozenset(words("he him his she her"))
+_ALIKE = tuple(map(frozenset, map(words, ("he him his", "she her", "it its", "they them their"))))
+"""Pronouns that may mean the same in one question."""
 _SEVERAL = frozenset(words("they them their"))
 _PRONOUN = re.compile(r"(?<![\w'’])(?:he|him|his|she|her|it|its|they|them|their)(?![\w'’])", re.IGNORECASE)
 """The pronouns that a name can be put in place of."""
@@ -89,12 +92,17 @@ _FOR_SOMETHING = re.compile(
     r"\s*(?:(?:in|on|at|by|to|for|from|after|of)\s+)?(?:who|whom|whose|which|what)\b", re.IGNORECASE
 )
 """Beginnings of questions for something that a later question may speak of: "Which spacecraft visited Pluto?"."""
-_OF_A_THING = re.compile(
-    r"\s*(?:when|where|what)\s+(?:is|are)\s+((?:the|our)\s+[^?.!,;]+?)\s*[?.!]*\s*", re.IGNORECASE
-)
+_OF_A_THING = re.compile(r"(?:when|where|what) (?:is|are) ((?:the|our) [^?.!,;]+)[?.! ]*", re.IGNORECASE)
 """Questions about a thing without a name: "When is the summer party?"."""
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[\s.'’-]+\w+)*[\s.'’-]+[^\W\d_a-z]\w+")
 """A name of several words, the first and the last of which begin with capitals."""
+_IMPERSONAL = re.compile(
+    r"\b(?:time|true|rain|snow|happen(?:s|ed)?|means?|matter)\b|\bit\b[^?]*\b(?:that|to)\b", re.IGNORECASE
+)
+"""Questions in which "it" may stand for nothing: "How long does it take to reach Mars?"."""
+_INTRODUCES = re.compile(r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b", re.IGNORECASE)
+"""Questions that speak of another thing than the one they name: "Did a spacecraft land on Mars?"."""
+_FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
 _THING_WORDS = 6
 _SUPERLATIVES = frozenset(words("most least first last only"))
 _PARTICIPLES = frozenset(
@@ -142,7 +150,7 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
 
 def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     """Return a self-contained question: the given one, or, if it depends on the conversation, with a name in place of
-    a pronoun where only one can be meant, else combined with the previous question or with the names last mentioned.
+    a pronoun where only one is seen that can be meant, else combined with the previous question or with the names last mentioned.
     """
     kind = leaning(question, history[-1], store) if history else None
     if kind is None:
@@ -223,10 +231,11 @@ def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> 
     rest = question if opened is None else question[opened.end() :]
     pronoun = _PRONOUN.search(rest)
     found = {word.casefold() for word in _PRONOUN.findall(rest)}
-    others = (_THAT, _THERE, _BEFORE, _ORDINAL)
+    others = [_THAT, _THERE, _BEFORE, _ORDINAL, *([_IMPERSONAL] if "it" in found else [])]
     if (
         pronoun is None
-        or 0 < len(found & _PERSONS) < len(found)
+        or not any(found.issubset(alike) for alike in _ALIKE)
+        or _abbreviations(rest)
         or any(other.search(rest) for other in others)
         or not _POINTING.isdisjoint(words(rest))
         or not _refers(rest, words(rest))
@@ -237,7 +246,12 @@ def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> 
     subject = _subject(history, store, person=said in _PERSONS)
     if subject is None or (said in _SEVERAL and not (_is_thing(subject) and subject.endswith("s"))):
         return None
-    owns = said in _POSSESSIVE and (said != "her" or re.match(r"\s+\w", rest[pronoun.end() :]) is not None)
+    owns = said in _POSSESSIVE
+    if said == "her":
+        before, after = words(rest[: pronoun.start()])[-1:], words(rest[pronoun.end() :])[:1]
+        owns = after != [] and _FUNCTION_WORDS.issuperset(before) and _FUNCTION_WORDS.isdisjoint(after)
+        if after and not owns:
+            return None  # who is spoken of, or whose it is: "Did anyone help her find comets?"
     ending = "" if not owns else "'" if subject.endswith("s") else "'s"
     return Clear(f"{rest[: pronoun.start()]}{subject}{ending}{rest[pronoun.end() :]}", subject)
 
@@ -245,8 +259,8 @@ def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> 
 def _subject(history: Sequence[Turn], store: GraphReader, *, person: bool) -> str | None:
     """Return the one thing, or ``person``, that the last turn was about, as written there; None if there may be more.
 
-    It is the only name in a question that asks about it; after "Who discovered ...?" a person is the only full name that
-    the answer adds; a thing may be described ("When is the summer party?").
+    It is the only name in a question that asks about it and introduces nothing else; after "Who discovered ...?" a
+    person is the only full name that the answer adds; a thing may be described ("When is the summer party?").
     """
     last, earlier = history[-1], history[:-1]
     question, before = last.question, None
@@ -262,11 +276,13 @@ def _subject(history: Sequence[Turn], store: GraphReader, *, person: bool) -> st
         answered = dict.fromkeys(known_names(short_answer(last), store))
         people = [n for n in answered if _FULL_NAME.fullmatch(n) and n.casefold() not in question.casefold()]
         return people[0] if len(people) == 1 else None
+    if not person and _INTRODUCES.search(question):
+        return None
     if len(names) == 1:
         return names[0] if about or not _FOR_SOMETHING.match(question) else None
     if names or person or before is not None:
         return None if names else before
-    thing = _OF_A_THING.fullmatch(question)
+    thing = _OF_A_THING.fullmatch(" ".join(question.split()))
     return thing[1] if thing is not None and _is_thing(thing[1]) else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -151,7 +152,7 @@ def search(
         return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
-    from trivium.search.answers import NOT_ABOUT, PASSAGES
+    from trivium.search.answers import nearest_warnings
     from trivium.search.pictures import views_for
 
     picture = None if image is None else _read(image)
@@ -159,29 +160,28 @@ def search(
     outcomes: list[SourceOutcome] = []
     warnings: list[str] = []
     reranker = reranker_name(rerank)
+    most = max(k, *rank) if rank else k
     with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
-        hits = engine.search(
+        find = partial(
+            engine.search,
             question,
-            max(k, *rank) if rank else k,
-            views,
-            fusion,
+            retrievers=views,
+            fusion=fusion,
             explain=explain or bool(rank),
             exact=exact,
             where=where,
             image=picture,
             sources=live or (),
-            on_sources=outcomes.extend,
             rerank=reranker,
             cut=cut,
-            on_warnings=warnings.extend,
         )
+        hits = find(most, on_sources=outcomes.extend, on_warnings=warnings.extend)
         if where is not None and not hits:
             print_hints(engine.hints(where))
-        if hits and views is None and not live:
-            # The number of passages that an answer reads, so that both commands judge alike.
-            best = hits if k >= PASSAGES else engine.search(question, PASSAGES, fusion=fusion, where=where)
-            if not engine.is_about(question, best):
-                warnings.append(NOT_ABOUT)
+        if views is None and not live:
+            # Warnings of a second search are those of the first.
+            again = partial(find, on_warnings=lambda _: None)
+            warnings += nearest_warnings(engine.searcher, question, hits, most, again)
     if rank:
         hits = _of_ranks(hits, rank)
     if json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Unpack, get_args
@@ -129,8 +129,19 @@ def answer_stream(
 def is_about(searcher: Searcher, question: str, hits: Sequence[Hit]) -> bool:
     """Whether some of the best hits seem to be about a question; see :meth:`trivium.engine.Engine.is_about`."""
     check_question(question)
+    asked = searcher.domain.expand(question)
     with searcher.store.pinned() as store:
-        return passages_about(question, hits[:PASSAGES], store, searcher.remembering())
+        return passages_about(asked, hits[:PASSAGES], store, searcher.remembering())
+
+
+def nearest_warnings(
+    searcher: Searcher, question: str, hits: Sequence[Hit], k: int, again: Callable[[int], Sequence[Hit]]
+) -> list[str]:
+    """Return a warning if the hits, of which ``k`` were asked for, are only the nearest passages, else nothing. As many
+    are examined as for an answer: ``again`` searches for that many with the same options if there may be more.
+    """
+    best = hits if k >= PASSAGES or len(hits) < k else again(PASSAGES)
+    return [] if not best or is_about(searcher, question, best) else [NOT_ABOUT]
 
 
 def _with_outcomes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, TypeVar
 
 from mcp.types import CallToolResult, TextContent
@@ -34,7 +35,7 @@ from trivium.integrations.mcp.render import (
 )
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
-from trivium.search.answers import NOT_ABOUT
+from trivium.search.answers import nearest_warnings
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json, live_json, scale_of
@@ -114,23 +115,24 @@ class Tools:
             check_options(engine.searcher, retrievers, fusion, settings, live, rerank)
             outcomes: list[SourceOutcome] = []
             warnings: list[str] = []
-            hits = engine.search(
+            find = partial(
+                engine.search,
                 question,
-                k,
-                asked,
-                fused,
+                retrievers=asked,
+                fusion=fused,
                 explain=explain,
                 settings=settings,
                 where=where,
                 sources=live,
-                on_sources=outcomes.extend,
                 recall=recall_query,
                 rerank=rerank,
                 cut=cut,
-                on_warnings=warnings.extend,
             )
-            if hits and asked is None and not live and not engine.is_about(question, hits):
-                warnings.append(NOT_ABOUT)
+            hits = find(k, on_sources=outcomes.extend, on_warnings=warnings.extend)
+            if asked is None and not live:
+                # Warnings of a second search are those of the first.
+                again = partial(find, on_warnings=lambda _: None)
+                warnings += nearest_warnings(engine.searcher, question, hits, k, again)
             return Found(
                 scores=scale_of(hits),
                 passages=[_found(hit) for hit in hits],
