@@ -149,8 +149,9 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
 
 
 def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
-    """Return a self-contained question: the given one, or, if it depends on the conversation, with a name in place of
-    a pronoun where only one is seen that can be meant, else combined with the previous question or with the names last mentioned.
+    """Return a self-contained question: the given one, or, if it depends on the conversation, with a name in place of a
+    pronoun where only one thing can be seen that it means, else combined with the previous question or with the names
+    last mentioned.
     """
     kind = leaning(question, history[-1], store) if history else None
     if kind is None:
