@@ -112,8 +112,12 @@ def test_texts_are_read_embedded_and_written_a_slice_at_a_time(
     monkeypatch.setattr(vectors, "TEXTS_A_READ", 50)
 
     def largest(count: int) -> tuple[int, int, int, int]:
+        # The embedder remembers words, and tables of the interpreter grow at some time: not twice.
+        return min(measured(count, time) for time in ("first", "second"))
+
+    def measured(count: int, time: str) -> tuple[int, int, int, int]:
         held: list[int] = []
-        with EmbeddedStore.create(tmp_path / str(count)) as store:
+        with EmbeddedStore.create(tmp_path / f"{count}-{time}") as store:
             store.write([page(number) for number in range(count)])
             embedder = HashEmbedder(8)
             store.set_embedder(embedder.identity)
