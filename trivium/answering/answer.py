@@ -220,13 +220,8 @@ def is_about(question: str, hits: Sequence[Hit], store: SearchStore, embedder: E
     """
     known = StoreLanguages.read(store.languages)
     offered = passages(hits, known.analyzer)
-    rarity = Rarity.of(store, [question])
-    if not offered or not rarity.terms(question):
-        return False
-    ranked, _ = rank(question, offered, rarity, embedder, store)
-    if is_near(question, offered, ranked, rarity, embedder.identity.name):
-        return True
-    return foreign_language(question, known.codes) is not None
+    foreign = foreign_language(question, known.codes) is not None
+    return quote(question, offered, store, embedder, outright=False, near=foreign).outcome != "absent"
 
 
 def _is_near(asked: str, offered: Sequence[NumberedPassage], context: AnswerContext) -> bool:

@@ -33,12 +33,13 @@ Leaning = Literal["refers", "elliptic", "bare", "describes"]
 
 _PERSONAL = frozenset(words("he him his she her hers it its they them their theirs"))
 _POSSESSIVE = frozenset(words("his her its their"))
-_PERSONS = frozenset(words("he him his she her"))
 _ALIKE = tuple(map(frozenset, map(words, ("he him his", "she her", "it its", "they them their"))))
-"""Pronouns that may mean the same in one question."""
-_SEVERAL = frozenset(words("they them their"))
-_PRONOUN = re.compile(r"(?<![\w'’])(?:he|him|his|she|her|it|its|they|them|their)(?![\w'’])", re.IGNORECASE)
-"""The pronouns that a name can be put in place of."""
+"""The pronouns that a name can be put in place of. Those of one set may mean the same in one question."""
+_HE, _SHE, _IT, _SEVERAL = _ALIKE
+_PERSONS = _HE | _SHE
+_PRONOUN = re.compile(
+    rf"(?<![\w'’])(?:{'|'.join(sorted(_PERSONS | _IT | _SEVERAL))})(?![\w'’])", re.IGNORECASE
+)
 _POINTING = frozenset(words("this these those latter former"))
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|or|also|ok(?:ay)?|then|now)\b[\s,]*)+", re.IGNORECASE)
 _ELLIPTIC = re.compile(

@@ -120,7 +120,7 @@ async def stats(serving: Serving) -> Stats:
     """Return the counts of the store."""
     serving.check_ready()
     collection = serving.collection
-    info = await asyncio.to_thread(lambda: collection.info)
+    info, fusion = await asyncio.to_thread(lambda: (collection.info, collection.default_fusion))
     identity = info.embedder
     return Stats(
         nodes=dict(info.nodes),
@@ -132,7 +132,7 @@ async def stats(serving: Serving) -> Stats:
         embedded=info.embedded,
         to_embed=info.to_embed,
         chunker=info.chunker,
-        default_fusion=await asyncio.to_thread(lambda: collection.default_fusion),
+        default_fusion=fusion,
         schema_version=info.schema_version,
         model=None if serving.model is None else serving.model.name,
         models=list(serving.models),
