@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.plain import without_headings
 from trivium.embedding.remembered import RememberedQuestions
 from trivium.engine import Engine
+from trivium.graph.arrays import Rows
+from trivium.graph.embedded import search
 from trivium.graph.records import Vectors
 from trivium.search.ahead import Ahead
 from trivium.testing.toys import HashEmbedder
@@ -77,6 +80,35 @@ def test_alone_groups_are_embedded_when_they_are_needed() -> None:
         for _ in range(2):
             with pytest.raises(ValueError, match="bad"):
                 ahead.vector(1)
+
+
+def test_alone_what_comes_next_is_looked_ahead_for() -> None:
+    """Once the first question shows what is looked for: for 64 at a time, within a group of those embedded together.
+    What cannot be embedded is left to its own question."""
+    looked: list[tuple[list[float], float]] = []
+
+    def look_ahead(vectors: Sequence[Vectors], like: Vectors) -> None:
+        looked.append(([float(vector[0]) for vector in vectors], float(like[0])))
+
+    texts = [str(number) for number in range(300)]
+    with alone(), _in_groups(texts, _numbered, look_ahead=look_ahead) as ahead:
+        for number in range(300):
+            ahead.vector(number)
+    firsts = [1, 65, 128, 192, 256]
+    ends = [65, 128, 192, 256, 300]
+    assert looked == [
+        ([float(n) for n in range(first, end)], first - 1) for first, end in zip(firsts, ends, strict=True)
+    ]
+    looked.clear()
+    with alone(), _in_groups(["1", "bad", "2"], _numbered, look_ahead=look_ahead) as ahead:
+        for number in range(3):
+            with pytest.raises(ValueError, match="bad"):
+                ahead.vector(number)
+    with _in_groups(texts, _numbered, look_ahead=look_ahead) as ahead:
+        ahead.vector(299)
+    with alone(), _one_by_one(["1", "2", "3"], _numbered, look_ahead=look_ahead) as ahead:
+        assert [ahead.vector(number).tolist() for number in range(3)] == [[1.0], [2.0], [3.0]]
+    assert looked == []
 
 
 def test_two_groups_are_embedded_ahead() -> None:
@@ -151,6 +183,40 @@ def test_an_embedder_may_take_several_questions() -> None:
     assert together.asked == [["a", "c"]]
     with pytest.raises(ValueError, match="read-only"):
         questions.vector(together, "c")[0] = 1.0
+
+
+def test_alone_a_batch_finds_the_same_and_looks_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is nearest to all but the first question is looked for before they are searched for. Under a condition it is
+    not. Hits are those of each question by itself."""
+    names = ["Mars", "Venus", "Earth"]
+    for name in names:
+        (tmp_path / f"{name}.html").write_text(
+            f"<h1>{name}</h1><p>{name} is a planet.</p><h2>Air</h2><p>Its air is {name.lower()}y.</p>"
+        )
+    scans: list[bytes] = []
+    find = search._find_candidates
+
+    def counting(*given: Any, **options: Any) -> Rows:
+        scans.append(given[3].tobytes())
+        return find(*given, **options)
+
+    monkeypatch.setattr(search, "_find_candidates", counting)
+    asked = [f"What is the air of {name} like, case {number}?" for number in range(4) for name in names]
+    with Engine.create(tmp_path / "store", _Together()) as engine:
+        engine.build([tmp_path / f"{name}.html" for name in names])
+        expected = [engine.search(question, k=3) for question in asked]
+        matching = [engine.search(question, k=3, where="format = 'html'") for question in asked]
+        with engine.store.pinned() as store:
+            store._indexes.searches.clear()
+        scans.clear()
+        with alone():
+            assert engine.search_many(asked, k=3) == expected
+            first, *others = (scans.index(scan) for scan in dict.fromkeys(scans))
+            assert others == list(range(others[0], others[0] + len(asked) - 1))
+            assert len(scans) % len(asked) == first == 0
+            assert engine.search_many(asked, k=3, where="format = 'html'") == matching
 
 
 def test_a_batch_finds_what_its_questions_find_one_by_one(tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ class LruCache(Generic[K, V]):
                     found[key] = self._values[key]
         return found
 
+    def all_keys(self) -> list[K]:
+        """Return the keys of the cached values, those used last at the end."""
+        with self._lock:
+            return list(self._values)
+
     def put(self, state: Hashable, values: Mapping[K, V]) -> None:
         """Cache values derived from ``state``. Values of another state are dropped."""
         with self._lock:

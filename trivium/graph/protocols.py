@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from trivium.graph.filters import Condition
 from trivium.graph.findings import Finding
@@ -247,6 +247,17 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
     def within(self, condition: Condition) -> SearchStore:
         """Restrict the store to chunks that match a condition; see :mod:`trivium.graph.within`. Searches return as
         many matching chunks as requested if there are that many. Nothing is read until the view is used.
+        """
+        ...
+
+
+@runtime_checkable
+class LooksAhead(Protocol):
+    """A store that can look for what is nearest to several questions at a time, in less time than to one by one."""
+
+    def look_ahead(self, vectors: Sequence[Vectors], like: Vectors) -> None:
+        """Prepare for the questions with these vectors (each (d,)), which will look for the same kinds of nodes as the
+        question ``like`` (d,) just did. Changes no results.
         """
         ...
 

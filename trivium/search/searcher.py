@@ -21,7 +21,7 @@ from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
 from trivium.graph.facts import document_name
 from trivium.graph.filters import Condition, Where, parse
-from trivium.graph.protocols import GraphStore, SearchStore
+from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore
 from trivium.graph.records import Vectors, page_numbers, round_score
 from trivium.graph.within import Within
 from trivium.live.asking import LiveAnswers, LiveSources
@@ -183,7 +183,8 @@ class Searcher:
 
         fuse = None if alone is not None else self.fusions.suitable(fusion, asked)
         after.check(calibrated=fuse is not None and fuse.log_odds and condition is None)
-        with Ahead(texts, partial(self._embed, only=only), partial(self._embeds_together, only)) as ahead:
+        embed, in_groups = partial(self._embed, only=only), partial(self._embeds_together, only)
+        with Ahead(texts, embed, in_groups, self._look_ahead) as ahead:
             searches = [
                 _Search(
                     text, partial(ahead.vector, number), after, only, explain, exact, limited, image, recall
@@ -313,6 +314,11 @@ class Searcher:
 
     def _embeds_together(self, only: str | None) -> bool:
         return only not in _WITHOUT_VECTORS and embeds_together(self.embedder.get())
+
+    def _look_ahead(self, vectors: Sequence[Vectors], like: Vectors) -> None:
+        with self.store.pinned() as store:
+            if isinstance(store, LooksAhead):
+                store.look_ahead(vectors, like)
 
     def remembering(self) -> Embedder:
         """The store's embedder, with a cache of recent question vectors. Raises the errors of

@@ -11,7 +11,7 @@ import numpy as np
 from trivium.common.ragged import expand_ranges
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import FEW
-from trivium.graph.embedded.snapshot import IndexSnapshot
+from trivium.graph.embedded.snapshot import SEARCHES, IndexSnapshot, VectorSearch
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
 from trivium.graph.keyword_scores import keyword_scores
@@ -75,20 +75,40 @@ def _nearest(
     """
     if k <= 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    asked = max(k, FEW if indexes.scans(label) or k <= FEW else INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
     # queries.
-    key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
-    known = indexes.searches.find(None, [key]).get(key)
-    if known is None:
-        nodes = indexes.topology.nodes[label]
-        if limit is None:
-            rows = _find_candidates(indexes, label, nodes, vector, asked, exact=exact)
-        else:
-            rows = _find_among(indexes, label, nodes, vector, asked, limit.rows, exact=exact)
-        known = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), asked)
-        indexes.searches.put(None, {key: known})
-    return known
+    asked = max(k, FEW if indexes.scans(label) or k <= FEW else INDEX_NEIGHBOURS)
+    search = VectorSearch(vector.tobytes(), label, exact, asked, None if limit is None else limit.key)
+    known = indexes.searches.find(None, [search]).get(search)
+    return _search(indexes, search, vector, limit) if known is None else known
+
+
+def look_ahead(indexes: IndexSnapshot, vectors: Sequence[Vectors], like: Vectors) -> None:
+    """Search for the nodes nearest to other questions (each (d,)) as was just done for the question ``like`` (d,), and
+    cache the results. One kind of search after the other, so that what it reads stays in the processor's cache.
+    Searches under a condition are left out.
+    """
+    question = like.tobytes()
+    kinds = [one for one in indexes.searches.all_keys() if one.question == question and one.limit is None]
+    for kind in kinds:
+        for vector in vectors[: SEARCHES // len(kinds)]:
+            search = kind._replace(question=vector.tobytes())
+            if not indexes.searches.find(None, [search]):
+                _search(indexes, search, vector, None)
+
+
+def _search(
+    indexes: IndexSnapshot, search: VectorSearch, vector: Vectors, limit: Limit | None
+) -> tuple[Rows, Floats]:
+    _, label, exact, k, _ = search
+    nodes = indexes.topology.nodes[label]
+    if limit is None:
+        rows = _find_candidates(indexes, label, nodes, vector, k, exact=exact)
+    else:
+        rows = _find_among(indexes, label, nodes, vector, k, limit.rows, exact=exact)
+    found = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
+    indexes.searches.put(None, {search: found})
+    return found
 
 
 def _find_candidates(

@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,15 +61,26 @@ MOST_PATCHED = 0.02
 """Share of changed nodes up to which changes are applied in memory, on top of the files of an earlier state."""
 MOST_WHILE_BUILDING = 0.06
 """The same while another build is running, so that nobody has to wait for it."""
-_SEARCHES = 32
+SEARCHES = 512
+"""Results that the cache of vector searches holds: those of a group of questions of a batch."""
 _PREFIX = "generation-"
 
 _log = logging.getLogger(__name__)
 
 _CONDITIONS = 16
 _TYPES = 4096
-VectorSearch = tuple[Label, bool, int, bytes, Hashable]
-"""Label, whether exact, number of neighbours, the vector's bytes, and the limit on the nodes."""
+
+
+class VectorSearch(NamedTuple):
+    """The bytes of the question's vector, and for what is searched: label, whether exact, number of neighbours, and the
+    key of the limit on the nodes, None without a condition.
+    """
+
+    question: bytes
+    label: Label
+    exact: bool
+    neighbours: int
+    limit: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,7 @@ class IndexSnapshot:
     _scanned: dict[Label, Scanned] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
-        default_factory=lambda: LruCache(_SEARCHES), repr=False
+        default_factory=lambda: LruCache(SEARCHES), repr=False
     )
     """Cache of vector searches: rows in order, and their cosines. Several retrievers ask for the same."""
 

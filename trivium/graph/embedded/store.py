@@ -387,6 +387,10 @@ class EmbeddedStore:
             return []
         return search.expand_nearest(indexes, labels, vector, nodes, hop, limit, exact=exact)
 
+    def look_ahead(self, vectors: Sequence[Vectors], like: Vectors) -> None:
+        """See :class:`trivium.graph.protocols.LooksAhead`. Searches under a condition are left out."""
+        search.look_ahead(self._current(), vectors, like)
+
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         indexes = self._current()
         scores, rows = search.keyword_hits(indexes, terms, k, partial(document_frequency, self._database))
