@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +40,9 @@ _END = b"\n"
 """What ends a process instead of questions."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end before they are killed."""
+
+_PARTS = re.compile(r"\w+|[^\w\s]")
+"""Words and marks."""
 
 Options = Mapping[str, Any]
 
@@ -182,12 +186,17 @@ def _blocks(questions: Sequence[str], count: int) -> Iterator[list[int]]:
     >>> list(_blocks(["Io?", "Mars?", "Earth?", "Venus?", "Moon?"], 1))
     [[2, 3, 1, 4], [0]]
     """
-    places = sorted(range(len(questions)), key=lambda place: -len(questions[place]))
+    places = sorted(range(len(questions)), key=lambda place: _size(questions[place]), reverse=True)
     first = 0
     while first < len(places):
         size = max(_FEWEST, min(_MOST, (len(places) - first) // (2 * count)))
         yield places[first : first + size]
         first += size
+
+
+def _size(question: str) -> tuple[int, int]:
+    """About how many tokens a question has, so that those of one number come together, and its characters."""
+    return len(_PARTS.findall(question)), len(question)
 
 
 class ClosedError(StoreError):

@@ -11,7 +11,7 @@ import numpy as np
 from trivium.common.ragged import expand_ranges
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import FEW
-from trivium.graph.embedded.snapshot import SEARCHES, IndexSnapshot, VectorSearch
+from trivium.graph.embedded.snapshot import AHEAD, IndexSnapshot, VectorSearch
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
 from trivium.graph.keyword_scores import keyword_scores
@@ -80,21 +80,25 @@ def _nearest(
     asked = max(k, FEW if indexes.scans(label) or k <= FEW else INDEX_NEIGHBOURS)
     search = VectorSearch(vector.tobytes(), label, exact, asked, None if limit is None else limit.key)
     known = indexes.searches.find(None, [search]).get(search)
-    return _search(indexes, search, vector, limit) if known is None else known
+    if known is None:
+        known = indexes.ahead.find(None, [search]).get(search)
+        known = _search(indexes, search, vector, limit) if known is None else known
+        indexes.searches.put(None, {search: known})
+    return known
 
 
 def look_ahead(indexes: IndexSnapshot, vectors: Sequence[Vectors], like: Vectors) -> None:
     """Search for the nodes nearest to other questions (each (d,)) as was just done for the question ``like`` (d,), and
-    cache the results. One kind of search after the other, so that what it reads stays in the processor's cache.
-    Searches under a condition are left out.
+    keep the results until this is called again. One kind of search after the other, so that what it reads stays in the
+    processor's cache. Searches under a condition are left out.
     """
+    indexes.ahead.clear()
     question = like.tobytes()
     kinds = [one for one in indexes.searches.all_keys() if one.question == question and one.limit is None]
     for kind in kinds:
-        for vector in vectors[: SEARCHES // len(kinds)]:
+        for vector in vectors[: AHEAD // len(kinds)]:
             search = kind._replace(question=vector.tobytes())
-            if not indexes.searches.find(None, [search]):
-                _search(indexes, search, vector, None)
+            indexes.ahead.put(None, {search: _search(indexes, search, vector, None)})
 
 
 def _search(
@@ -106,9 +110,7 @@ def _search(
         rows = _find_candidates(indexes, label, nodes, vector, k, exact=exact)
     else:
         rows = _find_among(indexes, label, nodes, vector, k, limit.rows, exact=exact)
-    found = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
-    indexes.searches.put(None, {search: found})
-    return found
+    return best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
 
 
 def _find_candidates(

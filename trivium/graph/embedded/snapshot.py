@@ -61,8 +61,9 @@ MOST_PATCHED = 0.02
 """Share of changed nodes up to which changes are applied in memory, on top of the files of an earlier state."""
 MOST_WHILE_BUILDING = 0.06
 """The same while another build is running, so that nobody has to wait for it."""
-SEARCHES = 512
-"""Results that the cache of vector searches holds: those of a group of questions of a batch."""
+_SEARCHES = 32
+AHEAD = 512
+"""Vector searches that are done ahead of their questions, at most: those of a group of questions of a batch."""
 _PREFIX = "generation-"
 
 _log = logging.getLogger(__name__)
@@ -122,9 +123,13 @@ class IndexSnapshot:
     _scanned: dict[Label, Scanned] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
-        default_factory=lambda: LruCache(SEARCHES), repr=False
+        default_factory=lambda: LruCache(_SEARCHES), repr=False
     )
     """Cache of vector searches: rows in order, and their cosines. Several retrievers ask for the same."""
+    ahead: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
+        default_factory=lambda: LruCache(AHEAD), repr=False
+    )
+    """The same for questions of a batch that come next."""
 
     conditions: LruCache[Condition, Allowed] = field(
         default_factory=lambda: LruCache(_CONDITIONS), repr=False
