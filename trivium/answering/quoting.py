@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.extraction import Sentence, choose, rank
 from trivium.answering.marks import uncited
@@ -64,9 +65,10 @@ def quote(
     """Quote an answer.
 
     Quotes up to three sentences if one of them answers the question (skipped without ``outright``), the three best
-    passages if none does but they are near it, and nothing otherwise. Two classifiers, fitted per embedder
-    (``experiments/answers``), make these decisions. ``told`` describes a follow-up and excludes sentences that do not
-    answer it. With ``near`` the passages are taken to be near the question, whatever words it has.
+    passages if none does but they are near it (of a comparison, one about each of the things compared), and nothing
+    otherwise. Two classifiers, fitted per embedder (``experiments/answers``), make these decisions. ``told`` describes
+    a follow-up and excludes sentences that do not answer it. With ``near`` the passages are taken to be near the
+    question, whatever words it has.
     """
     rarity = Rarity.of(store, [question])
     if not offered or not rarity.terms(question):
@@ -75,8 +77,18 @@ def quote(
     if not near and not is_near(question, offered, ranked, rarity, embedder.identity.name):
         return absent()
     answering = [sentence for sentence in ranked if _tells(sentence, question, told)]
+    comparison = comparison_of(question)
+    if comparison is not None:
+        answering = [sentence for sentence in answering if decides(sentence, comparison)]
     chosen = choose(answering, threshold) if outright else []
-    return _answered(chosen) if chosen else _closest(offered[:BEST], ranked)
+    if chosen:
+        return _answered(chosen)
+    if comparison is None:
+        return _closest(offered[:BEST], ranked)
+    each = about_each(comparison, offered, lambda asked, some: rank(asked, some, rarity, embedder, store)[0])
+    if len(each) < len(comparison.names):
+        return _closest(offered[:BEST], ranked)
+    return _closest([sentence.passage for sentence in each], each)
 
 
 def _tells(sentence: Sentence, question: str, told: Told) -> bool:

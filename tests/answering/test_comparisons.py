@@ -1,0 +1,104 @@
+"""Questions that compare two things are answered by what the passages say of each, unless a sentence says it of both."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.answering.world import ground, hit
+from tests.retrievers.world import page, store_of
+from trivium.answering.answer import answer
+from trivium.answering.comparisons import comparison_of
+from trivium.answering.events import CLOSEST, Done
+from trivium.types import Answer
+
+PAGES = {
+    "Alan Turing": "Alan Turing was a mathematician. Alan Turing, born in 1912, was older than computers. He ran.",
+    "Ada Lovelace": "Ada Lovelace wrote the first program. Ada Lovelace was born in 1815, long ago. She liked numbers.",
+    "Computing": "Computing is old. Ada Lovelace and Alan Turing are pioneers of computing. Many were born later.",
+    "Both": "Ada Lovelace is older than Alan Turing. She wrote notes. He wrote papers. Both are known. Others are not.",
+}
+STORE = store_of([page(title, lead=[(text, [])]) for title, text in PAGES.items()], {})
+ALAN, ADA, COMPUTING, BOTH = (f"{title}#chunk-1" for title in PAGES)
+
+
+def asked(question: str, *uris: str) -> Answer:
+    """The answer from some passages, without a model."""
+    hits = [hit(STORE, uri, rank) for rank, uri in enumerate(uris, start=1)]
+    *_, last = answer(question, ground(STORE, hits), (), None)
+    assert isinstance(last, Done)
+    return last.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "what", "names"),
+    [
+        (
+            "Who was born first: Ada Lovelace or Alan Turing ?",
+            "Who was born first",
+            ("Ada Lovelace", "Alan Turing"),
+        ),
+        ("which is larger, Mars, Venus, or the Moon?", "which is larger", ("Mars", "Venus", "Moon")),
+        ("What is faster, tcp or udp", "What is faster", ("tcp", "udp")),
+        ("Are Verdi and Ambroise Thomas both composers?", "Are both composers", ("Verdi", "Ambroise Thomas")),
+        ("Do Ann and Bob have the same boss?", "Do have the same boss", ("Ann", "Bob")),
+        ("What did Ann and Bob both write?", "What did both write", ("Ann", "Bob")),
+    ],
+)
+def test_what_is_compared(question: str, what: str, names: tuple[str, ...]) -> None:
+    """After a comma or colon, or before what is asked of all."""
+    assert comparison_of(question) == (what, names)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What could be sued for under civil or criminal law?",
+        "What types of parks receive special protection against damage or degradation?",
+        "How many interviews are there before an offer to a candidate, internal or external?",
+        "Cleopatra, Arsinoe or Berenice were common names for whom?",
+        "Tea, coffee or milk?",
+        "Who, or what, is it?",
+        "Is it the same?",
+        "Both?",
+        " or ",
+        "",
+        "Which is it, this or that?",
+        f"Which is longer, {'A ' * 9}or B?",
+    ],
+)
+def test_other_questions_compare_nothing(question: str) -> None:
+    """Also those with the same words."""
+    assert comparison_of(question) is None
+
+
+def test_many_commas_take_no_time() -> None:
+    """A question may have thousands of characters. More than six things are not compared."""
+    assert comparison_of("Which is larger" + ", B" * 3000 + " or C?") is None
+    assert comparison_of("Which, " + " " * 5000 + "or B both the same") is None
+
+
+def test_a_sentence_about_one_is_no_answer() -> None:
+    """What is said of each is quoted, in the order of the question, and nothing else."""
+    alone = asked("Who wrote the first program, Ada Lovelace?", ALAN, COMPUTING, ADA)
+    assert (alone.outcome, alone.text) == ("answered", "Ada Lovelace wrote the first program. [3]")
+    whole = asked("Who is older than computers, Ada Lovelace or Alan Turing?", ALAN, COMPUTING, ADA)
+    assert whole.outcome == "closest"
+    assert whole.text.splitlines() == [
+        CLOSEST.strip(),
+        f"{PAGES['Ada Lovelace']} [3]",
+        f"{PAGES['Alan Turing']} [1]",
+    ]
+    assert [statement.citations for statement in whole.statements] == [(3,), (1,)]
+
+
+def test_a_sentence_that_names_both_and_says_what_is_asked_is_the_answer() -> None:
+    """That both are named is not enough, see above: they are pioneers."""
+    whole = asked("Who is older, Ada Lovelace or Alan Turing?", ALAN, BOTH, ADA)
+    assert (whole.outcome, whole.text) == ("answered", "Both: Ada Lovelace is older than Alan Turing. [2]")
+
+
+def test_what_is_about_one_only_leaves_the_closest_passages() -> None:
+    """Three of them, as for other questions."""
+    whole = asked("Who was older than computers, Alan Turing or Hopper?", COMPUTING, ALAN, ADA)
+    assert whole.outcome == "closest"
+    assert [statement.citations for statement in whole.statements] == [(1,), (2,), (3,)]
