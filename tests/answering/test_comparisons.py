@@ -7,18 +7,24 @@ import pytest
 from tests.answering.world import ground, hit
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
-from trivium.answering.comparisons import comparison_of
+from trivium.answering.comparisons import comparison_of, decides
 from trivium.answering.events import CLOSEST, Done
+from trivium.answering.extraction import Sentence
+from trivium.answering.passages import passages
 from trivium.types import Answer
 
 PAGES = {
+    "Program": "Ada Lovelace wrote the first long program of numbers. It was printed. It was read.",
     "Alan Turing": "Alan Turing was a mathematician. Alan Turing, born in 1912, was older than computers. He ran.",
     "Ada Lovelace": "Ada Lovelace wrote the first program. Ada Lovelace was born in 1815, long ago. She liked numbers.",
     "Computing": "Computing is old. Ada Lovelace and Alan Turing are pioneers of computing. Many were born later.",
     "Both": "Ada Lovelace is older than Alan Turing. She wrote notes. He wrote papers. Both are known. Others are not.",
 }
+PAGES["Program"] = (
+    "Ada Lovelace wrote the program of numbers. It was new. It was long. It was printed. It was read."
+)
 STORE = store_of([page(title, lead=[(text, [])]) for title, text in PAGES.items()], {})
-ALAN, ADA, COMPUTING, BOTH = (f"{title}#chunk-1" for title in PAGES)
+PROGRAM, ALAN, ADA, COMPUTING, BOTH = (f"{title}#chunk-1" for title in PAGES)
 
 
 def asked(question: str, *uris: str) -> Answer:
@@ -95,6 +101,25 @@ def test_a_sentence_that_names_both_and_says_what_is_asked_is_the_answer() -> No
     """That both are named is not enough, see above: they are pioneers."""
     whole = asked("Who is older, Ada Lovelace or Alan Turing?", ALAN, BOTH, ADA)
     assert (whole.outcome, whole.text) == ("answered", "Both: Ada Lovelace is older than Alan Turing. [2]")
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who wrote the program, Ada Lovelace or Alan Turing?", True),
+        ("Who wrote the program of letters, Ada Lovelace or Alan Turing?", False),
+        ("Who wrote the first program, Ada Lovelace or Alan Turing?", False),
+        ("Who wrote a longer program, Ada Lovelace or Alan Turing?", False),
+        ("Did Ada Lovelace and Alan Turing both write the program?", False),
+        ("Who wrote the program, Grace Hopper or Alan Turing?", False),
+    ],
+)
+def test_what_is_no_matter_of_degree_a_sentence_about_one_can_say(question: str, told: bool) -> None:
+    """If it says all that is asked, of one of the things."""
+    (passage,) = passages([hit(STORE, PROGRAM)])
+    comparison = comparison_of(question)
+    assert comparison is not None
+    assert decides(Sentence(passage, passage.sentences[0], 1.0), comparison) is told
 
 
 def test_what_is_about_one_only_leaves_the_closest_passages() -> None:

@@ -21,6 +21,11 @@ _BETWEEN = re.compile("[,:]")
 _OF_ALL = re.compile(
     r"(?<= )(?:both|(?:of|from|in|by|at|on|have|had|share|shared) the same)\b", re.IGNORECASE
 )
+_OF_DEGREE = re.compile(
+    r"\b(?:both|same|more|most|less|least|first|last|better|best|worse|worst|\w\w+(?:er|est))\b",
+    re.IGNORECASE,
+)
+"""What no sentence about one of the things says. Also other words ("writer"), which only means that both are quoted."""
 _LONGEST = 8
 """Number of words of the longest name."""
 _MOST = 6
@@ -62,12 +67,17 @@ def comparison_of(question: str) -> Comparison | None:
 
 
 def decides(sentence: Sentence, comparison: Comparison) -> bool:
-    """Whether a sentence can be the answer: it names all the things, and says something else of the question."""
-    analyzer = sentence.passage.analyzer
-    said = sentence.passage.said_by(sentence.text)
-    return all(said.issuperset(analyzer.terms(name)) for name in comparison.names) and not said.isdisjoint(
-        analyzer.question_terms(comparison.what)
-    )
+    """Whether a sentence can be the answer: it names all the things and says something else of the question, or it says
+    all that is asked ("Who discovered Titan, ...?") of one of them, unless that is a matter of degree.
+    """
+    passage, analyzer = sentence.passage, sentence.passage.analyzer
+    said = passage.said_by(sentence.text)
+    asked = analyzer.question_terms(comparison.what)
+    named = [said.issuperset(analyzer.terms(name)) for name in comparison.names]
+    if all(named):
+        return not said.isdisjoint(asked)
+    of_one = any(named) or any(_is_about(passage, name) for name in comparison.names)
+    return of_one and said.issuperset(asked) and _OF_DEGREE.search(comparison.what) is None
 
 
 def about_each(
