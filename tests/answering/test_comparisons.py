@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.answering.world import ground, hit
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
-from trivium.answering.comparisons import comparison_of, decides
+from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.events import CLOSEST, Done
 from trivium.answering.extraction import Sentence
-from trivium.answering.passages import passages
+from trivium.answering.passages import NumberedPassage, passages
 from trivium.types import Answer
 
 PAGES = {
@@ -19,12 +21,10 @@ PAGES = {
     "Ada Lovelace": "Ada Lovelace wrote the first program. Ada Lovelace was born in 1815, long ago. She liked numbers.",
     "Computing": "Computing is old. Ada Lovelace and Alan Turing are pioneers of computing. Many were born later.",
     "Both": "Ada Lovelace is older than Alan Turing. She wrote notes. He wrote papers. Both are known. Others are not.",
+    "Ada (programming language)": "Ada is a language. It is called after Ada Lovelace.",
 }
-PAGES["Program"] = (
-    "Ada Lovelace wrote the program of numbers. It was new. It was long. It was printed. It was read."
-)
 STORE = store_of([page(title, lead=[(text, [])]) for title, text in PAGES.items()], {})
-PROGRAM, ALAN, ADA, COMPUTING, BOTH = (f"{title}#chunk-1" for title in PAGES)
+PROGRAM, ALAN, ADA, COMPUTING, BOTH, LANGUAGE = (f"{title}#chunk-1" for title in PAGES)
 
 
 def asked(question: str, *uris: str) -> Answer:
@@ -47,7 +47,9 @@ def asked(question: str, *uris: str) -> Answer:
         ("What is faster, tcp or udp", "What is faster", ("tcp", "udp")),
         ("Are Verdi and Ambroise Thomas both composers?", "Are both composers", ("Verdi", "Ambroise Thomas")),
         ("Do Ann and Bob have the same boss?", "Do have the same boss", ("Ann", "Bob")),
-        ("What did Ann and Bob both write?", "What did both write", ("Ann", "Bob")),
+        ("Are Ann, Bob, and the Moon of the same age?", "Are of the same age", ("Ann", "Bob", "Moon")),
+        ("Were Ann and Bob born in the same city?", "Were born in the same city", ("Ann", "Bob")),
+        ("Who came first, Tom and Jerry or Popeye?", "Who came first", ("Tom and Jerry", "Popeye")),
     ],
 )
 def test_what_is_compared(question: str, what: str, names: tuple[str, ...]) -> None:
@@ -69,6 +71,14 @@ def test_what_is_compared(question: str, what: str, names: tuple[str, ...]) -> N
         " or ",
         "",
         "Which is it, this or that?",
+        "Is Titan a moon of Saturn, Jupiter or Neptune?",
+        "Is Mars, Venus or Mercury closer to the Sun?",
+        "Is the diameter 5,150 or 5,260 kilometres?",
+        "What is Io, and who found or named it?",
+        "Who is older, Ann or him?",
+        "Who is older, Ann or Bob? What about Eve?",
+        "Did Ann and Bob win both prizes?",
+        "Which rivers and lakes are in both countries?",
         f"Which is longer, {'A ' * 9}or B?",
     ],
 )
@@ -77,14 +87,36 @@ def test_other_questions_compare_nothing(question: str) -> None:
     assert comparison_of(question) is None
 
 
-def test_many_commas_take_no_time() -> None:
-    """A question may have thousands of characters. More than six things are not compared."""
-    assert comparison_of("Which is larger" + ", B" * 3000 + " or C?") is None
-    assert comparison_of("Which, " + " " * 5000 + "or B both the same") is None
+def test_more_than_six_things_are_not_compared() -> None:
+    """Otherwise a question could have thousands."""
+    assert comparison_of("Which is larger" + ", B" * 5 + " or C?") is not None
+    assert comparison_of("Which is larger" + ", B" * 6 + " or C?") is None
+
+
+def test_each_is_asked_for_by_itself_and_quoted_from_a_passage_of_its_own() -> None:
+    """First of a page of its name: "Ada" in parentheses is another one."""
+    comparison = comparison_of("Who is older, Ada Lovelace or Alan Turing?")
+    assert comparison is not None
+    asked_for: list[tuple[str, list[str]]] = []
+
+    def first(question: str, some: Sequence[NumberedPassage]) -> list[Sentence]:
+        asked_for.append((question, [passage.hit.uri for passage in some]))
+        return [Sentence(passage, passage.sentences[0], 1.0) for passage in some]
+
+    def quoted(*uris: str) -> list[str]:
+        asked_for.clear()
+        offered = passages([hit(STORE, uri, rank) for rank, uri in enumerate(uris, start=1)])
+        return [sentence.passage.hit.uri for sentence in about_each(comparison, offered, first)]
+
+    assert quoted(LANGUAGE, COMPUTING, ALAN, ADA) == [ADA, ALAN]
+    assert asked_for == [("Who is older Ada Lovelace?", [ADA]), ("Who is older Alan Turing?", [ALAN])]
+    assert quoted(LANGUAGE, COMPUTING) == [LANGUAGE, COMPUTING]
+    assert asked_for[0] == ("Who is older Ada Lovelace?", [LANGUAGE, COMPUTING])
+    assert quoted(COMPUTING) == [COMPUTING]
 
 
 def test_a_sentence_about_one_is_no_answer() -> None:
-    """What is said of each is quoted, in the order of the question, and nothing else."""
+    """What is said of each is quoted, in the order of the question."""
     alone = asked("Who wrote the first program, Ada Lovelace?", ALAN, COMPUTING, ADA)
     assert (alone.outcome, alone.text) == ("answered", "Ada Lovelace wrote the first program. [3]")
     whole = asked("Who is older than computers, Ada Lovelace or Alan Turing?", ALAN, COMPUTING, ADA)
@@ -108,8 +140,9 @@ def test_a_sentence_that_names_both_and_says_what_is_asked_is_the_answer() -> No
     [
         ("Who wrote the program, Ada Lovelace or Alan Turing?", True),
         ("Who wrote the program of letters, Ada Lovelace or Alan Turing?", False),
-        ("Who wrote the first program, Ada Lovelace or Alan Turing?", False),
+        ("Who wrote the first program, Ada Lovelace or Alan Turing?", True),
         ("Who wrote a longer program, Ada Lovelace or Alan Turing?", False),
+        ("Who wrote a program first, Ada Lovelace or Alan Turing?", False),
         ("Did Ada Lovelace and Alan Turing both write the program?", False),
         ("Who wrote the program, Grace Hopper or Alan Turing?", False),
     ],
@@ -120,6 +153,22 @@ def test_what_is_no_matter_of_degree_a_sentence_about_one_can_say(question: str,
     comparison = comparison_of(question)
     assert comparison is not None
     assert decides(Sentence(passage, passage.sentences[0], 1.0), comparison) is told
+
+
+def test_that_both_are_named_is_not_enough() -> None:
+    """Something of what is asked has to be said, too."""
+    (passage,) = passages([hit(STORE, COMPUTING)])
+    named = Sentence(passage, passage.sentences[1], 1.0)
+    for question, told in (("Who is older", False), ("Who are the pioneers of trees", True)):
+        comparison = comparison_of(f"{question}, Ada Lovelace or Alan Turing?")
+        assert comparison is not None and decides(named, comparison) is told
+
+
+def test_the_best_passage_is_quoted_first_if_it_names_both() -> None:
+    """It may compare them in several sentences."""
+    whole = asked("Who was born earlier than computers, Ada Lovelace or Alan Turing?", COMPUTING, ALAN, ADA)
+    assert whole.outcome == "closest"
+    assert [statement.citations for statement in whole.statements] == [(1,), (3,), (2,)]
 
 
 def test_what_is_about_one_only_leaves_the_closest_passages() -> None:

@@ -12,19 +12,20 @@ from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
 from trivium.text import content_terms, terms, without_closing_marks, without_parenthesis, words
 
-_ASKING = frozenset(
-    words(
-        "who whom whose which what when where is are was were does do did has have had can could will would"
-    )
+_WHICH = frozenset(words("who whom whose which what when where"))
+_WHETHER = frozenset(words("is are was were does do did has have had can could will would"))
+_NOT_A_NAME = (
+    _WHICH
+    | _WHETHER
+    | frozenset(words("and but or nor not so how why he she it they him her them this that these"))
 )
-_BETWEEN = re.compile("[,:]")
-_OF_ALL = re.compile(
-    r"(?<= )(?:both|(?:of|from|in|by|at|on|have|had|share|shared) the same)\b", re.IGNORECASE
-)
-_OF_DEGREE = re.compile(
-    r"\b(?:both|same|more|most|less|least|first|last|better|best|worse|worst|\w\w+(?:er|est))\b",
-    re.IGNORECASE,
-)
+"""Words with which a clause begins rather than a name."""
+_BETWEEN = re.compile(r"(?P<comma>,)\s+|:\s+")
+_COMMA = re.compile(r",\s+|,$")
+_LIST = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+_OF_ALL = re.compile(r"(?<= )(?P<both>both)\b|(?<= )(?:of|from|in|by|at|on|have|had|share|shared) the same\b")
+_SENTENCE_END = re.compile(r"[.?!]\s+[A-Z]")
+_OF_DEGREE = re.compile(r"\b(?:both|same|more|less|better|worse|(?<!the )(?:first|last)|[a-z]{2,}er)\b")
 """What no sentence about one of the things says. Also other words ("writer"), which only means that both are quoted."""
 _LONGEST = 8
 """Number of words of the longest name."""
@@ -44,7 +45,8 @@ class Comparison(NamedTuple):
 
 def comparison_of(question: str) -> Comparison | None:
     """Return the comparison that a question in English asks for; None for other questions. What it compares is at its
-    end, after a comma or colon and the last thing after "or", or before "both" or "of the same".
+    end, the last thing after "or", and after a colon or, if it begins with who, which or the like, after a comma; or it
+    follows the verb and is before "both" or "of the same".
 
     >>> comparison_of("Who is older, Alan Turing or Ada Lovelace?")
     Comparison(what='Who is older', names=('Alan Turing', 'Ada Lovelace'))
@@ -56,14 +58,15 @@ def comparison_of(question: str) -> Comparison | None:
     """
     asked = without_closing_marks(question)
     before, joined, last = asked.rpartition(" or ")
-    if joined:
-        what, *others = _BETWEEN.split(before)
-        return _comparison(what, [*others, last])
-    of_all = _OF_ALL.search(asked)
-    if of_all is None:
+    if not joined:
+        return _of_all(asked)
+    parted = _BETWEEN.search(before)
+    if parted is None:
         return None
-    verbs, first = _parted(asked[: of_all.start()])
-    return _comparison(f"{verbs} {asked[of_all.start() :]}", first.split(" and "))
+    what = before[: parted.start()]
+    if parted["comma"] and words(what)[:1] and words(what)[0] not in _WHICH:
+        return None  # "Is Titan a moon of Saturn, Jupiter or Neptune?" has a name before the comma
+    return _comparison(what, [*_COMMA.split(before[parted.end() :]), last])
 
 
 def decides(sentence: Sentence, comparison: Comparison) -> bool:
@@ -91,35 +94,68 @@ def about_each(
     found: list[Sentence] = []
     for name in comparison.names:
         others = [passage for passage in offered if all(passage is not one.passage for one in found)]
-        about = [passage for passage in others if _is_about(passage, name)] or [
-            passage for passage in others if passage.said.issuperset(passage.analyzer.terms(name))
-        ]
+        about = (
+            [passage for passage in others if _title(passage) == set(terms(name))]
+            or [passage for passage in others if _is_about(passage, name)]
+            or [passage for passage in others if says_all(passage, [name])]
+        )
         found += rank(f"{comparison.what} {name}?", about)[:1]
     return found
+
+
+def says_all(passage: NumberedPassage, names: Sequence[str]) -> bool:
+    """Whether a passage or its headings name all of these."""
+    return all(passage.said.issuperset(passage.analyzer.terms(name)) for name in names)
+
+
+def _of_all(asked: str) -> Comparison | None:
+    """Return what "both" or "the same" is asked of, which a verb precedes and "and" joins."""
+    verb, _, rest = asked.partition(" ")
+    marked = _OF_ALL.search(rest)
+    if verb.lower() not in _WHETHER or marked is None:
+        return None
+    *names, last = _LIST.split(rest[: marked.start()].strip())
+    said = last.split()
+    count = len(
+        said
+    )  # words in lower case behind the last name belong to what is asked: "born in the same city"
+    while count and said[count - 1][0].islower():
+        count -= 1
+    if marked["both"] and count < len(said):
+        return None
+    what = " ".join([verb, *said[count:], rest[marked.start() :]])
+    return _comparison(what, [*names, " ".join(said[:count])])
 
 
 def _comparison(what: str, names: Sequence[str]) -> Comparison | None:
     compared = tuple(_without_article(name) for name in names if name.strip())
     asking = words(what)
-    if not 2 <= len(compared) <= _MOST or len(asking) < 2 or asking[0] not in _ASKING:
+    if not 2 <= len(compared) <= _MOST or len(asking) < 2 or asking[0] not in _WHICH | _WHETHER:
         return None
-    if any(len(name.split()) > _LONGEST or not content_terms(name) for name in compared):
+    if not all(map(_may_be_a_name, compared)):
         return None
     if len(what.split()) > _SHORT and any(name[0].islower() for name in compared):
         return None  # "... for any candidate, internal or external?"
     return Comparison(what.strip(), compared)
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return the words with which a question begins, and what follows them."""
-    said = text.split()
-    count = next((place for place, word in enumerate(said) if word.lower() not in _ASKING), len(said))
-    return " ".join(said[:count]), " ".join(said[count:])
+def _may_be_a_name(text: str) -> bool:
+    return (
+        len(text.split()) <= _LONGEST
+        and bool(content_terms(text))
+        and _NOT_A_NAME.isdisjoint(words(text)[:1])
+        and _SENTENCE_END.search(text) is None
+    )
+
+
+def _title(passage: NumberedPassage) -> set[str]:
+    return set(terms(without_parenthesis(passage.hit.page)))
 
 
 def _is_about(passage: NumberedPassage, name: str) -> bool:
-    title, named = set(terms(without_parenthesis(passage.hit.page))), set(terms(name))
-    return bool(title) and (title <= named or named <= title)
+    """Whether the title of a passage's page is a name, longer, or what is behind a first name."""
+    title, named = _title(passage), terms(name)
+    return title.issuperset(named) or (bool(title) and title.issubset(named) and named[-1] in title)
 
 
 def _without_article(name: str) -> str:

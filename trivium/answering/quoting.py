@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trivium.answering.comparisons import about_each, comparison_of, decides
+from trivium.answering.comparisons import about_each, comparison_of, decides, says_all
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.extraction import Sentence, choose, rank
 from trivium.answering.marks import uncited
@@ -88,7 +88,11 @@ def quote(
     each = about_each(comparison, offered, lambda asked, some: rank(asked, some, rarity, embedder, store)[0])
     if len(each) < len(comparison.names):
         return _closest(offered[:BEST], ranked)
-    return _closest([sentence.passage for sentence in each], each)
+    quoted = [sentence.passage for sentence in each]
+    of_all = [
+        passage for passage in offered[:1] if says_all(passage, comparison.names) and passage not in quoted
+    ]
+    return _closest([*of_all, *quoted], [*each, *ranked])
 
 
 def _tells(sentence: Sentence, question: str, told: Told) -> bool:

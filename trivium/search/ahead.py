@@ -28,6 +28,9 @@ class Ahead:
 
     Texts are embedded one by one, or in groups if ``in_groups`` returns True; it is called once, when the first vector
     is needed. Groups grow, so that the first search need not wait and each group is ready before it is needed.
+
+    Where all is done in one thread, groups do not grow, and ``look_ahead`` is called with the vectors of some questions
+    of a group that come next, and that of the last question searched for; at the end with no vectors.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Ahead:
         self._places: list[tuple[int, int]] = []  # of each text begun: its group, and its place in that group
         self._looked = 1  # questions before this one; the first shows what others will look for
         self._last: Vectors | None = None
+        self._kept = False  # whether there may be results of looking ahead
         waits = len(texts) < 2 or is_alone()  # until vectors are needed
         self._thread = None if waits else ThreadPoolExecutor(1, thread_name_prefix="ahead")
 
@@ -55,6 +59,8 @@ class Ahead:
     ) -> None:
         if self._thread is not None:
             self._thread.shutdown(cancel_futures=True)
+        if kind is None and self._kept and self._last is not None:
+            self._look_ahead((), self._last)  # nothing more
 
     def vector(self, number: int) -> Vectors:
         """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
@@ -76,6 +82,7 @@ class Ahead:
         if self._thread is None and number >= self._looked:
             self._looked = number + len(coming)
             if self._last is not None and len(coming) > 1:
+                self._kept = True
                 self._look_ahead(coming, self._last)
         self._last = coming[0]
 

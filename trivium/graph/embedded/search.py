@@ -90,14 +90,15 @@ def _nearest(
 def look_ahead(indexes: IndexSnapshot, vectors: Sequence[Vectors], like: Vectors) -> None:
     """Search for the nodes nearest to other questions (each (d,)) as was just done for the question ``like`` (d,), and
     keep the results until this is called again. One kind of search after the other, so that what it reads stays in the
-    processor's cache. Searches under a condition are left out.
+    processor's cache. Searches among the nodes that match a condition are left out.
     """
     indexes.ahead.clear()
     question = like.tobytes()
     kinds = [one for one in indexes.searches.all_keys() if one.question == question and one.limit is None]
+    asked = {vector.tobytes(): vector for vector in vectors if vector.tobytes() != question}
     for kind in kinds:
-        for vector in vectors[: AHEAD // len(kinds)]:
-            search = kind._replace(question=vector.tobytes())
+        for key, vector in list(asked.items())[: AHEAD // len(kinds)]:
+            search = kind._replace(question=key)
             indexes.ahead.put(None, {search: _search(indexes, search, vector, None)})
 
 

@@ -388,7 +388,7 @@ class EmbeddedStore:
         return search.expand_nearest(indexes, labels, vector, nodes, hop, limit, exact=exact)
 
     def look_ahead(self, vectors: Sequence[Vectors], like: Vectors) -> None:
-        """See :class:`trivium.graph.protocols.LooksAhead`. Searches under a condition are left out."""
+        """See :class:`trivium.graph.protocols.LooksAhead` and :func:`trivium.graph.embedded.search.look_ahead`."""
         search.look_ahead(self._current(), vectors, like)
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
