@@ -49,6 +49,11 @@ def asked(question: str, *uris: str) -> Answer:
         ("Do Ann and Bob have the same boss?", "Do have the same boss", ("Ann", "Bob")),
         ("Are Ann, Bob, and the Moon of the same age?", "Are of the same age", ("Ann", "Bob", "Moon")),
         ("Were Ann and Bob born in the same city?", "Were born in the same city", ("Ann", "Bob")),
+        (
+            "Who was born first, Ann B. Green or P. J. O'Rourke?",
+            "Who was born first",
+            ("Ann B. Green", "P. J. O'Rourke"),
+        ),
         ("Who came first, Tom and Jerry or Popeye?", "Who came first", ("Tom and Jerry", "Popeye")),
     ],
 )
@@ -77,6 +82,7 @@ def test_what_is_compared(question: str, what: str, names: tuple[str, ...]) -> N
         "What is Io, and who found or named it?",
         "Who is older, Ann or him?",
         "Who is older, Ann or Bob? What about Eve?",
+        "Who is older, Ann or Bob. Please be brief.",
         "Did Ann and Bob win both prizes?",
         "Which rivers and lakes are in both countries?",
         f"Which is longer, {'A ' * 9}or B?",
