@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from trivium.common.programs import module_command, module_environment
 from trivium.errors import InputError, StoreError, TriviumError
 from trivium.search.options import check_question
 from trivium.serialization import hit_json, hit_of
+from trivium.text import count_tokens
 from trivium.types import Hit
 
 _MOST = 128
@@ -40,9 +40,6 @@ _END = b"\n"
 """What ends a process instead of questions."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end before they are killed."""
-
-_PARTS = re.compile(r"\w+|[^\w\s]")
-"""Words and marks."""
 
 Options = Mapping[str, Any]
 
@@ -196,7 +193,7 @@ def _blocks(questions: Sequence[str], count: int) -> Iterator[list[int]]:
 
 def _size(question: str) -> tuple[int, int]:
     """About how many tokens a question has, so that those of one number come together, and its characters."""
-    return len(_PARTS.findall(question)), len(question)
+    return count_tokens(question), len(question)
 
 
 class ClosedError(StoreError):

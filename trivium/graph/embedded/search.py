@@ -95,9 +95,11 @@ def look_ahead(indexes: IndexSnapshot, vectors: Sequence[Vectors], like: Vectors
     indexes.ahead.clear()
     question = like.tobytes()
     kinds = [one for one in indexes.searches.all_keys() if one.question == question and one.limit is None]
-    asked = {vector.tobytes(): vector for vector in vectors if vector.tobytes() != question}
+    asked = {vector.tobytes(): vector for vector in vectors}
+    asked.pop(question, None)
+    coming = list(asked.items())[: AHEAD // max(1, len(kinds))]
     for kind in kinds:
-        for key, vector in list(asked.items())[: AHEAD // len(kinds)]:
+        for key, vector in coming:
             search = kind._replace(question=key)
             indexes.ahead.put(None, {search: _search(indexes, search, vector, None)})
 
