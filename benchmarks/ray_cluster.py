@@ -7,6 +7,10 @@ Every node is a set of processes on this machine with its own ports. A killed no
 takes its workers with it) is replaced by a new one. The first node runs the control service of the cluster and the
 build itself, and is never killed. Prints the differences between the two stores, of which there should be none, and the
 seconds.
+
+With ``--device cuda`` every node but the first is told to have a GPU; they share the one of this machine. Vectors then
+may differ in their last bits, and 8-bit models amplify that: the lowest cosine of the two vectors of a text is printed,
+and a cosine that ``trivium check`` would report counts as a difference.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from trivium.checking.vectors import LEAST_COSINE
 from trivium.embedding.base import Embedder
 from trivium.engine import Engine
 from trivium.graph.factory import open_store
@@ -39,10 +45,16 @@ from trivium.testing.toys import HashEmbedder
 _STORE_BYTES = 100 << 20
 """Size of the object store of Ray on each node."""
 _SHOWN = 5
+_EQUAL = 1.0
 
 
-def differences(one: GraphStore, other: GraphStore) -> list[str]:
-    """Return descriptions of the differences between two stores, except what depends on the time of the build."""
+def differences(
+    one: GraphStore, other: GraphStore, least: float = _EQUAL, cosines: list[float] | None = None
+) -> list[str]:
+    """Return descriptions of the differences between two stores, except what depends on the time of the build. Vectors
+    have to be the same bits, or with ``least`` below 1 to have at least that cosine; the lowest of each kind is added
+    to ``cosines``.
+    """
     found = [
         f"{what}: {a} and {b}"
         for what, a, b in (
@@ -60,15 +72,31 @@ def differences(one: GraphStore, other: GraphStore) -> list[str]:
         return [*found, f"uris of pages: {sorted(set(uris[0]) ^ set(uris[1]))[:_SHOWN]}"]
     found += [f"page {a.uri}" for a, b in zip(*pages, strict=True) if a != b]
     for label, nodes in _nodes(pages[0]).items():
-        if not np.array_equal(one.vectors(label, nodes), other.vectors(label, nodes), equal_nan=True):
+        if not _alike(one.vectors(label, nodes), other.vectors(label, nodes), least, cosines):
             found.append(f"vectors of {label}")
     chunks = _nodes(pages[0])[Label.CHUNK]
     codes = [store.sentence_vectors(chunks) for store in (one, other)]
     if not (
-        np.array_equal(codes[0].codes, codes[1].codes) and np.array_equal(codes[0].starts, codes[1].starts)
+        np.array_equal(codes[0].starts, codes[1].starts)
+        and _alike(codes[0].codes, codes[1].codes, least, cosines)
     ):
         found.append("vectors of sentences")
     return found
+
+
+def _alike(one: NDArray[Any], other: NDArray[Any], least: float, cosines: list[float] | None) -> bool:
+    """Whether two matrices have the same bits or, with ``least`` below 1, rows with at least that cosine. Vectors that
+    are missing (NaN) have to be missing in both.
+    """
+    missing = [np.isnan(matrix).any(axis=1) for matrix in (one, other)]
+    if least >= _EQUAL or not np.array_equal(*missing):
+        return np.array_equal(one, other, equal_nan=True)
+    one, other = (matrix[~missing[0]].astype(np.float32) for matrix in (one, other))
+    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    lowest = float((np.einsum("ij,ij->i", one, other) / norms).min(initial=1.0))
+    if cosines is not None:
+        cosines.append(lowest)
+    return lowest >= least
 
 
 _COUNTS = ("nodes", "relationships", "aliases", "embedded", "to_embed", "embedder", "chunker")
@@ -102,7 +130,7 @@ class Nodes:
     id.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, gpus: int = 0) -> None:
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         check_ray()
@@ -118,6 +146,7 @@ class Nodes:
         self._cluster: Any = Cluster(
             initialize_head=True, head_node_args={**self._usual, "_system_config": quick}
         )
+        self._usual["num_gpus"] = gpus
         self._others = [self._cluster.add_node(**self._usual) for _ in range(number - 1)]
 
     @property
@@ -157,6 +186,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds-between", type=float, default=5.0, help="minimum time between two kills (5)"
     )
+    parser.add_argument("--device", default="cpu", help="cpu (the default), cuda or cuda:N")
     parser.add_argument("--folder", type=Path, help="folder to keep the stores in")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
@@ -173,12 +203,14 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     figures: dict[str, Any] = {"nodes": arguments.nodes, "kills": 0, "killed_after": []}
     started = time.perf_counter()
-    with Engine.create(folder / "plain", chosen_embedder(arguments.embedder)) as plain:
+    embedder = chosen_embedder(arguments.embedder)
+    on = {} if arguments.device == "cpu" else {"device": arguments.device}
+    with Engine.create(folder / "plain", embedder, **on) as plain:
         report = plain.build(arguments.sources)
         figures["documents"], figures["problems"] = report.read, len(report.problems)
         figures["plain_seconds"] = round(time.perf_counter() - started, 1)
         started = time.perf_counter()
-        nodes = Nodes(arguments.nodes)
+        nodes = Nodes(arguments.nodes, gpus=len(on))
         figures["cluster_start_seconds"] = round(time.perf_counter() - started, 1)
         last = started = time.perf_counter()
 
@@ -194,10 +226,9 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 last = time.perf_counter()
 
         plan = ShardPlan(folder / "shards", nodes.address, arguments.shard_size)
-        embedder = chosen_embedder(arguments.embedder)
         try:
             if arguments.into is None:
-                with Engine.create(folder / "sharded", embedder) as sharded:
+                with Engine.create(folder / "sharded", embedder, **on) as sharded:
                     sharded.build(arguments.sources, shards=plan, progress=progress)
             else:
                 Engine.build_shards(
@@ -207,24 +238,33 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
                     embedder,
                     shards=plan,
                     progress=progress,
+                    **on,
                 )
         finally:
             figures["cluster_seconds"] = round(time.perf_counter() - started, 1)
             nodes.close()
         figures["counts"], figures["embedded"] = plain.info().nodes, plain.info().embedded
-    figures["differences"] = differing_stores(folder, arguments.into)
+    cosines: list[float] = []
+    least = LEAST_COSINE if on else _EQUAL
+    figures["differences"] = differing_stores(folder, arguments.into, least, cosines)
+    if cosines:
+        figures["lowest_cosine"] = round(min(cosines), 4)
     return figures
 
 
-def differing_stores(folder: Path, into: int | None) -> list[str]:
-    """Compare the stores; several with the plain one split into as many."""
+def differing_stores(
+    folder: Path, into: int | None, least: float = _EQUAL, cosines: list[float] | None = None
+) -> list[str]:
+    """Compare the stores; several with the plain one split into as many. The other arguments are those of
+    :func:`differences`.
+    """
     if into is not None:
         split_store(folder / "plain", folder / "split", into)
     with (
         open_store(folder / ("plain" if into is None else "split")) as plain,
         open_store(folder / "sharded") as sharded,
     ):
-        found = differences(plain, sharded)
+        found = differences(plain, sharded, least, cosines)
     # Texts that several stores have count in each of them, and these have other documents.
     return found if into is None else [line for line in found if not line.startswith("embedded: ")]
 
