@@ -17,7 +17,7 @@ from langchain_community.document_loaders import DirectoryLoader, TextLoader
 from langchain_core.runnables import RunnableLambda
 
 import trivium
-from trivium.integrations.langchain import TriviumAnswerer, write_records
+from trivium.integrations.langchain import TriviumAnswerer, to_records
 
 
 def main() -> None:
@@ -30,10 +30,9 @@ def main() -> None:
     given = parser.parse_args()
     loader = DirectoryLoader(given.folder, glob=given.glob, loader_cls=TextLoader)
     with tempfile.TemporaryDirectory() as place:
-        count = write_records(loader, Path(place) / "records.jsonl")
         with trivium.Engine.create(Path(place) / "store") as engine:
-            engine.build([Path(place) / "records.jsonl"])
-            print(f"{count} documents, {len(engine.pages())} pages")
+            report = engine.add_records(to_records(loader))
+            print(f"{report.added} documents")
         with TriviumAnswerer(store=str(Path(place) / "store"), k=5, model=given.model) as answerer:
             chain = answerer | RunnableLambda(lambda found: f"{found['outcome']}: {found['answer']}")
             print(chain.invoke(given.question))

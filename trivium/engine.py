@@ -223,6 +223,38 @@ class Engine:
         """
         return self.indexer.build(sources, **options)
 
+    def add_files(self, files: Mapping[str, str | bytes], **options: Unpack[BuildOptions]) -> IngestReport:
+        """Load files that exist only in memory: contents (text or bytes) by name. The name says what the file is called
+        and, where the content does not tell, its format: ``{"guide/setup.md": "# Set up ..."}``. A document that is
+        added again under its name replaces the earlier one. Otherwise like :meth:`build`; ``names``, ``only`` and
+        ``shards`` are not available.
+        """
+        from trivium.index.given import as_files
+
+        _reject(options, "names", "only", "shards")
+        with as_files(files) as names:
+            options["names"] = names
+            return self.build(list(names), **options)
+
+    def add_records(
+        self,
+        records: Iterable[Mapping[str, object]],
+        source: str = "records.jsonl",
+        **options: Unpack[BuildOptions],
+    ) -> IngestReport:
+        """Load texts: mappings with ``title``, ``text`` and, as further values, metadata for conditions. They are read
+        one at a time. Records with the same title form one page, in their order; a page that is added again replaces
+        the earlier one. Mentions of other titles become links. ``source`` is the name of a file, which need not exist,
+        recorded as their origin: :meth:`remove` accepts it for all of them. Otherwise like :meth:`build`; ``format``,
+        ``names``, ``only`` and ``shards`` are not available.
+        """
+        from trivium.index.given import as_records
+
+        _reject(options, "format", "names", "only", "shards")
+        with as_records(records) as file:
+            options["format"], options["names"] = "records", {file: source}
+            return self.build([file], **options)
+
     def remove(self, pages: Sequence[str]) -> list[str]:
         """Remove pages, given by title, alias or source file, and return the uris removed. Raises InputError for an
         unknown name and suggests similar titles.
@@ -440,6 +472,13 @@ class Engine:
         from trivium.evaluation.evaluator import Evaluator
 
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
+
+
+def _reject(options: Mapping[str, Any], *names: str) -> None:
+    """Raise InputError if one of the options is given."""
+    for name in names:
+        if name in options:
+            raise InputError(f"{name} cannot be chosen for documents in memory")
 
 
 def _current_folder() -> str | None:

@@ -10,11 +10,11 @@ from trivium.errors import MissingExtraError
 
 try:
     from trivium.integrations.langchain.answerer import TriviumAnswerer
-    from trivium.integrations.langchain.loading import write_records
+    from trivium.integrations.langchain.loading import to_records, write_records
     from trivium.integrations.langchain.retriever import TriviumRetriever, document
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("langchain_core"):
         raise
     raise MissingExtraError("the LangChain retriever", "langchain") from None
 
-__all__ = ["TriviumAnswerer", "TriviumRetriever", "document", "write_records"]
+__all__ = ["TriviumAnswerer", "TriviumRetriever", "document", "to_records", "write_records"]

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import orjson
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from trivium.common.files import replacing
 from trivium.errors import InputError
+from trivium.index.given import record_line
 
 _OWN = ("title", "text")
 """Keys of a record that cannot be used for metadata."""
+
+
+def to_records(
+    documents: BaseLoader | Iterable[Document], *, title: Callable[[Document], str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Iterate over the documents of a loader (or given documents, such as those of a text splitter) as records for
+    :meth:`trivium.Engine.add_records`: title, text and metadata.
+
+    ``title`` maps a document to the title of its page. By default it is the metadata ``title``, else the name of the
+    ``source`` (a path or an address) without folder and extension, or the entire source if another one has that name.
+    Documents with the same title, such as the pages of a PDF, form one page, in their order.
+
+    Raises InputError for a document without title and source.
+    """
+    given = documents.lazy_load() if isinstance(documents, BaseLoader) else documents
+    named = _Titles() if title is None else title
+    for document in given:
+        if not isinstance(document, Document):
+            raise InputError(f"expected LangChain's documents, got {type(document).__name__}")
+        metadata = {key: value for key, value in document.metadata.items() if key not in _OWN}
+        yield {"title": named(document), "text": document.page_content, **metadata}
 
 
 def write_records(
@@ -23,30 +45,15 @@ def write_records(
     *,
     title: Callable[[Document], str] | None = None,
 ) -> int:
-    """Write the documents of a loader (or given documents, such as those of a text splitter) to a file of ``{title,
-    text}`` records, a source for :meth:`trivium.Engine.build` and ``trivium build``. Metadata is included as far as a
-    store supports it. Returns the number of records.
-
-    ``title`` maps a document to the title of its page. By default it is the metadata ``title``, else the name of the
-    ``source`` (a path or an address) without folder and extension, or the entire source if another one has that name.
-    Documents with the same title, such as the pages of a PDF, form one page, in their order. The file is replaced only
-    when all documents are written, so a loader that fails leaves the previous file.
+    """Write the records of :func:`to_records` to a file, a source for ``trivium build``. Returns their number. The
+    file is replaced only when all documents are written, so a loader that fails leaves the previous file.
 
     Raises InputError for a document without title and source, and when there are no documents.
     """
-    given = documents.lazy_load() if isinstance(documents, BaseLoader) else documents
-    named = _Titles() if title is None else title
     count = 0
     with replacing(Path(file)) as out:
-        for document in given:
-            if not isinstance(document, Document):
-                raise InputError(f"expected LangChain's documents, got {type(document).__name__}")
-            metadata = {key: value for key, value in document.metadata.items() if key not in _OWN}
-            record = {"title": named(document), "text": document.page_content, **metadata}
-            out.write(
-                orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-            )
-            count += 1
+        for count, record in enumerate(to_records(documents, title=title), 1):
+            out.write(record_line(record, f"document {count}"))
         if not count:
             raise InputError(f"expected documents to write to {file}, got none")
     return count

@@ -1,0 +1,86 @@
+"""Documents that a program has in memory, loaded as if they were files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from trivium.errors import InputError
+
+_MAX_NAME = 255
+"""Maximum number of bytes of the last part of a name, as for files."""
+
+
+@contextmanager
+def as_files(files: Mapping[str, str | bytes]) -> Iterator[dict[str, str]]:
+    """Write contents to temporary files, and yield the names by path. Raises InputError for a name that no file can
+    have, and for contents that are neither text nor bytes.
+    """
+    if not isinstance(files, Mapping):
+        raise InputError(
+            f"expected contents by name, {{'notes.md': '# Notes ...'}}, got {type(files).__name__}"
+        )
+    with TemporaryDirectory(prefix="trivium-") as folder:
+        names: dict[str, str] = {}
+        for number, (name, content) in enumerate(files.items()):
+            file = Path(folder, str(number), _last_part(name))
+            if not isinstance(content, str | bytes):
+                raise InputError(f"{name}: expected text or bytes, got {type(content).__name__}")
+            file.parent.mkdir()
+            file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+            names[str(file)] = name
+        yield names
+
+
+@contextmanager
+def as_records(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """Write records to a temporary file, one at a time, and yield its path. Values that JSON does not know are written
+    as text. Raises InputError for a record that is no mapping.
+    """
+    if isinstance(records, Mapping | str | bytes):
+        raise InputError(
+            "expected a list of records, [{'title': ..., 'text': ...}], got a single"
+            f" {'record' if isinstance(records, Mapping) else type(records).__name__}"
+        )
+    with TemporaryDirectory(prefix="trivium-") as folder:
+        file = Path(folder, "records.jsonl")
+        with file.open("wb") as out:
+            for number, record in enumerate(records, 1):
+                out.write(record_line(record, f"record {number}"))
+        yield str(file)
+
+
+def record_line(record: Mapping[str, object], name: str) -> bytes:
+    """Return a record as a line of JSON. ``name`` is for errors."""
+    if not isinstance(record, Mapping):
+        raise InputError(f"{name}: expected a mapping with title and text, got {type(record).__name__}")
+    try:
+        return orjson.dumps(
+            dict(record),
+            default=str,
+            option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY,
+        )
+    except TypeError as error:  # such as values that contain themselves
+        raise InputError(f"{name}: {error}") from error
+
+
+def _last_part(name: str) -> str:
+    """Return the file name at the end of a name, which may have folders.
+
+    >>> _last_part("guide/setup.md")
+    'setup.md'
+    """
+    parts = PurePosixPath(name.replace("\\", "/")).parts if isinstance(name, str) else ()
+    last = parts[-1] if parts else ""
+    if (
+        not last.strip("/. ")
+        or ".." in parts
+        or "\0" in name
+        or len(last.encode("utf-8", "replace")) > _MAX_NAME
+    ):
+        raise InputError(f"expected the name of a file, such as 'guide/setup.md', got {name!r:.100}")
+    return last
