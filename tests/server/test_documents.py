@@ -130,6 +130,16 @@ def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> No
     ]
 
 
+def test_records_may_have_metadata(client: TestClient) -> None:
+    records = [
+        {"title": "Stickney", "text": "Stickney is a crater.", "meta": {"year": 1973, "text": "unused"}},
+        {"title": "Todd", "text": "Todd is a crater."},
+    ]
+    assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 2
+    hits = client.post("/search", json={"question": "a crater", "where": "year = 1973"}).json()["hits"]
+    assert {hit["page"] for hit in hits} == {"Stickney"}
+
+
 @pytest.mark.skipif(not ocr_available() and not os.environ.get("CI"), reason="the extra ocr is not installed")
 def test_a_picture_is_read_and_found_by_its_text(client: TestClient) -> None:
     """In the process apart, with the memory and time that it has."""
@@ -222,6 +232,8 @@ def test_a_document_is_removed_by_any_of_its_names_and_once(client: TestClient) 
     [
         ({"json": {"records": []}}, 422, "invalid"),
         ({"json": {"records": [{"title": "", "text": "t"}]}}, 422, "invalid"),
+        ({"json": {"records": [{"title": "a", "text": "t", "meta": {"x" * 101: 1}}]}}, 422, "invalid"),
+        ({"json": {"records": [{"title": "a", "text": "t", "meta": {"x": {}}}]}}, 422, "invalid"),
         ({"json": {"pages": []}}, 422, "invalid"),
         ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "malformed"),
         ({"content": HTML, "headers": {"content-type": "text/html"}}, 415, "unsupported_media_type"),

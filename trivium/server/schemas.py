@@ -6,9 +6,11 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from trivium.errors import InputError
 from trivium.graph.protocols import SearchStore
+from trivium.metadata import check as check_metadata
 from trivium.search.pictures import views_for
 from trivium.server.fields import (
     AnyText,
@@ -36,7 +38,7 @@ from trivium.server.pictures import (
     served_citation,
     served_hit,
 )
-from trivium.types import Answer, Hit, Intent, Outcome, SourceOutcome, Statement, Turn, Usage
+from trivium.types import Answer, Hit, Intent, MetadataValue, Outcome, SourceOutcome, Statement, Turn, Usage
 
 MAX_HITS = 100
 _MAX_TURNS = 20
@@ -272,6 +274,19 @@ class Record(Given):
 
     title: str = Field(min_length=1, max_length=500)
     text: str = Field(min_length=1)
+    meta: dict[str, str | int | float | bool] | None = Field(
+        default=None, description="Metadata of the document, for conditions.", examples=[{"year": 2024}]
+    )
+
+    @field_validator("meta")
+    @classmethod
+    def _can_be_stored(cls, values: dict[str, MetadataValue] | None) -> dict[str, MetadataValue] | None:
+        if values is not None:
+            try:
+                check_metadata(values)
+            except InputError as error:
+                raise ValueError(str(error)) from error
+        return values
 
 
 class Records(Given):

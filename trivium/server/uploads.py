@@ -135,7 +135,11 @@ class Upload:
 
     def add_records(self, records: list[Record]) -> None:
         """Add records as one file."""
-        lines = [json.dumps({"title": record.title, "text": record.text}) for record in records]
+        # The own keys last: metadata called "text" is not the text.
+        lines = [
+            json.dumps({**(record.meta or {}), "title": record.title, "text": record.text})
+            for record in records
+        ]
         self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
 
     def take_body(self, name: str) -> None:
