@@ -56,6 +56,52 @@ def test_a_name_that_is_added_again_is_replaced(engine: Engine) -> None:
     assert engine.remove(["policies/leave.md"]) == ["Leave"]
 
 
+def test_a_name_that_is_added_again_under_another_title_is_replaced(engine: Engine) -> None:
+    engine.add_files(
+        {"a/policy.md": "# Policy 2024\n\n100 euros.", "b/policy.md": "# Other\n\nX."}, workers=1
+    )
+    report = engine.add_files({"a/policy.md": "# Policy 2025\n\n200 euros."}, workers=1)
+    assert report.retitled == ["Policy 2024"]
+    assert [(page.uri, page.path) for page in engine.store.pages()] == [
+        ("Other", "b/policy.md"),
+        ("Policy 2025", "a/policy.md"),
+    ]
+
+
+def test_a_record_does_not_replace_a_document_of_another_kind(engine: Engine) -> None:
+    """Whether that was there before, or comes in the same build."""
+    engine.add_files({"parking.md": "# Parking\n\nIt costs 10 euros."}, workers=1)
+    record = {"title": "Parking", "text": "I love parking in the sun."}
+    for expected in ((1, 0), (0, 1)):
+        report = engine.add_records([record], source="chat.jsonl", workers=1)
+        assert (report.added, report.unchanged) == expected
+    assert engine.pages() == ["Parking", "Parking (chat)"]
+    assert engine.store.page_text("Parking") == "It costs 10 euros."
+
+
+def test_a_record_beside_a_file_of_its_title_in_one_folder(tmp_path: Path, engine: Engine) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "parking.md").write_text("# Parking\n\nIt costs 10 euros.", "utf-8")
+    (folder / "chat.jsonl").write_text('{"title": "Parking", "text": "The sun."}\n', "utf-8")
+    report = engine.build([folder], workers=1)
+    assert (engine.pages(), report.duplicates) == (["Parking", "Parking (chat)"], [])
+
+
+def test_records_of_one_title_have_only_the_metadata_that_they_share(engine: Engine) -> None:
+    """A condition must not find what belongs to somebody else."""
+    records = [
+        {"title": "Salaries", "text": "Acme pays 100 coins.", "tenant": "acme", "year": 2024},
+        {"title": "Salaries", "text": "Globex pays 900 coins.", "tenant": "globex", "year": 2024},
+        {"title": "Holidays", "text": "Acme has 30 days.", "tenant": "acme"},
+    ]
+    report = engine.add_records(records, workers=1)
+    assert report.differing == {"tenant": 1}
+    assert [hint for hint in report.hints if "tenant (1)" in hint]
+    assert {hit.page for hit in engine.search("coins", where="tenant = acme")} == {"Holidays"}
+    assert {hit.page for hit in engine.search("coins", where="year = 2024")} == {"Salaries"}
+
+
 def test_nothing_stays_on_disk(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -139,7 +185,7 @@ def test_what_is_no_list_of_records_is_refused(engine: Engine, given: Any, says:
         engine.add_records(given)
 
 
-@pytest.mark.parametrize("option", ["names", "only", "shards"])
+@pytest.mark.parametrize("option", ["names", "by_name", "only", "shards"])
 def test_options_about_files_on_disk_are_refused(engine: Engine, option: str) -> None:
     options: dict[str, Any] = {option: None}
     for add in (

@@ -78,7 +78,7 @@ def test_records_of_one_title_come_out_in_order_and_once(tmp_path: Path) -> None
     files = []
     for name, texts in (("a", ["one", "two", "one"]), ("b", ["three", "two", "four"])):
         path = tmp_path / f"{name}.jsonl"
-        lines = [json.dumps({"title": "T", "text": text, "year": len(text)}) for text in texts]
+        lines = [json.dumps({"title": "T", "text": text, "n": len(text), "year": 7}) for text in texts]
         path.write_text("\n".join([*lines, json.dumps({"title": name, "text": "é ✓"})]), "utf-8")
         files.append(Item("records", str(path)))
     with closing(RecordPages(DEFAULT_LIMITS)) as pages:
@@ -88,7 +88,8 @@ def test_records_of_one_title_come_out_in_order_and_once(tmp_path: Path) -> None
         graphs = [outcome for _, outcome in pages.graphs(Gazetteer([])) if isinstance(outcome, PageGraph)]
     assert [graph.uri for graph in graphs] == ["T", "a", "b"]
     assert [chunk.text for chunk in graphs[0].chunks] == ["one", "two", "three", "four"]
-    assert graphs[0].metadata == {"year": 3} and graphs[0].source == f"records:{files[0].location}"
+    assert (graphs[0].metadata, graphs[0].differing) == ({"year": 7}, ("n",))
+    assert graphs[0].source == f"records:{files[0].location}"
     assert graphs[1].text == "é ✓"
 
 

@@ -76,7 +76,8 @@ class PageGraph:
     redirects is never complete, so aliases accumulate until the page is removed. ``format``, ``path``, ``modified`` and
     ``metadata`` are those of :class:`~trivium.types.Page`; ``given`` are the keys of it that the user gave, in order.
     ``questions`` are those that its chunks answer, by uri, and not in the hash: they are given to a stored page
-    (:meth:`~trivium.graph.protocols.GraphWriter.put_questions`), or come with one that is copied from another store."""
+    (:meth:`~trivium.graph.protocols.GraphWriter.put_questions`), or come with one that is copied from another store.
+    ``differing`` are keys of metadata in which its records differ, and which it therefore lacks; they are not stored."""
 
     uri: str
     text: str
@@ -93,3 +94,4 @@ class PageGraph:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     given: tuple[str, ...] = ()
     questions: tuple[QuestionNode, ...] = ()
+    differing: tuple[str, ...] = field(default=(), compare=False)

@@ -14,6 +14,7 @@ from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_links import FilePaths, future_path
 from trivium.index.places import Places, PlaceStore, is_gone, is_same, path_alias, plain_path
+from trivium.index.record_pages import RECORDS
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed, normalise_name, normalise_title
 
@@ -59,9 +60,14 @@ class FilePages:
         """Return the page with its name in the store, resolved links and display path."""
         place = self._places.get(graph.source)
         if not graph.path:  # identified by its title
+            if graph.source.startswith(RECORDS):
+                graph = self._named_record(graph)
             self._came.setdefault(graph.uri, graph.source)
             if place is None:
                 return graph
+            stored = self._store.find_pages([graph.uri]).get(graph.uri) if _is_replacement(graph) else None
+            if stored is not None and stored.path:
+                return replace(graph, path=stored.path)
             return replace(graph, path=self._places.shown(graph.source, graph.uri, shared=True))
         graph = replace(graph, path=self._places.full(graph.source, graph.path))
         path = plain_path(graph.path)
@@ -69,7 +75,7 @@ class FilePages:
         first = path not in self._paths
         self._paths.add(path)
         alias = path_alias(path)
-        uploaded = place is not None and place.root is None
+        uploaded = self._places.is_upload(place)
         uri = self._uploaded_name(graph) if uploaded else self._name(graph, alias if first else None)
         self._came.setdefault(uri, graph.source)
         self._texts.setdefault(uri, hash(graph.text))
@@ -103,6 +109,23 @@ class FilePages:
         if known is not None and known.uri in self.retitled:
             self.former[uri] = known.uri
         return uri
+
+    def _named_record(self, graph: PageGraph) -> PageGraph:
+        """Return the page of some records with a name that no document of another kind has: they would replace it. A
+        text that is sent to replace a document does.
+        """
+        if _is_replacement(graph):
+            return graph
+        file = replace(graph, path=PurePosixPath(graph.source.removeprefix(RECORDS)).name)
+        uri = next(uri for uri in _candidates(file) if self._is_of_records(uri))
+        return graph if uri == graph.uri else renamed(graph, uri)
+
+    def _is_of_records(self, uri: str) -> bool:
+        """Whether a name is free for records, or that of records."""
+        if uri in self._came:
+            return self._came[uri].startswith(RECORDS)
+        stored = self._store.find_pages([uri]).get(uri)
+        return stored is None or stored.source.startswith(RECORDS)
 
     def _uploaded_name(self, graph: PageGraph) -> str:
         """Return the uri of an upload. A document that replaces another by its title is sent under that title and
@@ -189,6 +212,11 @@ class FilePages:
 
 
 _MAX_TITLE = 500
+
+
+def _is_replacement(graph: PageGraph) -> bool:
+    """Whether records were sent as the new text of the document that they are named after."""
+    return graph.source.startswith(RECORDS) and path_alias(graph.source.removeprefix(RECORDS)) == graph.uri
 
 
 def _candidates(graph: PageGraph) -> Iterator[str]:

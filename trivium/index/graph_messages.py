@@ -26,7 +26,7 @@ _VALUES = {
     )
 }
 _PAGE_VALUES = attrgetter(
-    "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified"
+    "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified", "differing"
 )
 
 
@@ -63,7 +63,9 @@ class Joined:
         if kind in self._nodes:
             self._nodes[kind].extend(content)
             return None
-        uri, text, source, revision, content_hash, aliases, format, path, modified, metadata = content
+        uri, text, source, revision, content_hash, aliases, format, path, modified, differing, metadata = (
+            content
+        )
         nodes = self._nodes
         pictures = {number: b64decode(picture) for number, picture in nodes[_THUMBNAILS]}
         graph = PageGraph(
@@ -80,6 +82,7 @@ class Joined:
             path=path,
             modified=modified,
             metadata=metadata,
+            differing=tuple(differing),
         )
         for kept in nodes.values():
             kept.clear()

@@ -59,6 +59,7 @@ class BuildOptions(TypedDict, total=False):
     sentences: bool
     progress: StageProgress | None
     names: Mapping[str, str] | None
+    by_name: bool
     limits: InputLimits | None
     isolated: bool
     check: PageCheck | None
@@ -97,6 +98,7 @@ class Indexer:
         sentences: bool = True,
         progress: StageProgress | None = None,
         names: Mapping[str, str] | None = None,
+        by_name: bool = False,
         limits: InputLimits | None = None,
         isolated: bool = False,
         check: PageCheck | None = None,
@@ -123,7 +125,9 @@ class Indexer:
 
         Reading:
 
-        - ``names``: display names of files, by path.
+        - ``names``: display names of files, by path. With ``by_name`` each name identifies a document, which is
+          replaced also when its title has changed. Otherwise files of one name and different titles are different
+          documents. Raises ConfigurationError together with ``isolated``.
         - ``only``: paths of files; other files of the sources are skipped.
         - ``limits``: input limits, by default those of the settings.
         - ``isolated``: parse untrusted files in a separate process with limits of memory and time.
@@ -175,6 +179,10 @@ class Indexer:
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
         if not sources:
             raise InputError("expected at least one source (a file, a folder, an address), got an empty list")
+        if by_name and isolated:
+            raise ConfigurationError(
+                "files that are parsed apart are not identified by name: leave out one of them"
+            )
         if isinstance(images, str):
             check_image_embedder(images)
         if images is not None and not embed:
@@ -216,6 +224,7 @@ class Indexer:
                 workers=workers,
                 progress=progress,
                 names=names,
+                by_name=by_name,
                 limits=chosen,
                 isolated=self.parser if isolated else None,
                 check=check,

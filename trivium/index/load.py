@@ -76,10 +76,11 @@ def load(
     apart: bool = False,
     any_embedder: bool = False,
     parse_all: ParseAll | None = None,
+    by_name: bool = False,
 ) -> IngestReport:
     """Parse sources and write them to the store.
 
-    - ``names``: display names of files, by path.
+    - ``names``: display names of files, by path; with ``by_name`` each identifies a document.
     - ``only``: if given, only files with these paths are read.
     - ``check``: called with every page before it is written; an error it raises ends the load.
     - ``before_replacing``: called with the pages of each write before it.
@@ -107,7 +108,7 @@ def load(
     merge.before_changes = partial(store.set_links_pending, True)
     loading = _Loading(store, merge, limits, chunker, progress, pending)
     if isolated is None:
-        places = Places(store)
+        places = Places(store, by_name=by_name)
         merge.files = FilePages(store, places)
         all_named = named(discover(sources, format, limits, only), names or {}, language)
         found = FoundDocuments(all_named, report, limits, places)

@@ -84,6 +84,7 @@ class Merge:
         """
         if self.files is not None:
             graph = self.files.settle(graph)
+        self.report.differing.update(graph.differing)
         graph = self._with_metadata(graph)
         graph = self._localiser.localise(graph)
         if self._check is not None:

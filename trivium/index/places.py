@@ -74,8 +74,10 @@ class Places:
     it.
     """
 
-    def __init__(self, store: PlaceStore) -> None:
+    def __init__(self, store: PlaceStore, *, by_name: bool = False) -> None:
+        """With ``by_name`` files that have no folder are identified by their names alone, as others by their paths."""
         self._store = store
+        self._by_name = by_name
         self._places: dict[str, Place] = {}
         self._linked: dict[str, str] = {}  # source -> path including the folder's name, of link targets
         self._by_root: dict[str, list[str]] = {}
@@ -111,6 +113,10 @@ class Places:
     def get(self, source: str) -> Place | None:
         """Return the file that pages with this source come from; None if there is none."""
         return self._places.get(source.removeprefix(RECORDS))
+
+    def is_upload(self, place: Place | None) -> bool:
+        """Whether a file is identified by its name and title together, since many files are called ``report.pdf``."""
+        return place is not None and place.root is None and not self._by_name
 
     def linked(self) -> Iterator[str]:
         """Iterate over the paths of all files that links can refer to."""

@@ -19,7 +19,7 @@ from trivium.graph.model import PageGraph
 from trivium.limits import InputLimits
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Item, Problem
-from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
+from trivium.parser.sources.records import Record, common_metadata, read_records, records_to_pages, relinked
 
 RECORDS = "records:"
 IN_MEMORY = 64 << 20
@@ -43,7 +43,8 @@ class RecordGroup:
             (page,) = records_to_pages(self.records, gazetteer)
             if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
                 page = relinked(chunker.rechunk(page), gazetteer)
-            return build(replace(page, source=self.source), limits)
+            graph = build(replace(page, source=self.source), limits)
+            return replace(graph, differing=tuple(common_metadata(self.records)[1]))
         except TriviumError as error:
             return Problem(f"{self.source.removeprefix(RECORDS)}, {self.title!r}", str(error))
 

@@ -10,6 +10,9 @@ from trivium.index.questions import QuestionReport
 from trivium.languages import NAMES
 from trivium.parser.sources.base import LeftOut, Problem
 
+_KEYS_NAMED = 5
+"""Maximum number of keys of metadata named in a hint."""
+
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
@@ -27,6 +30,7 @@ class IngestReport:
     - ``problems``: the first problems, up to the limit; ``unlisted`` counts the others.
     - ``left_out``: files of unsupported formats found in folders, up to the same limit; ``left_out_kinds`` counts all
       of them by suffix, or by name if they have none.
+    - ``differing``: metadata in which records of one title differ, with the number of pages that therefore lack it.
     - ``languages``: number of pages by language code.
     - ``retitled``: pages that were removed because their files have another title now.
     - ``likely_language``: the language of most pages if it seems to differ from the assumed one and none was named.
@@ -43,6 +47,7 @@ class IngestReport:
     unlisted: int = 0
     left_out: list[str] = field(default_factory=list)
     left_out_kinds: Counter[str] = field(default_factory=Counter)
+    differing: Counter[str] = field(default_factory=Counter)
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
     likely_language: str | None = None
@@ -56,12 +61,21 @@ class IngestReport:
     @property
     def hints(self) -> list[str]:
         """Return suggestions for the user."""
-        if self.likely_language is None:
-            return []
-        name = NAMES[self.likely_language]
-        return [
-            f"most documents look {name}: --language {self.likely_language} or auto searches their words better"
-        ]
+        hints = []
+        if self.likely_language is not None:
+            name = NAMES[self.likely_language]
+            hints.append(
+                f"most documents look {name}: --language {self.likely_language} or auto searches their words better"
+            )
+        if self.differing:
+            keys = [f"{key} ({number:,})" for key, number in self.differing.most_common(_KEYS_NAMED)]
+            more = len(self.differing) - len(keys)
+            listed = ", ".join(keys) + (f" and {more} more" if more else "")
+            hints.append(
+                f"records of one title form one document and have no metadata in which they differ: {listed};"
+                " give them different titles to keep it"
+            )
+        return hints
 
     def leave_out(self, found: LeftOut, limit: int) -> None:
         """Add a skipped file. Beyond ``limit`` it is only counted."""

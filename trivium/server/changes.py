@@ -152,6 +152,7 @@ def _report_json(report: IngestReport) -> dict[str, Any]:
         "relinked": report.relinked,
         "skipped": report.skipped[:_MAX_LISTED],
         "duplicates": len(report.duplicates),
+        "hints": report.hints,
         "problems": [
             {"location": problem.location, "reason": problem.reason}
             for problem in report.problems[:_MAX_LISTED]

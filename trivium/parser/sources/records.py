@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -105,12 +105,8 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
     texts: list[str] = []
     offset = 0
     source = ""
-    metadata: dict[str, MetadataValue] = {}
+    records = list(records)
     for record in records:
-        metadata = {
-            **record.metadata,
-            **metadata,
-        }  # of several records with the same title the first has priority
         source = source or record.source
         text = record.text.strip()
         texts.append(text)
@@ -129,8 +125,24 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
         chunks=tuple(chunks),
         source=source,
         format=FORMAT,
-        metadata=clean(metadata),
+        metadata=clean(common_metadata(records)[0]),
     )
+
+
+def common_metadata(records: Sequence[Record]) -> tuple[dict[str, MetadataValue], list[str]]:
+    """Return the metadata of the page of some records, and the keys in which they differ. Those are left out: a
+    condition must not find a passage by a value that is another's.
+
+    >>> common_metadata([Record("A", "1.", "", {"by": "Ada", "n": 1}), Record("A", "2.", "", {"by": "Ada", "n": 2})])
+    ({'by': 'Ada'}, ['n'])
+    """
+    metadata: dict[str, MetadataValue] = {}
+    differing: dict[str, None] = {}
+    for record in records:
+        for key, value in record.metadata.items():
+            if metadata.setdefault(key, value) != value:
+                differing[key] = None
+    return {key: value for key, value in metadata.items() if key not in differing}, list(differing)
 
 
 def _metadata(value: Mapping[str, object]) -> dict[str, MetadataValue]:
