@@ -121,6 +121,19 @@ def test_the_asynchronous_twins_answer_alike(engine: trivium.Engine) -> None:
         (lambda engine: engine.search_many(QUESTION), "expected several questions, got str"),
         (lambda engine: engine.ask(5), "expected a question as text, got int"),
         (lambda engine: engine.ask(QUESTION, warmth=1), "unknown option warmth"),
+        (
+            lambda engine: engine.ask(QUESTION, model=object()),
+            "expected a language model, by name .* got object",
+        ),
+        (lambda engine: engine.ask(QUESTION, history=[{"asked": "x"}]), r"expected trivium.Turn\(.*got dict"),
+        (
+            lambda engine: engine.search(QUESTION, recal="x"),
+            r"search has no option 'recal' \(did you mean recall\?",
+        ),
+        (
+            lambda engine: engine.build(["x"], languag="en"),
+            r"build has no option 'languag' \(did you mean language",
+        ),
         (lambda engine: engine.build("pages"), "expected a list of sources"),
         (lambda engine: engine.remove("Mars"), "expected a list of titles"),
         (lambda _: trivium.Engine("my-store"), r"Engine\.open\('my-store'\)"),

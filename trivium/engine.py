@@ -221,6 +221,9 @@ class Engine:
         report's ``problems`` and do not stop the build. After an interruption, calling it again completes the work.
         Raises NothingReadError when no document could be read and the store is empty.
         """
+        from trivium.index.indexer import BuildOptions
+
+        _check_names("build", options, (), BuildOptions)
         return self.indexer.build(sources, **options)
 
     def add_files(self, files: Mapping[str, str | bytes], **options: Unpack[BuildOptions]) -> IngestReport:
@@ -278,6 +281,8 @@ class Engine:
         gives its own scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError,
         StoreError.
         """
+        if options:
+            _check_names("search", options, ("k", "retrievers", "fusion"), SearchOptions)
         return self.searcher.search(question, k, retrievers, fusion, **options)
 
     def is_about(self, question: str, hits: Sequence[Hit]) -> bool:
@@ -314,6 +319,7 @@ class Engine:
         InputError for what another process cannot be given: parts of this engine and options that are objects instead
         of names, pictures, live sources, and an engine that was given a store instead of opening it.
         """
+        _check_names("search_many", options, ("k", "retrievers", "fusion", "processes"), SearchOptions)
         if processes is None:
             return self.searcher.search_many(questions, k, retrievers, fusion, **options)
         from trivium.search_processes import ClosedError
@@ -473,6 +479,18 @@ class Engine:
         from trivium.evaluation.evaluator import Evaluator
 
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
+
+
+def _check_names(method: str, given: Mapping[str, Any], own: Sequence[str], options: type) -> None:
+    """Raise InputError for an option that a method does not have. ``options`` is the TypedDict of those it passes on."""
+    known = (*own, *options.__annotations__)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        from difflib import get_close_matches
+
+        near = get_close_matches(unknown[0], known, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise InputError(f"{method} has no option {unknown[0]!r}{meant}: there are {', '.join(known)}")
 
 
 def _reject(options: Mapping[str, Any], *names: str) -> None:

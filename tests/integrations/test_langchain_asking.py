@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
@@ -19,7 +20,7 @@ from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_serv
 from tests.server.world import QUESTION, build_store
 from tests.waiting import until
 from trivium.engine import Engine
-from trivium.errors import ConfigurationError, InputError
+from trivium.errors import ChatModelError, ConfigurationError, InputError
 from trivium.integrations.langchain import TriviumAnswerer, TriviumRetriever
 from trivium.serialization import answer_json
 from trivium.server.schemas import AskRequest, SearchRequest
@@ -114,6 +115,25 @@ def test_one_question_may_be_asked_otherwise(engine: Engine) -> None:
     assert len(answerer.bind(k=1).invoke(QUESTION)["passages"]) == 1
     assert answerer.invoke({"question": QUESTION, "intent": "small_talk"})["passages"] == []
     assert answerer.invoke({"question": QUESTION, "where": "format = 'pdf'"})["passages"] == []
+
+
+def test_a_chat_model_of_langchain_writes_the_answer(engine: Engine) -> None:
+    """It gets the passages and the question, and its citations are checked like those of any model."""
+    model = FakeListChatModel(responses=["Asaph Hall found them [1]. Nobody else did [9]."])
+    answer = TriviumAnswerer.from_engine(engine, k=2, model=model).invoke(QUESTION)
+    assert answer["model"] == "FakeListChatModel" and answer["answer"].startswith(
+        "Asaph Hall found them [1]."
+    )
+    assert answer["citations"][0]["number"] == 1 and "[9]" not in answer["answer"]
+    assert answer["usage"]["prompt_tokens"] > 0
+    broken = FakeListChatModel(responses=["Never said."], error_on_chunk_number=0)
+    with pytest.raises(ChatModelError, match="FakeListChatModel"):
+        TriviumAnswerer.from_engine(engine, model=broken).invoke(QUESTION)
+
+
+def test_none_is_the_name_of_no_model(engine: Engine) -> None:
+    answer = TriviumAnswerer.from_engine(engine, model="none").invoke(QUESTION)
+    assert answer == answer_json(engine.ask(QUESTION)) == answer_json(engine.ask(QUESTION, model="none"))
 
 
 def test_what_makes_no_sense_is_said_in_words(answerer: TriviumAnswerer) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from trivium.errors import ConfigurationError
+from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.settings import Settings, load_settings
 
@@ -20,6 +20,8 @@ GROUP = "trivium.chat_models"
 NO_MODEL = "none"
 NAMES = "openai:NAME, azure:DEPLOYMENT, anthropic:NAME, gemini:NAME, local, local:PATH of a GGUF file"
 """The forms of model names, for messages."""
+_MEMBERS = ("name", "context_tokens", "count_tokens", "complete", "stream")
+"""Members of a chat model."""
 _FINE_TUNED = "ft"
 """Prefix of the names that OpenAI gives to fine-tuned models: ``ft:gpt-4o-mini:...``."""
 
@@ -36,6 +38,21 @@ def find_chat_model(name: str | None = None, settings: Settings | None = None) -
     settings = load_settings() if settings is None else settings
     name = settings.chat_model if name is None else name
     return None if name is None or name == NO_MODEL else open_chat_model(name, settings)
+
+
+def chat_model_of(given: object) -> ChatModel | None:
+    """Return the language model that a caller gave as an object or by name; None for None and ``none``. Raises
+    InputError for anything else, and the errors of :func:`open_chat_model`.
+    """
+    if given is None or isinstance(given, str):
+        return None if given is None else find_chat_model(given)
+    missing = [member for member in _MEMBERS if not hasattr(given, member)]
+    if missing:
+        raise InputError(
+            f"expected a language model, by name ('openai:gpt-4o-mini', 'local', 'none') or as a trivium.ChatModel, got"
+            f" {type(given).__name__} without {', '.join(missing)}"
+        )
+    return cast("ChatModel", given)
 
 
 def open_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel:

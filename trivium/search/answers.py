@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Unpack, get_args
@@ -14,6 +14,7 @@ from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
+from trivium.llm.registry import chat_model_of
 from trivium.rerank.base import Reranker
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import Cut
@@ -37,8 +38,9 @@ class AskOptions(WritingOptions, total=False):
     """Options of :func:`answer_stream` and :meth:`trivium.engine.Engine.ask`.
 
     - ``k``: number of passages to read (default 6).
-    - ``history``: earlier turns, oldest first.
-    - ``model``: language model; without one the answer is composed of sentences from the passages.
+    - ``history``: earlier turns, or mappings of ``question`` and ``answer``, oldest first.
+    - ``model``: language model, as an object or by name (:func:`trivium.llm.registry.open_chat_model`); without one,
+      or with ``none``, the answer is composed of sentences from the passages.
     - ``prompt``, ``temperature``, ``max_tokens``: how the model is prompted
       (:class:`~trivium.answering.writing.WritingOptions`).
     - ``intent``: overrides the detected intent of the question (:data:`trivium.types.Intent`).
@@ -48,8 +50,8 @@ class AskOptions(WritingOptions, total=False):
     """
 
     k: int
-    history: Sequence[Turn]
-    model: ChatModel | None
+    history: Sequence[Turn | Mapping[str, str]]
+    model: ChatModel | str | None
     retrievers: Sequence[str] | None
     fusion: str | None
     settings: SettingValues | None
@@ -76,8 +78,9 @@ def answer_stream(
             f"unknown option {', '.join(sorted(unknown))}: there are {', '.join(AskOptions.__annotations__)}"
         )
     check_question(question)
-    _check_history(options.get("history", ()))
-    writing = _writing(options)
+    history = _turns(options.get("history", ()))
+    model = None if options.get("model") is None else chat_model_of(options["model"])
+    writing = _writing(options, model)
     k = options.get("k", PASSAGES)
     check_k(k)
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
@@ -117,8 +120,8 @@ def answer_stream(
     events = answer(
         question,
         context,
-        options.get("history", ()),
-        options.get("model"),
+        history,
+        model,
         writing,
         intent=intent,
         rewrite=options.get("rewrite", True),
@@ -160,9 +163,9 @@ def _with_outcomes(
                 yield event
 
 
-def _writing(options: AskOptions) -> Writing:
+def _writing(options: AskOptions, model: ChatModel | None) -> Writing:
     """Return how the model is prompted; the defaults when there is no model."""
-    if options.get("model") is None:
+    if model is None:
         return Writing()
     given = WritingOptions(
         prompt=options.get("prompt"),
@@ -172,15 +175,26 @@ def _writing(options: AskOptions) -> Writing:
     return Writing.of(given, load_settings())
 
 
-def _check_history(history: object) -> None:
-    """Raise InputError unless the history is a sequence of turns of bounded length."""
+def _turns(history: object) -> list[Turn]:
+    """Return the turns of a history. Raises InputError unless it is a sequence of turns of bounded length."""
     if not isinstance(history, Sequence) or isinstance(history, str):
         raise InputError(f"expected the history as a list of turns, got {type(history).__name__}")
-    for turn in history:
-        if not isinstance(turn, Turn):
-            raise InputError(f"expected turns in the history, got {type(turn).__name__}")
+    turns = []
+    for said in history:
+        match said:
+            case Turn():
+                turn = said
+            case {"question": str(asked), "answer": str(answered)}:
+                turn = Turn(asked, answered)
+            case _:
+                raise InputError(
+                    "expected trivium.Turn(question, answer), or mappings of question and answer, in the history, got"
+                    f" {type(said).__name__}"
+                )
         if max(len(turn.question), len(turn.answer)) > MAX_TURN_CHARACTERS:
             raise InputError(
                 f"a question or answer of the history may have {MAX_TURN_CHARACTERS:,} characters, got"
                 f" {max(len(turn.question), len(turn.answer)):,}"
             )
+        turns.append(turn)
+    return turns

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field
 
 from trivium.common import stopping
 from trivium.errors import InputError
+from trivium.integrations.langchain.chat import LangChainChatModel
 from trivium.integrations.langchain.opening import OnStore
-from trivium.llm.registry import open_chat_model
 from trivium.serialization import answer_json
 from trivium.types import Intent, Turn
 
@@ -53,8 +54,8 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
     rewrite: bool = True
     """Whether to rewrite a follow-up question as a standalone question before the search."""
     model: Any = None
-    """The language model that writes the answers, or its name (:func:`trivium.llm.registry.open_chat_model`). None
-    quotes sentences of the passages.
+    """The language model that writes the answers: its name (:func:`trivium.llm.registry.open_chat_model`), a chat model
+    of LangChain, or a :class:`~trivium.llm.base.ChatModel`. None quotes sentences of the passages.
     """
     prompt: Any = None
     """Prompt style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two fields."""
@@ -90,7 +91,8 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
         if "question" not in asked:
             raise InputError("expected a question, got a mapping without one")
         options: dict[str, Any] = {name: asked.get(name, getattr(self, name)) for name in _OPTIONS}
-        options["model"] = open_chat_model(self.model) if isinstance(self.model, str) else self.model
+        own = isinstance(self.model, BaseChatModel)
+        options["model"] = LangChainChatModel(self.model) if own else self.model
         options["history"] = turns(asked.get("history") or ())
         return answer_json(self._opened.engine().ask(asked["question"], **options))
 
