@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
+from trivium.graph.schema import unescape
 from trivium.text import content_terms, terms, without_closing_marks, without_parenthesis, words
 
 _WHICH = frozenset(words("who whom whose which what when where"))
@@ -149,7 +150,7 @@ def _may_be_a_name(text: str) -> bool:
 
 
 def _title(passage: NumberedPassage) -> set[str]:
-    return set(terms(without_parenthesis(passage.hit.page)))
+    return set(terms(without_parenthesis(unescape(passage.hit.page))))
 
 
 def _is_about(passage: NumberedPassage, name: str) -> bool:

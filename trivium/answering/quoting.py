@@ -14,6 +14,7 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
+from trivium.graph.schema import unescape
 from trivium.text import (
     STOPS,
     content_terms,
@@ -119,7 +120,7 @@ def _answered(chosen: Sequence[Sentence]) -> Quotation:
     lines: list[tuple[str, int]] = []
     subject = ""
     for sentence in chosen:
-        own = _clean(sentence.text)
+        own = _clean(with_list(sentence.passage.hit.text, sentence.text))
         here = _subject(sentence.passage)
         named = here == subject or _names(own, here)
         subject = here
@@ -177,6 +178,24 @@ def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:
     return f"{before}{text[start:end]}{' …' if end < spans[-1][1] else ''}"
 
 
+def with_list(text: str, sentence: str, longest: int = MAX_EXCERPT) -> str:
+    """Return a sentence of a text. If it ends with a colon, what it announces follows, up to the next blank line, as far
+    as that fits into ``longest`` characters.
+
+    >>> with_list("The team has two:\\n\\nAda\\nGrace\\n\\nIt grows.", "The team has two:")
+    'The team has two:\\n\\nAda\\nGrace'
+    """
+    start = text.find(sentence) if sentence.endswith(":") else -1
+    if start < 0:
+        return sentence
+    after = start + len(sentence)
+    announced = text[after:].lstrip()
+    block = len(text) - len(announced) + len(announced.split("\n\n", 1)[0].rstrip())
+    ends = [min(end, block) for first, end in sentences(text) if after <= first < block]
+    end = max((end for end in ends if end - start <= longest), default=after)
+    return f"{text[start:end]}{' …' if ends and end < ends[-1] else ''}"
+
+
 def _neighbours(place: int, count: int) -> Iterator[int]:
     """Iterate over the positions around one, nearest first, following before preceding."""
     for distance in range(1, count):
@@ -193,7 +212,7 @@ def _clean(text: str) -> str:
 
 
 def _subject(passage: NumberedPassage) -> str:
-    return _clean(without_parenthesis(passage.hit.page))
+    return _clean(without_parenthesis(unescape(passage.hit.page)))
 
 
 def _names(text: str, subject: str) -> bool:

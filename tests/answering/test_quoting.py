@@ -1,0 +1,41 @@
+"""What is quoted, and under which name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.answering.world import ground, hit
+from tests.retrievers.world import page, store_of
+from trivium.answering.answer import answer
+from trivium.answering.events import Done
+from trivium.answering.quoting import with_list
+
+LIST = "The crew has two:\n\nAda, who steers\nGrace, who cooks\n\nIt sails at dawn."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "longest", "expected"),
+    [
+        ("The crew has two:", 480, "The crew has two:\n\nAda, who steers\nGrace, who cooks"),
+        ("The crew has two:", 40, "The crew has two:\n\nAda, who steers …"),
+        ("The crew has two:", 20, "The crew has two: …"),
+        ("Grace, who cooks", 480, "Grace, who cooks"),
+        ("Of another passage:", 480, "Of another passage:"),
+    ],
+)
+def test_a_list_comes_with_the_sentence_that_announces_it(sentence: str, longest: int, expected: str) -> None:
+    assert with_list(LIST, sentence, longest) == expected
+
+
+def test_a_colon_at_the_end_of_a_passage_announces_nothing() -> None:
+    assert with_list("The crew has two:", "The crew has two:") == "The crew has two:"
+
+
+def test_a_document_is_named_as_people_write_it() -> None:
+    """Its uri escapes the sign that begins a section."""
+    store = store_of([page("C# guide", lead=[("LINQ is a query language for collections.", [])])], {})
+    (chunk,) = store.chunk_uris()
+    assert "%23" in chunk
+    *_, last = answer("What is LINQ?", ground(store, [hit(store, chunk, 1)]), (), None)
+    assert isinstance(last, Done)
+    assert "C# guide: LINQ is a query language for collections." in last.answer.text
