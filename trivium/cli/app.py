@@ -12,7 +12,15 @@ import typer
 import trivium
 from trivium.cli.lists import spread
 from trivium.cli.loading import CommandsByName
-from trivium.cli.terminal import NothingCommittedError, err, out, print_anything, show_unasked, shown
+from trivium.cli.terminal import (
+    NothingCommittedError,
+    announce_compiling,
+    err,
+    out,
+    print_anything,
+    show_unasked,
+    shown,
+)
 from trivium.common.progress import unasked
 from trivium.errors import TriviumError
 
@@ -50,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. The process ends with one of the exit codes documented in :mod:`trivium.cli`."""
     print_anything()
     unasked.set(show_unasked)
+    announce_compiling()
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:

@@ -8,13 +8,35 @@ question needs them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+
+
+class _Announcer(event.Listener):
+    """Logs once that something is compiled, which it is not if the cache has it."""
+
+    def __init__(self) -> None:
+        self._done = False
+
+    def on_start(self, _event: Any) -> None:
+        if not self._done:
+            self._done = True
+            _log.info("compiling for this processor, once: about ten seconds")
+
+    def on_end(self, _event: Any) -> None:
+        """Do nothing."""
+
+
+event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
