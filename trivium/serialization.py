@@ -184,8 +184,10 @@ def report_json(report: IngestReport) -> dict[str, Any]:
             "unchanged": report.unchanged,
             "relinked": report.relinked,
             "skipped": len(report.skipped),
+            "removed": len(report.removed),
         },
         "skipped": list(report.skipped),
+        "removed": list(report.removed),
         "duplicates": [
             {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
         ],

@@ -219,3 +219,23 @@ def test_only_folders_and_files_are_watched(trivium: Run, folder: Path, tmp_path
     ):
         refused = trivium("build", source, "--store", tmp_path / "store", "--watch", *more)
         assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()
+
+
+def test_a_build_prunes_what_was_deleted(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    (folder / "heron.txt").write_text("The heron waits.", "utf-8")
+    assert trivium("build", folder, "--store", store, "--no-embed").code == 0
+    (folder / "heron.txt").unlink()
+    done = trivium("build", folder, "--store", store, "--no-embed", "--prune", "--json")
+    assert done.code == 0 and json.loads(done.out)["removed"] == ["heron"]
+
+
+def test_pruning_needs_a_folder(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    file = next(path for path in folder.rglob("*") if path.is_file())
+    for source, more, says in (
+        (file, [], "a folder"),
+        (folder, ["--watch"], "--watch removes"),
+        (folder, ["--into", "2"], "nothing to"),
+    ):
+        refused = trivium("build", source, "--store", tmp_path / "store", "--prune", *more)
+        assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()

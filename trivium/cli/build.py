@@ -43,6 +43,7 @@ from trivium.cli.options import (
     NoEmbed,
     NoHeadings,
     NoSentences,
+    Prune,
     RayOption,
     ShardSize,
     ShardsOption,
@@ -62,6 +63,7 @@ from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
+from trivium.index.pruning import folders_of
 from trivium.index.report import IngestReport
 from trivium.index.sharding import DOCUMENTS
 from trivium.index.sharding.build import ShardPlan
@@ -92,6 +94,20 @@ def _check_images(name: str | None, *, no_embed: bool = False) -> None:
             )
         with wrong_argument("--images"):
             check_image_embedder(name)
+
+
+def _check_prune(sources: Sequence[str], *, watch: bool, into: int | None) -> None:
+    """Raise typer.BadParameter where nothing can be pruned, before anything is created."""
+    if watch:
+        raise typer.BadParameter(
+            "--watch removes them by itself: leave out one of them", param_hint="--prune"
+        )
+    if into is not None:
+        raise typer.BadParameter(
+            "new stores have nothing to remove: leave out one of them", param_hint="--prune"
+        )
+    if not folders_of(sources):
+        raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
 
 
 def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | None] | None:
@@ -218,6 +234,7 @@ def build(
     json: Json = False,
     verbose: Verbose = False,
     watch: Watch = False,
+    prune: Prune = False,
     shards: ShardsOption = None,
     ray: RayOption = None,
     shard_size: ShardSize = None,
@@ -238,6 +255,8 @@ def build(
 
         trivium build nq-dev-*.jsonl.gz --store my-store --questions
 
+        trivium build documents/ --store my-store --prune
+
         trivium build wikipedia.zim --store my-store --ray auto
 
         trivium build wikipedia.zim --store my-store --into 4
@@ -251,6 +270,8 @@ def build(
             param_hint="--no-headings",
         )
     check_sources(sources, format)
+    if prune:
+        _check_prune(sources, watch=watch, into=into)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
     if chunker is not None:
@@ -313,6 +334,7 @@ def build(
         shards=plan,
         questions=questions,
         annotators=rule,
+        prune=prune,
     )
     try:
         with (

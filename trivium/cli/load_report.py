@@ -41,6 +41,8 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     """Print what a load did and what it left out; with ``verbose`` also the counts of the graph."""
     info = engine.info()
     parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
+    if report.removed:
+        parts.append(f"{len(report.removed):,} removed")
     if report.skipped:
         parts.append(f"{len(report.skipped):,} older than the stored revision")
     if report.duplicates:

@@ -150,6 +150,14 @@ Watch = Annotated[
         "--watch", help="Keep running: load and remove documents as the folders change, until Ctrl-C."
     ),
 ]
+Prune = Annotated[
+    bool,
+    typer.Option(
+        "--prune",
+        help="Also remove the documents whose files were deleted from these folders, and records that are no longer in"
+        " their files.",
+    ),
+]
 ShardsOption = Annotated[
     str | None,
     typer.Option(

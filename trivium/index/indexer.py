@@ -34,6 +34,7 @@ from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
 from trivium.index.plain import fill_plain
+from trivium.index.pruning import Pruning, both, folders_of
 from trivium.index.questions import put_questions
 from trivium.index.report import IngestReport
 from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
@@ -67,6 +68,7 @@ class BuildOptions(TypedDict, total=False):
     late: bool
     headings: bool
     only: Collection[str] | None
+    prune: bool
     apart: bool
     language: str | None
     any_embedder: bool
@@ -106,6 +108,7 @@ class Indexer:
         late: bool = False,
         headings: bool = True,
         only: Collection[str] | None = None,
+        prune: bool = False,
         apart: bool = False,
         language: str | None = None,
         any_embedder: bool = False,
@@ -129,6 +132,8 @@ class Indexer:
           replaced also when its title has changed. Otherwise files of one name and different titles are different
           documents. Raises ConfigurationError together with ``isolated``.
         - ``only``: paths of files; other files of the sources are skipped.
+        - ``prune``: also remove the documents whose files were deleted from the folders among the sources, and records
+          that are no longer in their files. Raises InputError together with ``only``, and without a folder.
         - ``limits``: input limits, by default those of the settings.
         - ``isolated``: parse untrusted files in a separate process with limits of memory and time.
         - ``apart``: parse packed and large documents in processes with a memory limit even if there are few
@@ -192,6 +197,7 @@ class Indexer:
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
         check_annotators(annotators)
+        pruning = self._pruning(sources, only) if prune else None
         cutter = self._chunker(chunker, model)
         if shards is not None:
             self._check_shards(shards, cutter, isolated, late, headings)
@@ -227,7 +233,7 @@ class Indexer:
                 by_name=by_name,
                 limits=chosen,
                 isolated=self.parser if isolated else None,
-                check=check,
+                check=check if pruning is None else both(pruning.saw, check),
                 chunker=cutter,
                 before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
                 only=only,
@@ -240,6 +246,8 @@ class Indexer:
             came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
             if came_to_nothing and not self.store.count_pages():
                 raise nothing_read(report)
+            if pruning is not None:
+                report.removed = self.store.delete(pruning.stale(self.store))
             if questions:
                 report.questions = put_questions(
                     [str(s) for s in sources],
@@ -266,6 +274,16 @@ class Indexer:
             self.embed_pictures(images, _stage(progress, "pictures"))
         self.store.refresh(_stage(progress, "index"))
         return report
+
+    def _pruning(self, sources: Sequence[str | Path], only: Collection[str] | None) -> Pruning:
+        folders = folders_of([str(source) for source in sources])
+        if only is not None:
+            raise InputError("what only=... leaves out would be removed by prune=True: leave out one of them")
+        if not folders:
+            raise InputError(
+                "documents are pruned from folders: expected a folder among the sources, got none"
+            )
+        return Pruning(folders)
 
     def _check_shards(
         self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool, headings: bool

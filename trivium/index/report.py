@@ -33,6 +33,7 @@ class IngestReport:
     - ``differing``: metadata in which records of one title differ, with the number of pages that therefore lack it.
     - ``languages``: number of pages by language code.
     - ``retitled``: pages that were removed because their files have another title now.
+    - ``removed``: pages that were pruned.
     - ``likely_language``: the language of most pages if it seems to differ from the assumed one and none was named.
     - ``questions``: the result of tracing questions, None if it was not requested.
     """
@@ -50,6 +51,7 @@ class IngestReport:
     differing: Counter[str] = field(default_factory=Counter)
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
     likely_language: str | None = None
     questions: QuestionReport | None = None
 

@@ -1,0 +1,100 @@
+"""A build with ``prune`` removes what was deleted from its folders, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trivium.engine import Engine
+from trivium.errors import InputError
+from trivium.index.pruning import file_of
+from trivium.testing.toys import HashEmbedder
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        yield engine
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("one", "two", "deep/three"):
+        (folder / f"{name}.md").write_text(f"# {name[-5:].title()}\n\nAbout {name}.", "utf-8")
+    records = [{"title": title, "text": f"Of {title}."} for title in ("Mars", "Venus")]
+    (folder / "planets.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return folder
+
+
+def test_deleted_files_and_records_go_and_moved_ones_stay(folder: Path, engine: Engine) -> None:
+    engine.build([folder], workers=1)
+    before = engine.pages()
+    (folder / "two.md").unlink()
+    (folder / "one.md").rename(folder / "deep" / "uno.md")
+    (folder / "planets.jsonl").write_text('{"title": "Mars", "text": "Of Mars."}', "utf-8")
+    assert engine.build([folder], workers=1).removed == []
+    assert engine.pages() == before, "without prune nothing is removed"
+    report = engine.build([folder], workers=1, prune=True)
+    assert sorted(report.removed) == ["Two", "Venus"]
+    assert engine.pages() == sorted(set(before) - {"Two", "Venus"})
+    assert engine.build([folder], workers=1, prune=True).removed == []
+
+
+def test_what_is_not_of_the_folder_stays(
+    folder: Path, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other folders, files by themselves, documents of programs, also if they are called like files of the folder."""
+    other = tmp_path / "docs-2"
+    other.mkdir()
+    (other / "four.md").write_text("# Four\n\nAbout four.", "utf-8")
+    monkeypatch.chdir(folder)
+    engine.add_files({"five.md": "# Five\n\nAbout five."}, workers=1)
+    engine.add_records([{"title": "Six", "text": "Of six."}], workers=1)
+    engine.build([other, "."], workers=1)
+    (other / "four.md").unlink()
+    (folder / "two.md").unlink()
+    assert engine.build(["."], workers=1, prune=True).removed == ["Two"]
+    assert {"Four", "Five", "Six"} <= set(engine.pages())
+
+
+def test_a_file_that_cannot_be_read_keeps_its_document(folder: Path, engine: Engine) -> None:
+    engine.build([folder], workers=1)
+    (folder / "two.md").write_bytes(b"")
+    (folder / "planets.jsonl").write_text("{broken", "utf-8")
+    report = engine.build([folder], workers=1, prune=True)
+    assert report.problems and report.removed == []
+
+
+def test_an_emptied_or_missing_folder_removes_nothing(folder: Path, engine: Engine) -> None:
+    """It may be one that is not mounted."""
+    engine.build([folder], workers=1)
+    before = engine.pages()
+    for path in list(folder.rglob("*.*")):
+        path.unlink()
+    with pytest.raises(InputError, match="no files"):
+        engine.build([folder], workers=1, prune=True)
+    assert engine.pages() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [({"only": ["x"]}, "only=.*prune=True"), ({}, "expected a folder among the sources")],
+)
+def test_what_would_remove_too_much_is_refused(
+    folder: Path, engine: Engine, options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        engine.build([folder if options else folder / "one.md"], prune=True, **options)
+
+
+def test_the_file_of_a_document_in_an_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "a, b.zim"
+    archive.touch()
+    assert file_of(f"{archive}, A/Mars, the planet") == str(archive)
+    assert file_of(f"{tmp_path}/gone.zim, A/Mars") == f"{tmp_path}/gone.zim, A/Mars"
