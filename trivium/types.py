@@ -284,14 +284,14 @@ class Hit:
     kind: str
     start: int
     end: int
-    contributions: Mapping[str, float] = field(default_factory=dict)
-    provenance: Mapping[str, str] = field(default_factory=dict)
+    contributions: Mapping[str, float] = field(default_factory=dict, hash=False)
+    provenance: Mapping[str, str] = field(default_factory=dict, hash=False)
     baseline: float = 0.0
     probability: float | None = None
     document: str = ""
     pages: tuple[int, ...] = ()
     format: str = ""
-    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
     live: LiveOrigin | None = None
     rerank_score: float | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,7 @@ import orjson
 
 from trivium.errors import InputError
 
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 _MAX_NAME = 255
 """Maximum number of bytes of the last part of a name, as for files."""
 
@@ -59,13 +61,14 @@ def record_line(record: Mapping[str, object], name: str) -> bytes:
     if not isinstance(record, Mapping):
         raise InputError(f"{name}: expected a mapping with title and text, got {type(record).__name__}")
     try:
-        return orjson.dumps(
-            dict(record),
-            default=str,
-            option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY,
-        )
-    except TypeError as error:  # such as values that contain themselves
-        raise InputError(f"{name}: {error}") from error
+        return orjson.dumps(dict(record), default=str, option=_OPTIONS)
+    except TypeError:  # large numbers, lone surrogates, values that contain themselves
+        try:
+            return (
+                json.dumps({str(key): value for key, value in record.items()}, default=str).encode() + b"\n"
+            )
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}: {error}") from error
 
 
 def _last_part(name: str) -> str:
