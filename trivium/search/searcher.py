@@ -378,6 +378,11 @@ class Searcher:
 
     def _check_embedded(self, store: SearchStore, only: str | None) -> None:
         if store.embedder is None and only != _LEXICAL:
+            if not next(iter(store.adjacency().chunks), None):
+                raise NotEmbeddedError(
+                    f"there are no documents in {store.location} yet: run"
+                    f"  {for_store('trivium build FILES --store STORE', store.location)}"
+                )
             raise NotEmbeddedError(
                 f"nothing in {store.location} is embedded yet: run"
                 f"  {for_store('trivium embed --store STORE', store.location)}  or search by words alone"
