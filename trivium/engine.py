@@ -230,11 +230,11 @@ class Engine:
         """Load files that exist only in memory: contents (text or bytes) by name. The name says what the file is called
         and, where the content does not tell, its format: ``{"guide/setup.md": "# Set up ..."}``. A document that is
         added again under its name replaces the earlier one, also under another title. Otherwise like :meth:`build`;
-        ``names``, ``by_name``, ``only``, ``prune`` and ``shards`` are not available.
+        ``names``, ``by_name``, ``only``, ``isolated``, ``prune`` and ``shards`` are not available.
         """
         from trivium.index.given import as_files
 
-        _reject(options, "names", "by_name", "only", "prune", "shards")
+        _reject(options, "names", "by_name", "only", "isolated", "prune", "shards")
         with as_files(files) as names:
             options["names"], options["by_name"] = names, True
             return self.build(list(names), **options)
@@ -255,6 +255,8 @@ class Engine:
         from trivium.index.given import as_records
 
         _reject(options, "format", "names", "by_name", "only", "prune", "shards")
+        if not isinstance(source, str) or not source.strip():
+            raise InputError(f"expected the name of a source, such as 'records.jsonl', got {source!r}")
         with as_records(records) as file:
             options["format"], options["names"] = "records", {file: source}
             return self.build([file], **options)

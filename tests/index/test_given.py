@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -81,6 +82,40 @@ def test_a_record_does_not_replace_a_document_of_another_kind(engine: Engine) ->
     assert engine.store.page_text("Parking") == "It costs 10 euros."
 
 
+def test_names_that_records_get_are_theirs_alone(engine: Engine) -> None:
+    """Whatever else is called so, and in whatever order they come."""
+    engine.add_files({"parking.md": "# Parking\n\nIt costs 10 euros."}, workers=1)
+    both = [{"title": "Parking (chat)", "text": "Elsewhere."}, {"title": "Parking", "text": "The sun."}]
+    for records in (both, both[::-1]):
+        engine.add_records(records, source="chat.jsonl", workers=1)
+        engine.add_records([{"title": "Parking", "text": "Rain."}], source="b/chat.jsonl", workers=1)
+        texts = sorted(engine.store.page_text(uri) for uri in engine.pages())
+        assert texts == ["Elsewhere.", "It costs 10 euros.", "Rain.", "The sun."]
+        engine.remove([uri for uri in engine.pages() if uri != "Parking"])
+
+
+def test_a_record_keeps_its_name_when_the_other_document_has_gone(engine: Engine) -> None:
+    engine.add_files({"parking.md": "# Parking\n\nIt costs 10 euros."}, workers=1)
+    records = [{"title": "Parking", "text": "The sun."}]
+    engine.add_records(records, source="chat.jsonl", workers=1)
+    engine.remove(["Parking"])
+    assert engine.add_records(records, source="chat.jsonl", workers=1).unchanged == 1
+    assert engine.pages() == ["Parking (chat)"]
+
+
+def test_files_of_a_folder_do_not_replace_documents_in_memory(tmp_path: Path, engine: Engine) -> None:
+    """Nor the other way round, also when the folder is gone."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "README.md").write_text("# Disk\n\nOn disk.", "utf-8")
+    engine.add_files({"docs/README.md": "# Memory\n\nIn memory."}, workers=1)
+    engine.build([folder], workers=1)
+    assert engine.pages() == ["Disk", "Memory"]
+    shutil.rmtree(folder)
+    engine.add_files({"docs/README.md": "# Memory 2\n\nIn memory."}, workers=1)
+    assert {"Disk", "Memory 2"} <= set(engine.pages())
+
+
 def test_a_record_beside_a_file_of_its_title_in_one_folder(tmp_path: Path, engine: Engine) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -97,9 +132,15 @@ def test_records_of_one_title_have_only_the_metadata_that_they_share(engine: Eng
         {"title": "Salaries", "text": "Globex pays 900 coins.", "tenant": "globex", "year": 2024},
         {"title": "Holidays", "text": "Acme has 30 days.", "tenant": "acme"},
     ]
+    records += [
+        {"title": "Offices", "text": "Acme is in Rome.", "tenant": "acme"},
+        {"title": "Offices", "text": "Globex is in Oslo."},
+        {"title": "Rules", "text": "Be kind.", "tenant": "acme"},
+        {"title": "Rules", "text": "Be kind.", "tenant": "globex"},
+    ]
     report = engine.add_records(records, workers=1)
-    assert report.differing == {"tenant": 1}
-    assert [hint for hint in report.hints if "tenant (1)" in hint]
+    assert report.differing == {"tenant": 3}
+    assert [hint for hint in report.hints if "tenant (3)" in hint]
     assert {hit.page for hit in engine.search("coins", where="tenant = acme")} == {"Holidays"}
     assert {hit.page for hit in engine.search("coins", where="year = 2024")} == {"Salaries"}
 
@@ -117,7 +158,7 @@ def test_records_have_links_metadata_and_a_source(engine: Engine) -> None:
     def records() -> Iterator[dict[str, Any]]:
         yield {"title": "Mars", "text": "Mars has two moons.", "when": date(2024, 5, 1), "moons": np.int64(2)}
         yield {"title": "Phobos", "text": "Phobos is a moon of Mars.", "moons": 0}
-        yield {"title": "Mars", "text": "It is red."}
+        yield {"title": "Mars", "text": "It is red.", "when": "2024-05-01", "moons": 2}
 
     assert engine.add_records(records(), source="planets.jsonl", workers=1).added == 2
     assert {hit.page for hit in engine.search("a moon", where="moons = 2")} == {"Mars"}
@@ -166,7 +207,7 @@ def test_if_nothing_can_be_read_an_empty_store_says_so(engine: Engine) -> None:
         engine.add_records([{"title": "Mars"}], workers=1)
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/../../b.md", "/", "a\0b", "x" * 300, 3])
+@pytest.mark.parametrize("name", ["", "..", "a/../../b.md", "/", "a\0b", "a\ud800.md", "x" * 300, 3])
 def test_a_name_that_no_file_can_have_is_refused(engine: Engine, name: Any) -> None:
     with pytest.raises(InputError, match="expected the name of a file"):
         engine.add_files({name: "text"})
@@ -178,6 +219,7 @@ def test_a_name_that_no_file_can_have_is_refused(engine: Engine, name: Any) -> N
         (["text"], "expected contents by name, .* got list"),
         ({"a.md": 3}, "a.md: expected text or bytes, got int"),
         ({}, "expected at least one source"),
+        ({"Z\u00fc.md": "a", "Zu\u0308.md": "b"}, "expected names that differ"),
     ],
 )
 def test_what_is_not_contents_by_name_is_refused(engine: Engine, given: Any, says: str) -> None:
@@ -199,7 +241,7 @@ def test_what_is_no_list_of_records_is_refused(engine: Engine, given: Any, says:
         engine.add_records(given)
 
 
-@pytest.mark.parametrize("option", ["names", "by_name", "only", "shards"])
+@pytest.mark.parametrize("option", ["names", "by_name", "only", "prune", "shards"])
 def test_options_about_files_on_disk_are_refused(engine: Engine, option: str) -> None:
     options: dict[str, Any] = {option: None}
     for add in (

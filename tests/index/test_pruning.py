@@ -71,6 +71,52 @@ def test_a_file_that_cannot_be_read_keeps_its_document(folder: Path, engine: Eng
     assert report.problems and report.removed == []
 
 
+def test_a_file_that_is_read_in_part_keeps_its_documents(folder: Path, engine: Engine) -> None:
+    """It may still be being written."""
+    engine.build([folder], workers=1)
+    whole = (folder / "planets.jsonl").read_text("utf-8")
+    (folder / "planets.jsonl").write_text(whole[:-3], "utf-8")
+    report = engine.build([folder], workers=1, prune=True)
+    assert report.problems and report.removed == []
+
+
+def test_where_nothing_can_be_read_nothing_is_removed(folder: Path, engine: Engine) -> None:
+    engine.build([folder], workers=1)
+    before = engine.pages()
+    for path in list(folder.rglob("*.*")):
+        path.unlink()
+    (folder / "x.bin").write_bytes(b"\0\1\2")
+    report = engine.build([folder], workers=1, prune=True)
+    assert (report.read, report.removed, engine.pages()) == (0, [], before)
+
+
+def test_uploads_are_not_looked_for_on_disk(
+    folder: Path, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are called like files, may be displayed under another name, and their text may be replaced."""
+    monkeypatch.chdir(folder)
+    for title in ("Q1", "Q2"):
+        upload = tmp_path / "0"
+        upload.write_text(f"# {title}\n\nOf {title}.", "utf-8")
+        engine.build([upload], workers=1, names={str(upload): "report.md"}, format="markdown")
+    engine.build(["."], workers=1)
+    text = [{"title": "Q1", "text": "Other text."}]
+    engine.add_records(text, source="Q1", workers=1)
+    assert engine.store.page_text("Q1") == "Other text."
+    (folder / "two.md").unlink()
+    assert engine.build(["."], workers=1, prune=True).removed == ["Two"]
+    assert {"Q1", "Q2"} <= set(engine.pages())
+
+
+def test_a_folder_may_be_a_symbolic_link(folder: Path, tmp_path: Path, engine: Engine) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder, target_is_directory=True)
+    (folder / "inner").symlink_to(folder / "deep", target_is_directory=True)
+    engine.build([link], workers=1)
+    (folder / "two.md").unlink()
+    assert engine.build([link], workers=1, prune=True).removed == ["Two"]
+
+
 def test_an_emptied_or_missing_folder_removes_nothing(folder: Path, engine: Engine) -> None:
     """It may be one that is not mounted."""
     engine.build([folder], workers=1)

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,6 +17,7 @@ from tests.language_texts import TEXTS
 from tests.pictures import drawn
 from tests.server.world import HTML, QUESTION, build_store, finished, serving
 from trivium.engine import Engine
+from trivium.graph.schema import page_uri
 from trivium.index.languages import allow_any_embedder
 from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
@@ -216,6 +218,25 @@ def test_html_is_read_as_html_whatever_file_a_document_is_called_like(client: Te
     assert job(client, client.put("/documents/moons.md", content=page, headers=html))["state"] == "done"
     document = client.get("/documents/moons.md").json()
     assert document["text"] == "Phobos\n\nThe larger moon." and document["title"] == "moons.md"
+
+
+@pytest.mark.parametrize("title", ["A/B testing", "Q: what?", "C# guide", "notes.md"])
+def test_a_text_replaces_the_document_of_any_title(client: TestClient, title: str) -> None:
+    """Also one that no file can have, of a document of another kind; it keeps its name in hits."""
+    page = f"<html><title>{title}</title><h1>{title}</h1><p>Old words.</p></html>"
+    files = [("files", ("page.html", page, "text/html"))]
+    assert job(client, client.post("/documents", files=files))["report"]["added"] == 1
+    before = {page["uri"]: page["document"] for page in _listed(client)}
+    place = f"/documents/{quote(page_uri(title), safe='')}"
+    done = job(client, client.put(place, json={"text": "New words of it."}))
+    assert (done["state"], done["report"]["replaced"]) == ("done", 1), done
+    assert {page["uri"]: page["document"] for page in _listed(client)} == before
+    assert "New words of it." in client.get(place).text
+
+
+def _listed(client: TestClient) -> list[dict[str, Any]]:
+    documents: list[dict[str, Any]] = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    return documents
 
 
 def test_a_document_is_removed_by_any_of_its_names_and_once(client: TestClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -18,6 +19,8 @@ from trivium.index.record_pages import RECORDS
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed, normalise_name, normalise_title
 
+_NAMES_TRIED = 8
+"""Names besides its title under which a record may be stored: its file's name, with some of its folders."""
 _INDEX_STEMS = frozenset(("index", "_index", "readme"))
 
 
@@ -97,7 +100,7 @@ class FilePages:
 
     def _name(self, graph: PageGraph, alias: str | None) -> str:
         known = None if alias is None else self._stored(alias)
-        if known is not None and not (is_same(known.source, graph.source) or is_gone(known.source)):
+        if known is not None and not self._is_the_file_of(known, graph):
             known = None
         if known is not None and known.uri not in self._came:
             if known.uri == graph.uri or unescape(known.uri).startswith(f"{unescape(graph.uri)} ("):
@@ -110,22 +113,51 @@ class FilePages:
             self.former[uri] = known.uri
         return uri
 
+    def _is_the_file_of(self, known: PageRecord, graph: PageGraph) -> bool:
+        """Whether a stored document comes from the file of a page, which may have been moved with its folder. A name
+        given by a program is no file that is gone.
+        """
+        if known.source == graph.source:
+            return True
+        place = self._places.get(graph.source)
+        if (place is not None and place.root is None) or known.source == known.path:
+            return False
+        return is_same(known.source, graph.source) or is_gone(known.source)
+
     def _named_record(self, graph: PageGraph) -> PageGraph:
         """Return the page of some records with a name that no document of another kind has: they would replace it. A
         text that is sent to replace a document does.
         """
         if _is_replacement(graph):
             return graph
-        file = replace(graph, path=PurePosixPath(graph.source.removeprefix(RECORDS)).name)
-        uri = next(uri for uri in _candidates(file) if self._is_of_records(uri))
-        return graph if uri == graph.uri else renamed(graph, uri)
+        place = self._places.get(graph.source)
+        source = graph.source.removeprefix(RECORDS)
+        file = replace(graph, path=PurePosixPath(source).name if place is None else place.inner)
+        first, *others = islice(_candidates(file), _NAMES_TRIED)
+        if self._is_of_records(first) and not any(self._is_stored_from(uri, graph.source) for uri in others):
+            return graph
+        return renamed(
+            graph, next(uri for uri in _candidates(file) if uri != first and self._is_own(uri, graph))
+        )
 
     def _is_of_records(self, uri: str) -> bool:
-        """Whether a name is free for records, or that of records."""
+        """Whether a title is free for records, or that of records, which new ones replace. Those of one load come
+        together.
+        """
         if uri in self._came:
-            return self._came[uri].startswith(RECORDS)
+            return False
         stored = self._store.find_pages([uri]).get(uri)
         return stored is None or stored.source.startswith(RECORDS)
+
+    def _is_own(self, uri: str, graph: PageGraph) -> bool:
+        """Whether a name besides the title is free, or that of the same records."""
+        return uri not in self._came and (
+            self._is_stored_from(uri, graph.source) or not self._store.find_pages([uri])
+        )
+
+    def _is_stored_from(self, uri: str, source: str) -> bool:
+        stored = self._store.find_pages([uri]).get(uri)
+        return stored is not None and stored.source == source and uri not in self._came
 
     def _uploaded_name(self, graph: PageGraph) -> str:
         """Return the uri of an upload. A document that replaces another by its title is sent under that title and

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from trivium.errors import InputError
+from trivium.text import composed, has_lone_surrogate
 
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 _MAX_NAME = 255
@@ -28,12 +29,18 @@ def as_files(files: Mapping[str, str | bytes]) -> Iterator[dict[str, str]]:
         )
     with TemporaryDirectory(prefix="trivium-") as folder:
         names: dict[str, str] = {}
+        seen: set[str] = set()
         for number, (name, content) in enumerate(files.items()):
             file = Path(folder, str(number), _last_part(name))
             if not isinstance(content, str | bytes):
                 raise InputError(f"{name}: expected text or bytes, got {type(content).__name__}")
             file.parent.mkdir()
             file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+            if composed(name) in seen:
+                raise InputError(
+                    f"expected names that differ, got {name!r} twice, its letters composed in two ways"
+                )
+            seen.add(composed(name))
             names[str(file)] = name
         yield names
 
@@ -83,7 +90,8 @@ def _last_part(name: str) -> str:
         not last.strip("/. ")
         or ".." in parts
         or "\0" in name
-        or len(last.encode("utf-8", "replace")) > _MAX_NAME
+        or has_lone_surrogate(name)
+        or len(last.encode()) > _MAX_NAME
     ):
         raise InputError(f"expected the name of a file, such as 'guide/setup.md', got {name!r:.100}")
     return last

@@ -247,7 +247,7 @@ class Indexer:
             if came_to_nothing and not self.store.count_pages():
                 raise nothing_read(report)
             if pruning is not None:
-                report.removed = self.store.delete(pruning.stale(self.store))
+                report.removed = self.store.delete(pruning.stale(self.store, report))
             if questions:
                 report.questions = put_questions(
                     [str(s) for s in sources],

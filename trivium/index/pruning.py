@@ -10,17 +10,19 @@ from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord
 from trivium.index.listing import PageLister, each_page
 from trivium.index.merge import PageCheck
-from trivium.index.places import absolute, is_gone
+from trivium.index.places import absolute
 from trivium.index.record_pages import RECORDS
+from trivium.index.report import IngestReport
 
 
 class Pruning:
     """The documents to remove at the end of a build of ``folders``: those of files below them that no longer exist,
-    and those that a file which was read no longer contains (records). Documents of unreadable files are kept.
+    and those that a file which was read without a problem no longer contains (records).
     """
 
     def __init__(self, folders: Iterable[str]) -> None:
-        self._below = tuple(os.path.join(absolute(folder), "") for folder in folders)  # noqa: PTH118
+        real = (form for folder in folders for form in (absolute(folder), os.path.realpath(folder)))
+        self._below = tuple(os.path.join(folder, "") for folder in real)  # noqa: PTH118
         self._loaded: set[str] = set()
         self._read: set[str] = set()  # sources
 
@@ -29,18 +31,45 @@ class Pruning:
         self._loaded.add(page.uri)
         self._read.add(page.source)
 
-    def stale(self, store: PageLister) -> list[str]:
-        """Return the uris of the pages to remove, sorted."""
-        return [page.uri for page in each_page(store) if self._is_stale(page)]
+    def stale(self, store: PageLister, report: IngestReport) -> list[str]:
+        """Return the uris of the pages to remove, sorted; none if nothing was read, because the documents may be
+        somewhere else for the moment.
+        """
+        if not report.read:
+            return []
+        return [page.uri for page in each_page(store) if self._is_stale(page, report)]
 
-    def _is_stale(self, page: PageRecord) -> bool:
+    def _is_stale(self, page: PageRecord, report: IngestReport) -> bool:
         source = page.source.removeprefix(RECORDS)
-        # Uploads and documents of programs are called like files that are not there.
-        if page.uri in self._loaded or source == page.path or "://" in source:
+        # Uploads and documents of programs have names without a folder, or are called what they are displayed as: they
+        # look like files that are not there.
+        uploaded = source == page.path or not os.path.dirname(source)  # noqa: PTH120
+        if page.uri in self._loaded or uploaded or "://" in source:
             return False
-        if not absolute(source).startswith(self._below):
+        file = file_of(source)
+        # As it is called and where it really is: a folder may be a symbolic link.
+        if not any(form.startswith(self._below) for form in (os.path.abspath(file), absolute(file))):  # noqa: PTH100
             return False
-        return page.source in self._read or is_gone(file_of(source))
+        if is_deleted(file):
+            return True
+        sound = not report.unlisted and not any(is_of(problem.location, file) for problem in report.problems)
+        return sound and page.source in self._read
+
+
+def is_deleted(file: str) -> bool:
+    """Whether a file is certainly not there: it may also be in a folder that cannot be read now."""
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def is_of(location: str, file: str) -> bool:
+    """Whether the location of a problem is that of a file or in it."""
+    return location == file or location.startswith((f"{file},", f"{file} "))
 
 
 def both(first: Callable[[PageGraph], None], second: Callable[[PageGraph], None] | None) -> PageCheck:

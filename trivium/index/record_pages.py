@@ -31,11 +31,14 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """The distinct records of one title, in their order. ``source`` is that of the first."""
+    """The distinct records of one title, in their order. ``source`` is that of the first. ``differing`` are the keys of
+    metadata in which all of them differ, also those with the same text; the records lack them.
+    """
 
     title: str
     source: str
     records: tuple[Record, ...]
+    differing: tuple[str, ...] = ()
 
     def graph(self, gazetteer: Gazetteer, chunker: Chunker, limits: InputLimits) -> PageGraph | Problem:
         """Return the page of the records, with links to the names that the gazetteer finds."""
@@ -44,7 +47,7 @@ class RecordGroup:
             if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
                 page = relinked(chunker.rechunk(page), gazetteer)
             graph = build(replace(page, source=self.source), limits)
-            return replace(graph, differing=tuple(common_metadata(self.records)[1]))
+            return replace(graph, differing=self.differing)
         except TriviumError as error:
             return Problem(f"{self.source.removeprefix(RECORDS)}, {self.title!r}", str(error))
 
@@ -108,18 +111,20 @@ class RecordPages:
         self._last[record.title] = self._end
         self._end += len(line) + 1
 
-    def _records(self, title: str) -> tuple[str, tuple[Record, ...]]:
-        """Return the source of the first record of a title, and its distinct records in their order."""
+    def _group(self, title: str) -> RecordGroup:
+        """Return the records of a title."""
         place, source = self._last[title], ""
         found: list[Record] = []
         while place != _NONE:
             self._kept.seek(place)
             place, source, text, file, metadata = json.loads(self._kept.readline())
             found.append(Record(title, text, file, metadata))
+        found.reverse()
+        metadata, differing = common_metadata(found)
         first: dict[str, Record] = {}
-        for record in reversed(found):
-            first.setdefault(record.text, record)
-        return source, tuple(first.values())
+        for record in found:
+            first.setdefault(record.text, replace(record, metadata=metadata))
+        return RecordGroup(title, source, tuple(first.values()), tuple(differing))
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Iterate over the titles, as names of themselves."""
@@ -128,7 +133,7 @@ class RecordPages:
     def groups(self) -> Iterator[RecordGroup]:
         """Iterate over the records by title."""
         for title in self._last:
-            yield RecordGroup(title, *self._records(title))
+            yield self._group(title)
 
     def graphs(
         self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS

@@ -14,6 +14,7 @@ from trivium.errors import InputError, MissingExtraError, NothingReadError, Stor
 from trivium.graph.model import PageGraph
 from trivium.index.indexer import BuildOptions, Indexer
 from trivium.index.page_names import pages_of_sources
+from trivium.index.pruning import is_of
 from trivium.index.report import IngestReport
 from trivium.parser.sources.discover import FoundFile, expand
 
@@ -132,7 +133,7 @@ class Follower:
             except NothingReadError as error:
                 report = error.report
                 assert isinstance(report, IngestReport)
-            broken = [path for path in files if any(_is_of(p.location, path) for p in report.problems)]
+            broken = [path for path in files if any(is_of(p.location, path) for p in report.problems)]
             for path in broken:
                 self._again[path] = self._again.get(path, 0) + 1
             for path in [
@@ -155,10 +156,6 @@ class Follower:
                     if isinstance(found, FoundFile) and (state := _state(found.path)) is not None:
                         states[found.path] = state
         return states
-
-
-def _is_of(location: str, path: str) -> bool:
-    return location == path or location.startswith((f"{path},", f"{path} "))
 
 
 def _state(path: str) -> State | None:

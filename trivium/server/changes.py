@@ -96,7 +96,8 @@ def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: Stage
         kind = recognise(Path(path), load_settings().limits, name="")
     except InputError as error:
         raise JobError("unreadable", str(error), {}) from error
-    report = _load(engine, files, progress, check, kind)
+    # Named by its title, not by what could be a file name: so it replaces the document of that title.
+    report = _load(engine, {path: unescape(uri)}, progress, check, kind)
     report_json = _report_json(report)
     if report.problems:
         raise JobError("unreadable", report.problems[0].reason, {})

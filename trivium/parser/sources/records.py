@@ -130,19 +130,21 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
 
 
 def common_metadata(records: Sequence[Record]) -> tuple[dict[str, MetadataValue], list[str]]:
-    """Return the metadata of the page of some records, and the keys in which they differ. Those are left out: a
-    condition must not find a passage by a value that is another's.
+    """Return the metadata of the page of some records, and the keys in which they differ, or which some lack. Those are
+    left out: a condition must not find a passage by a value that is another's.
 
     >>> common_metadata([Record("A", "1.", "", {"by": "Ada", "n": 1}), Record("A", "2.", "", {"by": "Ada", "n": 2})])
     ({'by': 'Ada'}, ['n'])
     """
     metadata: dict[str, MetadataValue] = {}
-    differing: dict[str, None] = {}
-    for record in records:
-        for key, value in record.metadata.items():
-            if metadata.setdefault(key, value) != value:
-                differing[key] = None
-    return {key: value for key, value in metadata.items() if key not in differing}, list(differing)
+    for record in reversed(records):
+        metadata |= record.metadata
+    differing = [
+        key
+        for key, value in metadata.items()
+        if any(key not in record.metadata or record.metadata[key] != value for record in records)
+    ]
+    return {key: value for key, value in metadata.items() if key not in differing}, differing
 
 
 def _metadata(value: Mapping[str, object]) -> dict[str, MetadataValue]:
