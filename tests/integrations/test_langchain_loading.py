@@ -44,7 +44,7 @@ def test_a_store_is_built_of_what_a_loader_loads(tmp_path: Path) -> None:
         Document(
             "Phobos is a moon of Mars.", metadata={"source": "moons/Phobos.pdf", "page": 1, "year": 1877}
         ),
-        Document("Asaph Hall found it.", metadata={"source": "moons/Phobos.pdf", "page": 2}),
+        Document("Asaph Hall found it.", metadata={"source": "moons/Phobos.pdf", "page": 2, "year": 1877}),
         Document(
             "Mars has two moons.", metadata={"title": "Mars", "source": "elsewhere", "text": "not this"}
         ),
@@ -52,8 +52,9 @@ def test_a_store_is_built_of_what_a_loader_loads(tmp_path: Path) -> None:
     file = tmp_path / "records.jsonl"
     assert write_records(loader, file) == 3
     with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
-        engine.build([file], workers=1)
+        report = engine.build([file], workers=1)
         assert engine.pages() == ["Mars", "Phobos"]
+        assert report.differing == {"page": 1}, "the number of a page is not that of its document"
         hits = engine.search("moon of Mars", k=5, where="year = 1877")
         assert {hit.page for hit in hits} == {"Phobos"}
         (graph,) = engine.store.page_graphs(["Phobos"])
