@@ -133,31 +133,25 @@ class FilePages:
         place = self._places.get(graph.source)
         source = graph.source.removeprefix(RECORDS)
         file = replace(graph, path=PurePosixPath(source).name if place is None else place.inner)
-        first, *others = islice(_candidates(file), _NAMES_TRIED)
-        if self._is_of_records(first) and not any(self._is_stored_from(uri, graph.source) for uri in others):
+        title, *others = islice(_candidates(file), _NAMES_TRIED)
+        stored = self._store.find_pages([title, *others])
+        # Those of one load come together, so a title that came already is another's.
+        is_free = title not in self._came and (
+            title not in stored or stored[title].source.startswith(RECORDS)
+        )
+        if is_free and not any(uri in stored and self._is_theirs(uri, stored[uri], graph) for uri in others):
             return graph
         return renamed(
-            graph, next(uri for uri in _candidates(file) if uri != first and self._is_own(uri, graph))
+            graph, next(uri for uri in _candidates(file) if uri != title and self._is_own(uri, graph))
         )
-
-    def _is_of_records(self, uri: str) -> bool:
-        """Whether a title is free for records, or that of records, which new ones replace. Those of one load come
-        together.
-        """
-        if uri in self._came:
-            return False
-        stored = self._store.find_pages([uri]).get(uri)
-        return stored is None or stored.source.startswith(RECORDS)
 
     def _is_own(self, uri: str, graph: PageGraph) -> bool:
         """Whether a name besides the title is free, or that of the same records."""
-        return uri not in self._came and (
-            self._is_stored_from(uri, graph.source) or not self._store.find_pages([uri])
-        )
-
-    def _is_stored_from(self, uri: str, source: str) -> bool:
         stored = self._store.find_pages([uri]).get(uri)
-        return stored is not None and stored.source == source and uri not in self._came
+        return uri not in self._came and (stored is None or self._is_theirs(uri, stored, graph))
+
+    def _is_theirs(self, uri: str, stored: PageRecord, graph: PageGraph) -> bool:
+        return stored.source == graph.source and uri not in self._came
 
     def _uploaded_name(self, graph: PageGraph) -> str:
         """Return the uri of an upload. A document that replaces another by its title is sent under that title and

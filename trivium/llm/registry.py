@@ -44,8 +44,10 @@ def chat_model_of(given: object) -> ChatModel | None:
     """Return the language model that a caller gave as an object or by name; None for None and ``none``. Raises
     InputError for anything else, and the errors of :func:`open_chat_model`.
     """
-    if given is None or isinstance(given, str):
-        return None if given is None else find_chat_model(given)
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return find_chat_model(given)
     missing = [member for member in _MEMBERS if not hasattr(given, member)]
     if missing:
         raise InputError(

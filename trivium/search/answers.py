@@ -79,7 +79,7 @@ def answer_stream(
         )
     check_question(question)
     history = _turns(options.get("history", ()))
-    model = None if options.get("model") is None else chat_model_of(options["model"])
+    model = chat_model_of(options.get("model"))
     writing = _writing(options, model)
     k = options.get("k", PASSAGES)
     check_k(k)

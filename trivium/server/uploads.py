@@ -133,14 +133,14 @@ class Upload:
             to_disk(file)
         self._digest.update(content)
 
-    def add_records(self, records: list[Record], name: str = "records.jsonl") -> None:
-        """Add records as one file of that name."""
+    def add_records(self, records: list[Record]) -> None:
+        """Add records as one file."""
         # The own keys last: metadata called "text" is not the text.
         lines = [
             json.dumps({**(record.meta or {}), "title": record.title, "text": record.text})
             for record in records
         ]
-        self.add_file(name, "\n".join(lines).encode("ascii"))
+        self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
 
     def take_body(self, name: str) -> None:
         """Add the body as a file."""
@@ -338,9 +338,10 @@ def _save_json(upload: Upload, title: str | None) -> None:
     content = upload.body.read_bytes()
     upload.body.unlink()
     if title is None:
-        upload.add_records(_parsed(content, Records).records)
+        records = _parsed(content, Records).records
     else:
-        upload.add_records([Record(title=title, text=_parsed(content, _Text).text)], title)
+        records = [Record(title=title, text=_parsed(content, _Text).text)]
+    upload.add_records(records)
 
 
 def _parsed(content: bytes, model: type[T]) -> T:
