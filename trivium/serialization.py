@@ -193,6 +193,7 @@ def report_json(report: IngestReport) -> dict[str, Any]:
         ],
         "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
         "problems_left_out": report.unlisted,
+        "incomplete": [{"location": p.location, "reason": p.reason} for p in report.incomplete],
         "left_out": list(report.left_out),
         "left_out_kinds": dict(sorted(report.left_out_kinds.items())),
         "languages": dict(report.languages),

@@ -101,6 +101,7 @@ class Page:
       documents that are not files. A store keeps the path below the folder that was loaded.
     - ``modified``: time of the last change (ISO 8601, UTC), None when unknown.
     - ``metadata``: stated by the document or given by the user.
+    - ``missing``: parts of the document that could not be read, each with the reason, for the report of a load.
     """
 
     title: str
@@ -115,6 +116,7 @@ class Page:
     path: str = ""
     modified: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def all_chunks(self) -> Iterator[tuple[Section | None, Chunk]]:
         """Iterate over every chunk in document order with its section (None for the lead)."""

@@ -34,6 +34,8 @@ def test_every_format_is_uploaded_found_and_the_bad_ones_are_named(tmp_path: Pat
         done = job(client, client.post("/documents", files=uploads))
         assert sorted(problem["location"] for problem in done["report"]["problems"]) == sorted(bad)
         assert (done["state"], done["report"]["added"]) == ("done", len(files))
+        (incomplete,) = done["report"]["incomplete"]  # an entry of its package leads out of the book
+        assert incomplete["location"] == "The epub.epub" and "the chapter 'out'" in incomplete["reason"]
         for question, name in (
             ("What does the lighthouse stand on?", "The docx.docx"),
             ("What is said about the price of colza?", "The pptx.pptx"),

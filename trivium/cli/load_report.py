@@ -81,6 +81,9 @@ def print_left_out(report: IngestReport) -> None:
     """Print the files that were left out, and the documents that could not be read."""
     if report.left_out_kinds:
         err.print(f"left out {shown(describe_kinds(report.left_out_kinds))}", soft_wrap=True)
+    if report.incomplete:
+        err.print(f"{count(len(report.incomplete), 'document')} could be read only in part, without:")
+        print_problems(report.incomplete)
     if report.problems:
         unread = len(report.problems) + report.unlisted
         err.print(f"[bold red]{count(unread, 'document')} could not be read:[/]")

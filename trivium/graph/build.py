@@ -58,6 +58,7 @@ def build(page: Page, limits: InputLimits = DEFAULT_LIMITS) -> PageGraph:
         path=page.path,
         modified=page.modified,
         metadata=clean(page.metadata),
+        missing=page.missing,
     )
     _check_lengths(graph)
     return _with_hash(graph)

@@ -77,7 +77,8 @@ class PageGraph:
     ``metadata`` are those of :class:`~trivium.types.Page`; ``given`` are the keys of it that the user gave, in order.
     ``questions`` are those that its chunks answer, by uri, and not in the hash: they are given to a stored page
     (:meth:`~trivium.graph.protocols.GraphWriter.put_questions`), or come with one that is copied from another store.
-    ``differing`` are keys of metadata in which its records differ, and which it therefore lacks; they are not stored."""
+    ``differing`` are keys of metadata in which its records differ, and which it therefore lacks; ``missing`` are the
+    parts of its file that could not be read. Neither is stored."""
 
     uri: str
     text: str
@@ -95,3 +96,4 @@ class PageGraph:
     given: tuple[str, ...] = ()
     questions: tuple[QuestionNode, ...] = ()
     differing: tuple[str, ...] = field(default=(), compare=False)
+    missing: tuple[str, ...] = field(default=(), compare=False)

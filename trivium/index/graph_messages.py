@@ -26,7 +26,17 @@ _VALUES = {
     )
 }
 _PAGE_VALUES = attrgetter(
-    "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified", "differing"
+    "uri",
+    "text",
+    "source",
+    "revision",
+    "content_hash",
+    "aliases",
+    "format",
+    "path",
+    "modified",
+    "differing",
+    "missing",
 )
 
 
@@ -63,9 +73,8 @@ class Joined:
         if kind in self._nodes:
             self._nodes[kind].extend(content)
             return None
-        uri, text, source, revision, content_hash, aliases, format, path, modified, differing, metadata = (
-            content
-        )
+        *own, aliases, format, path, modified, differing, missing, metadata = content
+        uri, text, source, revision, content_hash = own
         nodes = self._nodes
         pictures = {number: b64decode(picture) for number, picture in nodes[_THUMBNAILS]}
         graph = PageGraph(
@@ -83,6 +92,7 @@ class Joined:
             modified=modified,
             metadata=metadata,
             differing=tuple(differing),
+            missing=tuple(missing),
         )
         for kept in nodes.values():
             kept.clear()

@@ -85,6 +85,8 @@ class Merge:
         if self.files is not None:
             graph = self.files.settle(graph)
         self.report.differing.update(graph.differing)
+        if graph.missing:
+            self.report.read_in_part(graph.source, graph.missing)
         graph = self._with_metadata(graph)
         graph = self._localiser.localise(graph)
         if self._check is not None:

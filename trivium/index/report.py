@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trivium.graph.records import WriteReport
@@ -12,6 +13,8 @@ from trivium.parser.sources.base import LeftOut, Problem
 
 _KEYS_NAMED = 5
 """Maximum number of keys of metadata named in a hint."""
+_MAX_INCOMPLETE = 1_000
+"""Maximum number of documents listed that were read in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class IngestReport:
     - ``problems``: the first problems, up to the limit; ``unlisted`` counts the others.
     - ``left_out``: files of unsupported formats found in folders, up to the same limit; ``left_out_kinds`` counts all
       of them by suffix, or by name if they have none.
+    - ``incomplete``: the first documents that were read without some of their parts, with what was left out and why.
     - ``differing``: metadata in which records of one title differ, with the number of pages that therefore lack it.
     - ``languages``: number of pages by language code.
     - ``retitled``: pages that were removed because their files have another title now.
@@ -48,6 +52,7 @@ class IngestReport:
     unlisted: int = 0
     left_out: list[str] = field(default_factory=list)
     left_out_kinds: Counter[str] = field(default_factory=Counter)
+    incomplete: list[Problem] = field(default_factory=list)
     differing: Counter[str] = field(default_factory=Counter)
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
@@ -84,6 +89,11 @@ class IngestReport:
         self.left_out_kinds[found.kind] += 1
         if len(self.left_out) < limit:
             self.left_out.append(found.location)
+
+    def read_in_part(self, location: str, missing: Sequence[str]) -> None:
+        """Add a document that was read without the parts ``missing``."""
+        if len(self.incomplete) < _MAX_INCOMPLETE:
+            self.incomplete.append(Problem(location, "; ".join(missing)).shortened())
 
     def problem(self, found: Problem | None, limit: int) -> None:
         """Add a problem. Beyond ``limit``, or if it is None, it is only counted."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from trivium.errors import ParseError
+from trivium.errors import ParseError, TriviumError, said
 from trivium.parser.runs import Address, PictureText, TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
 _BLOCK = "\n\n"  # separates the blocks of a page's text
+_MAX_MISSING = 20  # parts named that could not be read
+
+
+class DamagedPartError(ParseError):
+    """A part of a document is damaged or missing. The others can be read."""
 
 
 @dataclass(slots=True)
@@ -41,6 +47,7 @@ class Document:
         self._waiting: list[TextRun] = []
         self.page: int | None = None
         """Current page of a paginated document, from 1. Following blocks are assigned to it."""
+        self._missing: dict[str, None] = {}  # an ordered set
 
     @property
     def text(self) -> str:
@@ -62,6 +69,38 @@ class Document:
     @property
     def has_chunks(self) -> bool:
         return bool(self.lead) or any(section.chunks for section in self._sections)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts that could not be read; see :attr:`trivium.types.Page.missing`."""
+        return tuple(self._missing)
+
+    def leave_out(self, part: str, reason: str | Exception) -> None:
+        """Note that a part of the document cannot be read: its name for a reader, such as ``the chart of slide 3``, and
+        why. Of many, only the first are noted.
+        """
+        if len(self._missing) < _MAX_MISSING:
+            why = reason if isinstance(reason, str) else said(reason) or type(reason).__name__
+            self._missing[f"{part}: {why}"] = None
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Read a part of the document, called ``name``: if the block fails on it, :meth:`leave_out` the rest of it.
+        Errors about limits (a ParseError other than DamagedPartError) end the document.
+        """
+        try:
+            yield
+        except DamagedPartError as error:
+            self.leave_out(name, error)
+        except (TriviumError, ImportError, MemoryError):
+            raise
+        except Exception as error:  # libraries assume that documents conform to their standard
+            self.leave_out(name, error)
+
+    def expect_chunks(self, otherwise: str) -> None:
+        """Raise ParseError, with this message and what could not be read, if there is no text."""
+        if not self.has_chunks:
+            raise ParseError("; ".join((otherwise, *self._missing)))
 
     def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
         """Open a section under the nearest section whose heading has a smaller number. ``anchors`` are those of

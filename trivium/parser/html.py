@@ -91,6 +91,7 @@ def _parse(
         relations=tuple(document.relations),
         source=source,
         revision=identity.revision,
+        missing=document.missing,
     )
 
 

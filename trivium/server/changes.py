@@ -159,4 +159,7 @@ def _report_json(report: IngestReport) -> dict[str, Any]:
             for problem in report.problems[:_MAX_LISTED]
         ],
         "problems_left_out": max(0, len(report.problems) - _MAX_LISTED) + report.unlisted,
+        "incomplete": [
+            {"location": part.location, "reason": part.reason} for part in report.incomplete[:_MAX_LISTED]
+        ],
     }

@@ -17,6 +17,7 @@ from xml.parsers import expat
 
 from trivium.errors import ParseError, said
 from trivium.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
+from trivium.parser.document import DamagedPartError
 from trivium.parser.documents.ole import OLE_SIGNATURE, describe_ole
 
 ZIP_SIGNATURE = b"PK\x03\x04"
@@ -67,7 +68,8 @@ class Archive:
     def read(self, name: str, limit: int | None = None) -> bytes:
         """Return an unpacked member of at most ``limit`` bytes (default: the limit of a document).
 
-        Raises ParseError when it is missing, damaged or too large, and for markup that defines entities.
+        Raises DamagedPartError when it is missing or damaged, ParseError when it is too large, and for markup that
+        defines entities.
         """
         limit = self._limits.document_bytes if limit is None else limit
         pieces, size = [], 0
@@ -127,7 +129,7 @@ class Archive:
 
     def _pieces(self, name: str) -> Iterator[bytes]:
         if name not in self._members:
-            raise ParseError(f"the archive has no {name!r}: the document is incomplete")
+            raise DamagedPartError(f"the archive has no {name!r}: the document is incomplete")
         try:
             with self._zip.open(self._members[name]) as file:
                 while piece := file.read(_PIECE):
@@ -145,7 +147,7 @@ class Archive:
             ValueError,
         ) as error:
             # RuntimeError: an encrypted member; NotImplementedError: an unknown compression method.
-            raise ParseError(f"{name!r} in the archive is damaged: {said(error)}") from error
+            raise DamagedPartError(f"{name!r} in the archive is damaged: {said(error)}") from error
 
 
 def resolved(base: str, address: str) -> str | None:

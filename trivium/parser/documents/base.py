@@ -69,6 +69,7 @@ def page_of(
         path=file.path,
         modified=modified or file.modified,
         metadata=_said(metadata or {}) if format in _BY_PROGRAMS else metadata or {},
+        missing=document.missing,
     )
 
 

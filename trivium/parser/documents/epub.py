@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from xml.etree.ElementTree import Element, fromstring
 from xml.etree.ElementTree import ParseError as XmlError
 
-from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError, said
 from trivium.limits import InputLimits
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
-from trivium.parser.document import Document
+from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive, resolved
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline, sensible_title
@@ -47,19 +48,20 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     are dropped because they lead to the same page.
     """
     archive = Archive(file.data, limits)
-    package_name = _package_name(archive)
-    package = _xml(archive, package_name)
+    document = _ChapterDocument(limits.headings)
+    package_name, package = "", Element("package")
+    with document.part("the list of chapters"):
+        package_name = _package_name(archive)
+        package = _xml(archive, package_name)
     metadata = next((e for e in package if _local(e) == "metadata"), Element("metadata"))
     manifest = _manifest(package, package_name)
-    chapters = _spine(package, manifest)
+    chapters = _spine(package, manifest, archive, document)
     _check_rights(archive, chapters)
     title = sensible_title(_texts(metadata, "title")[0] if _texts(metadata, "title") else None)
-    book = _Book(limits, archive, title, _contents(archive, manifest))
+    book = _Book(limits, archive, document, title, _contents(archive, manifest))
     for chapter in chapters:
         book.read(chapter)
-    document = book.document
-    if not document.has_chunks:
-        raise ParseError("the book has no text")
+    document.expect_chunks("the book has no text")
     return page_of(
         document, file, "epub", title=title, modified=_modified(metadata), metadata=_metadata(metadata)
     )
@@ -90,9 +92,14 @@ def _no_link(_address: str) -> None:
 
 class _Book:
     def __init__(
-        self, limits: InputLimits, archive: Archive, title: str | None, labels: dict[str, tuple[str, int]]
+        self,
+        limits: InputLimits,
+        archive: Archive,
+        document: _ChapterDocument,
+        title: str | None,
+        labels: dict[str, tuple[str, int]],
     ) -> None:
-        self.document = _ChapterDocument(limits.headings)
+        self.document = document
         self._limits = limits
         self._archive = archive
         self._title = title
@@ -101,20 +108,17 @@ class _Book:
         self._deadline = Deadline(limits)
 
     def read(self, name: str) -> None:
-        """Read a chapter. An empty or missing one is skipped."""
+        """Read a chapter. One that cannot be read is left out."""
         self._deadline.check()
-        if name not in self._archive:
-            return
-        data = self._archive.read(name)
-        if not data.strip():
-            return
-        try:
-            body = LexborHTMLParser(checked_bytes(data, self._limits)).body
-        except SelectolaxError as error:
-            raise ParseError(f"the HTML parser failed on {name!r}: {error}") from error
+        label = self._labels.get(name)
+        called = f"the chapter {name if label is None else label[0]!r}"
+        body = None
+        with self.document.part(called):
+            data = self._archive.read(name)
+            if data.strip():
+                body = _body(data, self._limits)
         if body is None:
             return
-        label = self._labels.get(name)
         if label is not None:
             self.document.chapter(*label)
         pictures = self._pictures.beside(self._archive.beside(name))
@@ -123,20 +127,29 @@ class _Book:
         reader.read(body)
 
 
+def _body(data: bytes, limits: InputLimits) -> LexborNode | None:
+    try:
+        return LexborHTMLParser(checked_bytes(data, limits)).body
+    except (ParseError, SelectolaxError) as error:
+        raise DamagedPartError(said(error)) from error
+
+
 def _same(first: str, second: str) -> bool:
     """Whether two headings are equal apart from case and white space."""
     return normalise_title(first).casefold() == normalise_title(second).casefold()
 
 
 def _package_name(archive: Archive) -> str:
-    for element in _xml(archive, _CONTAINER).iter():
-        path = element.get("full-path")
-        if _local(element) == "rootfile" and path:
-            name = resolved("", path)
-            if name is None:
-                raise ParseError(f"the book's package leads out of the archive: {path[:100]!r}")
+    """Return the member that the container names as the package of the book, else the first that looks like one."""
+    with suppress(DamagedPartError):
+        for element in _xml(archive, _CONTAINER).iter():
+            name = resolved("", element.get("full-path", ""))
+            if _local(element) == "rootfile" and name and name in archive:
+                return name
+    for name in archive.names:
+        if name.lower().endswith(".opf"):
             return name
-    raise ParseError(f"expected {_CONTAINER} to name the book's package, got none")
+    raise DamagedPartError("the archive has no package of a book (.opf)")
 
 
 def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, str]]:
@@ -151,17 +164,32 @@ def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, 
     return found
 
 
-def _spine(package: Element, manifest: dict[str, tuple[str, str, str]]) -> list[str]:
-    """Return the members to read, in order and without duplicates, except the table of contents."""
+def _spine(
+    package: Element, manifest: dict[str, tuple[str, str, str]], archive: Archive, document: Document
+) -> list[str]:
+    """Return the members to read, in order and without duplicates, except the table of contents. Without an order, it
+    is that of the archive.
+    """
     members = []
     for reference in package.iter():
         if _local(reference) == "itemref":
-            name, kind, properties = manifest.get(reference.get("idref", ""), ("", "", ""))
-            if kind in _HTML_TYPES and "nav" not in properties.split():
+            idref = reference.get("idref", "")
+            if idref not in manifest:
+                document.leave_out(f"the chapter {idref[:_MAX_LABEL]!r}", "the book does not say where it is")
+                continue
+            name, kind, properties = manifest[idref]
+            if (kind in _HTML_TYPES or _is_page(name)) and "nav" not in properties.split():
                 members.append(name)
+    if not members:
+        contents = {name for name, _, properties in manifest.values() if "nav" in properties.split()}
+        members = [name for name in archive.names if _is_page(name) and name not in contents]
     if not members:
         raise ParseError("expected a book (EPUB), got a package without chapters")
     return list(dict.fromkeys(members))
+
+
+def _is_page(name: str) -> bool:
+    return name.lower().endswith((".xhtml", ".html", ".htm"))
 
 
 def _check_rights(archive: Archive, chapters: list[str]) -> None:
@@ -273,4 +301,4 @@ def _xml(archive: Archive, name: str) -> Element:
     try:
         return fromstring(archive.read(name))  # noqa: S314 - see the import
     except (XmlError, ValueError, LookupError, RecursionError) as error:
-        raise ParseError(f"{name!r} in the book is damaged: {said(error)}") from error
+        raise DamagedPartError(f"{name!r} in the book is damaged: {said(error)}") from error

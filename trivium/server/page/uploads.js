@@ -104,6 +104,7 @@ function settle(job, batch, { say, problems, bar }) {
   bar.hidden = true;
   const report = job.report ?? {};
   const failed = report.problems ?? [];
+  const incomplete = report.incomplete ?? [];
   const done = [
     [report.added, "added"],
     [report.replaced, "replaced"],
@@ -113,10 +114,12 @@ function settle(job, batch, { say, problems, bar }) {
     .map(([number, what]) => (batch.length === 1 && number === 1 ? what : `${number} ${what}`));
   const worked = job.state === "done" && (done.length > 0 || failed.length === 0);
   if (failed.length > 0) done.push(batch.length === 1 ? "could not be read" : `${failed.length} could not be read`);
+  if (incomplete.length > 0) done.push(batch.length === 1 ? "without some parts" : `${incomplete.length} without some parts`);
   const words = job.state === "cancelled" ? "cancelled" : failed.length === 0 && job.error !== null ? job.error.message : done.join(", ") || "nothing new";
-  say(worked ? (failed.length > 0 ? "partly" : "done") : "failed", words);
-  problems.replaceChildren(...failed.map(({ location, reason }) => el("li", {}, el("b", {}, location), `: ${reason}`)));
-  problems.hidden = failed.length === 0;
+  const told = [...failed, ...incomplete];
+  say(worked ? (told.length > 0 ? "partly" : "done") : "failed", words);
+  problems.replaceChildren(...told.map(({ location, reason }) => el("li", {}, el("b", {}, location), `: ${reason}`)));
+  problems.hidden = told.length === 0;
   announce(`${batch[0].name}: ${words}`);
   return worked;
 }
