@@ -88,10 +88,17 @@ def test_a_text_shows_its_language(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "12 345 6,7", "Oslo Roma Wien Paris Bern Madrid Lisboa Praha Riga", "x " * 50]
+    "text",
+    [
+        "",
+        "12 345 6,7",
+        "Oslo Roma Wien Paris Bern Madrid Lisboa Praha Riga",
+        "x " * 50,
+        "Soap: Neroli di Amalfi; Price: 4; Stock: no\n" * 9,
+    ],
 )
 def test_what_shows_no_language_has_none(text: str) -> None:
-    """Nothing, numbers, names."""
+    """Nothing, numbers, names, labels that a table repeats."""
     assert detect_language(text) is None
 
 

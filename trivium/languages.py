@@ -57,6 +57,8 @@ _HANGUL = re.compile("[\uac00-\ud7af]")
 _SAMPLED = 1_500
 """Number of words at the beginning of a text that are examined."""
 _FEWEST = 8
+_FEWEST_DIFFERENT = 3
+"""Minimum number of different function words: a table repeats its labels in each row."""
 _LEAST_SHARE = 0.08
 """Minimum share of function words of the language in a text. Running text has .3 and more, tables hardly any."""
 _CJK_SHARE = 0.3
@@ -114,8 +116,9 @@ def detect_language(text: str, among: Iterable[str] | None = None) -> str | None
     best = _best(found, known)
     if best is None:
         return None
-    common = function_words(best)
-    return best if sum(word in common for word in found) >= _LEAST_SHARE * len(found) else None
+    common = [word for word in found if word in function_words(best)]
+    enough = len(set(common)) >= _FEWEST_DIFFERENT and len(common) >= _LEAST_SHARE * len(found)
+    return best if enough else None
 
 
 def _script(sample: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -139,3 +140,10 @@ def test_a_place_fits_whatever_the_room() -> None:
     places = [told_place(hit.section, hit.pages, width) for hit in hits() for width in range(24, 60)]
     assert all(place.endswith(", p. 7") and " › " in place for place in places)
     assert all(width <= room for width, room in zip(cells(places), [*range(24, 60)] * 10, strict=True))
+
+
+def test_reranked_hits_show_the_scores_that_order_them(shown: Shown) -> None:
+    """Not the percentages of the search before; passages that were not reranked follow with theirs."""
+    reranked = [replace(hit, rerank_score=9.5 - hit.rank) for hit in hits()[:2]]
+    lines = shown(lambda: print_reasons("moons", [*reranked, hits()[2]]), None)
+    assert [line.split()[:2] for line in lines[1:]] == [["1", "8.5"], ["2", "7.5"], ["3", "80"]]

@@ -191,6 +191,15 @@ def test_most_documents_in_a_language_that_nobody_named_are_told_of(
     )
 
 
+def test_a_table_of_foreign_names_says_nothing_of_the_language(tmp_path: Path) -> None:
+    rows = ["Neroli di Amalfi per la casa", "Rosa della Riviera e del mare", "Il cedro di Como con la menta"]
+    (tmp_path / "soaps.csv").write_text(
+        "Soap,Price,Left\n" + "".join(f"{row},4,no\n" for row in rows), "utf-8"
+    )
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        assert engine.build([tmp_path / "soaps.csv"], embed=False).likely_language is None
+
+
 @pytest.mark.parametrize(
     ("name", "english"),
     [

@@ -110,13 +110,21 @@ def percent(probability: float) -> str:
 
 def print_legend(hits: Sequence[Hit]) -> None:
     """Explain the percentages of hits at a terminal."""
-    if cuts() and any(hit.probability is not None for hit in hits):
+    if cuts() and any(hit.rerank_score is not None for hit in hits):
+        err.print(
+            "[dim]scores of the reranker; passages with a percentage follow as the search ordered them[/]"
+        )
+    elif cuts() and any(hit.probability is not None for hit in hits):
         err.print(f"[dim]{LEGEND}[/]")
 
 
 def told_score(hit: Hit) -> str:
-    """Format the probability of a hit, or its score when the fusion is not calibrated."""
-    return f"{hit.score:.4g}" if hit.probability is None else percent(hit.probability)
+    """Format what the hit is ordered by: the score of the reranker, else the probability, else the score of a fusion
+    that is not calibrated.
+    """
+    if hit.rerank_score is not None or hit.probability is None:
+        return f"{hit.deciding:.4g}"
+    return percent(hit.probability)
 
 
 def extract(question: str, text: str) -> list[str]:

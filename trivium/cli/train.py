@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 import trivium
@@ -22,6 +20,7 @@ from trivium.fusion.artefact import check_publishable
 from trivium.training.settings import PRESETS, Settings, ThesisSettings
 
 if TYPE_CHECKING:
+    from trivium.evaluation.fitted_table import FittedTable
     from trivium.evaluation.report import Report
     from trivium.training.run import Outcome
 
@@ -206,22 +205,21 @@ def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None
     )
 
 
-def _grid(reports: Mapping[str, Report]) -> Table:
+def _grid(reports: Mapping[str, Report]) -> FittedTable:
     """Build a table of the out-of-fold results, with one row per system and one column per set."""
+    from trivium.evaluation.fitted_table import FittedTable
     from trivium.training.out_of_fold import NETWORK as TRAINED
     from trivium.training.out_of_fold import headline_measures
 
-    # Names come from files: use Text, which is not interpreted as markup.
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    grid.add_column("out of fold", no_wrap=True)
     measures = {name: headline_measures(report) for name, report in reports.items()}
-    for name, asked in measures.items():
-        grid.add_column(Text(f"{name}\n{' '.join(asked)}"), justify="right")
+    heads = [f"{name}\n{' '.join(asked)}" for name, asked in measures.items()]
+    grid = FittedTable(["out of fold", *heads])
     rows = next(iter(reports.values())).rows
     for row in sorted(rows, key=lambda name: name == TRAINED):
         cells = [
-            Text(" ".join(f"{report.rows[row].means[measure]:.3f}" for measure in measures[name]))
+            " ".join(f"{report.rows[row].means[measure]:.3f}" for measure in measures[name])
             for name, report in reports.items()
         ]
-        grid.add_row(Text(row), *cells, style="bold" if row == TRAINED else "")
+        style = "bold" if row == TRAINED else ""
+        grid.add_row(*(Text(cell, style=style) for cell in [row, *cells]))
     return grid

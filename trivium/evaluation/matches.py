@@ -7,21 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.tables import share
 
 SHOWN_RANKS = (1, 3, 5, 10, 20)
 """The ranks that are printed; the chart shows all."""
 LATE_PRECISION = ("precision@10", "precision@20")
 """Printed beside the CMC: the precision of long lists, which the CMC does not show."""
-NARROWEST = 9
-"""Minimum width of the column of names in characters. On a narrow terminal longer names are wrapped, and no number is
-cut.
-"""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -43,13 +38,8 @@ def print_matches(
         return
     console.print()
     # Names come from the command line and from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("CMC", overflow="fold", min_width=NARROWEST)
-    for rank in SHOWN_RANKS:
-        table.add_column(f"@{rank}", justify="right", no_wrap=True)
-    table.add_column(f"ranks 1 to {depth}", no_wrap=True)
-    for measure in LATE_PRECISION:
-        table.add_column(measure.replace("precision", "P"), justify="right", no_wrap=True)
+    late = [measure.replace("precision", "P") for measure in LATE_PRECISION]
+    table = FittedTable(["CMC", *(f"@{rank}" for rank in SHOWN_RANKS), f"ranks 1 to {depth}", *late])
     for name, shares in matches.items():
         table.add_row(
             Text(name),

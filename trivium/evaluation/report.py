@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.matches import NARROWEST, print_matches
+from trivium.evaluation.fitted_table import FittedTable
+from trivium.evaluation.matches import print_matches
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table
 from trivium.parser.sources.base import Problem
@@ -179,16 +178,12 @@ def _row_json(row: SystemScores) -> dict[str, Any]:
     }
 
 
-def _table(report: Report) -> Table:
+def _table(report: Report) -> FittedTable:
     # Names come from the command line and reasons from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("system", overflow="fold", min_width=NARROWEST)
-    for measure in HEADLINE:
-        table.add_column(measure, justify="right", no_wrap=True)
-        if measure == JUDGED_BY:
-            table.add_column("95 %", justify="right", no_wrap=True)
-    for measure in report.shown:
-        table.add_column(measure, justify="right", no_wrap=True)
+    heads = [
+        head for measure in HEADLINE for head in ((measure, "95 %") if measure == JUDGED_BY else (measure,))
+    ]
+    table = FittedTable(["system", *heads, *report.shown])
     best = {
         measure: max((_shown(row.means[measure]) for row in report.rows.values()), default="")
         for measure in HEADLINE

@@ -11,12 +11,13 @@ from trivium.errors import ConfigurationError
 from trivium.graph.localise import LANGUAGE, localised
 from trivium.graph.model import PageGraph
 from trivium.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
-from trivium.types import EmbedderIdentity
+from trivium.types import ChunkKind, EmbedderIdentity
 
 _SAMPLED = 20
 _SAMPLE = 100
 """Pages sampled for detection when no language was named: the first 20, then every 20th."""
 _SAMPLE_CHARACTERS = 4_000
+_TABLES = frozenset((ChunkKind.TABLE, ChunkKind.INFOBOX))
 
 
 class LanguageStore(Protocol):
@@ -126,8 +127,9 @@ class StoredLocaliser(Localiser):
 
 
 def likely_language(graph: PageGraph) -> str | None:
-    """Detect the language of a page from its beginning."""
-    return detect_language(graph.text[:_SAMPLE_CHARACTERS])
+    """Detect the language of a page from the beginning of its running text: cells of tables are names and values."""
+    running = (chunk.text for chunk in graph.chunks if chunk.kind not in _TABLES)
+    return detect_language("\n".join(running)[:_SAMPLE_CHARACTERS])
 
 
 def check_embedder_knows(language: str, embedder: str) -> None:

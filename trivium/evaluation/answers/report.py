@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from trivium.common.arrays import Floats
@@ -22,6 +20,7 @@ from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.agreement import Agreement
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
+from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison, compared_json, in_words, traced_json
 from trivium.evaluation.significance import Interval
@@ -245,12 +244,9 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _table(report: AnswerReport) -> Table:
+def _table(report: AnswerReport) -> FittedTable:
     # Names come from the command line and from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("", no_wrap=True)
-    for name in report.rows:
-        table.add_column(Text(plain(name)), justify="right", no_wrap=True)
+    table = FittedTable(["", *map(plain, report.rows)])
     measures = next(iter(report.rows.values())).means if report.rows else {}
     for measure in measures:
         table.add_row(measure, *(Text(_cell(row, measure, report)) for row in report.rows.values()))

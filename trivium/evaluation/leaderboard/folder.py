@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from trivium.common.files import write_file
 from trivium.errors import InputError
+from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.leaderboard.page import leaderboard_page, sets_note, sets_page
 from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
 from trivium.evaluation.leaderboard.sets import SetRuns, SetsLeaderboard, rank_sets
-from trivium.evaluation.matches import NARROWEST, print_matches
+from trivium.evaluation.matches import print_matches
 from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import LEVEL
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
@@ -77,12 +76,7 @@ def print_sets(found: SetsLeaderboard, console: Console) -> None:
         console.print(Text(name, style="bold"))
         print_leaderboard(board, console)
         console.print()
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("", justify="right")
-    table.add_column("run", overflow="fold", min_width=NARROWEST)
-    table.add_column(f"mean {found.measure}", justify="right", no_wrap=True)
-    for name in found.sets:
-        table.add_column(Text(name), justify="right", overflow="fold")
+    table = FittedTable(["", "run", f"mean {found.measure}", *found.sets], keys=2)
     for rank, place in enumerate(found.places, start=1):
         own = [f"{share(each.means[found.measure])} {each.mark or ' '}" for each in place.by_set.values()]
         table.add_row(*map(Text, (str(rank), place.name, share(place.means[found.measure]), *own)))
@@ -93,11 +87,7 @@ def print_sets(found: SetsLeaderboard, console: Console) -> None:
 def print_leaderboard(found: Leaderboard, console: Console) -> None:
     """Print the runs, best first, their differences to the baseline, and the CMC."""
     # Names come from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("", justify="right")
-    table.add_column("run", overflow="fold", min_width=NARROWEST)
-    for head in (found.measure, "95 %", "difference (95 %)", "p", "p (Holm)"):
-        table.add_column(head, justify="right", no_wrap=True)
+    table = FittedTable(["", "run", found.measure, "95 %", "difference (95 %)", "p", "p (Holm)"], keys=2)
     for rank, place in enumerate(found.places, start=1):
         interval = f"{share(place.interval.low)}-{share(place.interval.high)}"
         cells = [str(rank), place.name, share(place.interval.mean), interval, *_against(place)]

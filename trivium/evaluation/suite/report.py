@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.latency import TOTAL
 from trivium.evaluation.matches import LATE_PRECISION, SHOWN_RANKS, chart
 from trivium.evaluation.report import SHOWN_REASONS
@@ -20,7 +19,6 @@ from trivium.evaluation.suite.results import Paired, SetResult
 from trivium.evaluation.tables import BETTER, WORSE, grid, plain, share
 from trivium.search.stages import STAGES
 
-_WIDEST = 10_000
 _FOLLOWED = "a reranked or cut row from the same without"
 
 Adjusted = Mapping[tuple[str, str, str], float]
@@ -62,18 +60,7 @@ def to_json(results: Sequence[SetResult]) -> dict[str, Any]:
 def print_suite(results: Sequence[SetResult], console: Console) -> None:
     """Print systems by sets, the best of each measure in bold, and the meaning of the marks."""
     corrected = adjusted(results)
-    unbounded = console.options.update(max_width=_WIDEST)
-    waiting = list(results)
-    while waiting:
-        # As many sets side by side as fit into the terminal, and at least one.
-        fitting = [
-            count
-            for count in range(1, len(waiting) + 1)
-            if console.measure(_table(waiting[:count], corrected), options=unbounded).maximum <= console.width
-        ]
-        count = max(fitting, default=1)
-        console.print(_table(waiting[:count], corrected))
-        waiting = waiting[count:]
+    console.print(_table(results, corrected))
     if corrected:
         console.print(
             Text(
@@ -104,14 +91,12 @@ def to_markdown(results: Sequence[SetResult]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(results: Sequence[SetResult], corrected: Adjusted) -> Table:
+def _table(results: Sequence[SetResult], corrected: Adjusted) -> FittedTable:
     # Names come from the command line and from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
-    table.add_column("system", no_wrap=True, min_width=max(len(row) for r in results for row in r.rows))
-    for result in results:
-        measures = " ".join(measure.ljust(6) for measure in result.measures)
-        width = max(len(result.name), 7 * len(result.measures) - 1, len(measures))
-        table.add_column(Text(f"{result.name}\n{measures}"), no_wrap=True, min_width=width)
+    heads = [
+        f"{result.name}\n{' '.join(measure.ljust(6) for measure in result.measures)}" for result in results
+    ]
+    table = FittedTable(["system", *heads])
     for row in dict.fromkeys(row for result in results for row in result.rows):
         table.add_row(Text(row), *(_cell(result, row, corrected) for result in results))
     return table

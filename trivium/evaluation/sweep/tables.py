@@ -6,17 +6,16 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from trivium.common.files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE, sum_of_five
+from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.significance import LEVEL
 from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
@@ -27,9 +26,6 @@ SHOWN = (
     "hallucination", "specific_information",
 )  # fmt: skip
 """The measures of the tables in the terminal and on the page, if present; the sweep's own comes first."""
-NARROWEST = 30
-"""Minimum width of a cell's name in characters; longer names are wrapped rather than cut."""
-_WIDEST = 10_000
 
 
 def shown_measures(report: SweepReport) -> list[str]:
@@ -46,31 +42,15 @@ def best_mean(report: SweepReport) -> str | None:
 def print_sweep(report: SweepReport, console: Console) -> None:
     """Print the scores, the differences to the baseline, the baseline against the best cell, and what is not done."""
     measures = shown_measures(report)
-    console.print(_fitting(report, measures, _scores, console))
+    console.print(_scores(report, measures))
     if any(cell.against for cell in report.cells):
         console.print()
-        console.print(_fitting(report, measures, _differences, console))
+        console.print(_differences(report, measures))
         console.print()
         console.print(_baseline_and_best(report, measures))
     console.print()
     for note in _footnotes(report):
         console.print(Text(note), soft_wrap=True)
-
-
-def _fitting(
-    report: SweepReport,
-    measures: Sequence[str],
-    make: Callable[[SweepReport, Sequence[str]], Table],
-    console: Console,
-) -> Table:
-    """Return the table with as many of the first measures as fit into the console, and at least one."""
-    unbounded = console.options.update(max_width=_WIDEST)
-    folded = max(0, max(len(cell.cell.label) for cell in report.cells) - NARROWEST)
-    for count in range(len(measures), 1, -1):
-        table = make(report, measures[:count])
-        if console.measure(table, options=unbounded).maximum - folded <= console.width:
-            return table
-    return make(report, measures[:1])
 
 
 def write_tables(report: SweepReport, folder: Path) -> None:
@@ -100,11 +80,11 @@ def length(passages: float) -> str:
     return "-" if math.isnan(passages) else f"{passages:.1f}"
 
 
-def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
+def _scores(report: SweepReport, measures: Sequence[str]) -> FittedTable:
     sums = {cell.cell: sum_of_five(cell.means) for cell in report.cells}
     summed = any(total is not None for total in sums.values())
     told = [name for name, there in (("passages", report.cut), ("warnings", report.warnings)) if there]
-    table = _table(("cell", *measures, *(["sum of five"] if summed else []), *told, "tokens", "cost"))
+    table = FittedTable(["cell", *measures, *(["sum of five"] if summed else []), *told, "tokens", "cost"])
     best = best_mean(report)
     for cell in report.cells:
         row = [Text(plain(cell.cell.label))]
@@ -124,9 +104,9 @@ def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
     return table
 
 
-def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
-    table = _table(
-        (f"over {plain(report.baseline)}", f"{report.measure} (95 %)", "p", "p (Holm)", *measures[1:])
+def _differences(report: SweepReport, measures: Sequence[str]) -> FittedTable:
+    table = FittedTable(
+        [f"over {plain(report.baseline)}", f"{report.measure} (95 %)", "p", "p (Holm)", *measures[1:]]
     )
     for cell in report.cells:
         if report.measure not in cell.against or cell.p_holm is None:
@@ -147,12 +127,11 @@ def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
     return table
 
 
-def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
+def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> FittedTable:
     best = report.complete[0]
     baseline = next(cell for cell in report.cells if cell.cell.label == report.baseline)
-    table = _table(("measure", "baseline", "best", "difference (95 %)", "p"))
-    table.title = Text(f"baseline: {plain(report.baseline)}\nbest: {plain(best.cell.label)}")
-    table.title_justify, table.title_style = "left", ""
+    title = f"baseline: {plain(report.baseline)}\nbest: {plain(best.cell.label)}"
+    table = FittedTable(["measure", "baseline", "best", "difference (95 %)", "p"], title=title)
     for name in measures:
         if name in best.means and name in baseline.means:
             compared = best.against.get(name)
@@ -160,17 +139,6 @@ def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
             shown = "" if d is None else f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})"
             p = "" if compared is None else chance(compared.found.p)
             table.add_row(*map(Text, (name, share(baseline.means[name]), share(best.means[name]), shown, p)))
-    return table
-
-
-def _table(heads: Sequence[str]) -> Table:
-    # Names come from files: use Text, never markup.
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for place, head in enumerate(heads):
-        if place:
-            table.add_column(Text(head), justify="right", no_wrap=True)
-        else:
-            table.add_column(Text(head), overflow="fold", min_width=NARROWEST)
     return table
 
 
