@@ -8,7 +8,7 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,anthropic,fastembed,d
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
+.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm gemini ragas sbom lock clean
 
 install: $(VENV)/installed
 
@@ -95,12 +95,6 @@ gemini: install
 ragas: install
 	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps ragas langchain-openai \
 	    instructor scikit-network appdirs diskcache nest-asyncio
-
-# Docling's own documents, for the tests of reading them. The package asks for an older typer, for a command line that is not
-# used here: it is installed without what it asks for.
-docling-core: install
-	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps docling-core jsonref \
-	    latex2mathml doclang
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
 EXTRAS_OF_RELEASE ?= serve

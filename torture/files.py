@@ -14,7 +14,7 @@ from torture.cases import Kind, Outcome, dice
 from torture.documents import tried
 from torture.formats import Documents, source_check
 from torture.mutations import mutated
-from trivium.parser.documents.formats import DOCUMENT_FORMATS
+from trivium.parser.documents.formats import BUILT_IN
 
 
 def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
@@ -26,10 +26,7 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
 def formats() -> Mapping[str, Documents]:
     """Return the formats whose readers are installed, by file name extension."""
     known = {
-        suffix[1:]
-        for format in DOCUMENT_FORMATS.values()
-        for suffix in format.suffixes
-        if find_spec(f"trivium.parser.documents.{format.module}") is not None
+        suffix[1:] for format in BUILT_IN.values() if format.name != "html" for suffix in format.suffixes
     }
     check = source_check("auto")
     found = {}

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
     from trivium.llm.base import ReplyUsage as ReplyUsage
+    from trivium.parser.documents.base import DocumentFile as DocumentFile
+    from trivium.parser.documents.formats import DocumentFormat as DocumentFormat
     from trivium.rerank.base import Deadline as Deadline
     from trivium.rerank.base import RerankCandidate as RerankCandidate
     from trivium.rerank.base import Reranker as Reranker
@@ -133,6 +135,8 @@ _MODULES = {
     "limits": ("InputLimits",),
     "live.base": ("LiveDocument", "LiveSource"),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
+    "parser.documents.base": ("DocumentFile",),
+    "parser.documents.formats": ("DocumentFormat",),
     "rerank.base": ("Deadline", "RerankCandidate", "Reranker"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),

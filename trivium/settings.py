@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -159,14 +159,6 @@ class Settings(BaseSettings):
 
     live_cache_seconds: Annotated[float, Field(ge=0)] = 86_400.0
     """How long answers of live sources are cached (below ``home``), in seconds; 0 disables the cache."""
-
-    pdf_reader: Literal["pdfium", "docling"] = "pdfium"
-    """Reader of PDF files: PDFium, or the program Docling (much slower; recognises tables and formulas with neural
-    networks).
-    """
-
-    docling_command: str = "docling"
-    """The command for ``pdf_reader = "docling"``, optionally with leading arguments."""
 
     recogniser: str = "whisper"
     """Speech recogniser: ``whisper`` with the weights of the extra ``speech`` (English), or ``whisper:FOLDER`` with a

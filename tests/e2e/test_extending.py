@@ -22,11 +22,11 @@ PAGE = "docs/extending.md"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """With the package of the page: its four classes in one module, and its pyproject.toml, as they stand."""
+    """With the package of the page: its parts in one module, and its pyproject.toml, as they stand."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("target")
     code = [block.text for block in blocks(PAGE) if block.language == "python" and "\ndef " in block.text]
     modules = [text.partition('if __name__ == "__main__":')[0] for text in code]
-    assert len(modules) == 4 and all(len(text.split("\n")) <= 40 for text in modules)
+    assert len(modules) == 5 and all(len(text.split("\n")) <= 40 for text in modules)
     (source / "mine.py").write_text("".join(modules), "utf-8")
     (project,) = (block.text for block in blocks(PAGE) if block.language == "toml")
     (source / "pyproject.toml").write_text(project, "utf-8")
@@ -56,10 +56,10 @@ def store(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory)
     return folder / "store"
 
 
-def run(environment: dict[str, str], *arguments: str) -> str:
+def run(environment: dict[str, str], *arguments: str, code: int = 0) -> str:
     command = [sys.executable, "-m", "trivium", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
@@ -122,3 +122,30 @@ def test_an_object_is_handed_in_as_it_is(environment: dict[str, str], store: Pat
         [sys.executable, "-c", code, str(store)], env=environment, capture_output=True, text=True, check=True
     )
     assert "'phrases'" in done.stdout and "'walk'" in done.stdout and "trigrams" in done.stdout
+
+
+DOCLING = """#!/bin/sh
+# Stands for the program, whose weights cannot be had: it checks how it is called and writes such a file.
+[ "$*" = "--to md --image-export-mode placeholder --output $6 $7" ] && head -c 5 "$7" | grep -q %PDF- || exit 1
+grep -q unreadable "$7" && exit 1
+printf '# Report of the lock keepers\\n\\n## Gates\\n\\nThe upper gate was oiled in May.\\n' > "$6/document.md"
+"""
+
+
+def test_a_declared_format_takes_over_files(environment: dict[str, str], tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "docling"
+    program.parent.mkdir()
+    program.write_text(DOCLING)
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    (reports / "locks.pdf").write_bytes(b"%PDF-1.4 with nothing in it that PDFium could read")
+    (reports / "damaged.pdf").write_bytes(b"%PDF-1.4 unreadable")
+    store = str(tmp_path / "store")
+    told = run({**environment, "PATH": path}, "build", str(reports), "--store", store, "--json", code=3)
+    (problem,) = json.loads(told)["problems"]
+    assert problem["location"].endswith("damaged.pdf") and "Docling could not read" in problem["reason"]
+    found = run(environment, "search", "upper gate", "--store", store, "--where", "format = 'pdf'", "--json")
+    (hit,) = json.loads(found)["hits"]
+    assert hit["page"] == "Report of the lock keepers" and "The upper gate was oiled in May." in hit["text"]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.fakes.hostile_files import HostileFile, hostile_files
 from trivium.engine import Engine
-from trivium.parser.documents.formats import DOCUMENT_FORMATS
+from trivium.parser.documents.formats import BUILT_IN
 from trivium.testing import HashEmbedder
 
 MEMORY = 2 << 30
@@ -34,13 +34,7 @@ Built = tuple[Path, dict[str, HostileFile], subprocess.CompletedProcess[str]]
 
 def _readable(file: HostileFile) -> bool:
     suffix = f".{file.name.rpartition('.')[2]}"
-    read = [
-        f for f in DOCUMENT_FORMATS.values() if find_spec(f"trivium.parser.documents.{f.module}") is not None
-    ]
-    known = {suffix for format in read for suffix in format.suffixes} | {
-        ".html",
-        ".json",
-    }
+    known = {suffix for format in BUILT_IN.values() for suffix in format.suffixes} | {".json"}
     return suffix in known and (not file.package or find_spec(file.package) is not None)
 
 

@@ -11,20 +11,19 @@ from dataclasses import replace
 
 from trivium.chunking.base import pieces_of, runs_of, span_of
 from trivium.chunking.cuts import count
+from trivium.parser.documents.formats import document_formats
 from trivium.types import Chunk, Page
 
 MAX_TOKENS = 200
 """Maximum number of tokens of merged blocks, about 150 words."""
 
-JOINED_FORMATS = frozenset({"markdown", "text", "pdf", "docx", "pptx", "epub"})
-"""Formats whose blocks are merged. Rows of sheets and pages of encyclopaedias are kept as they are."""
-
 
 def _is_joined(page: Page) -> bool:
     """Whether to merge blocks of a page. Both encyclopaedia pages and other sites are HTML; the former are identified
-    by their titles and have no path.
+    by their titles, have no path and are kept as they are.
     """
-    return page.format in JOINED_FORMATS or (page.format == "html" and bool(page.path))
+    format = document_formats().get(page.format)
+    return format is not None and format.joined and (bool(page.path) or page.format != "html")
 
 
 def joined(page: Page, limit: int = MAX_TOKENS) -> Page:

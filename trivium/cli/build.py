@@ -69,7 +69,7 @@ from trivium.index.sharding import DOCUMENTS
 from trivium.index.sharding.build import ShardPlan
 from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
-from trivium.parser.sources.base import FORMATS
+from trivium.parser.sources.base import check_format
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
@@ -77,10 +77,10 @@ from trivium.types import MetadataValue
 
 def check_sources(sources: Sequence[str], format: str) -> None:
     """Raise typer.BadParameter for unusable sources before anything is created."""
-    if format not in FORMATS:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
-        )
+    try:
+        check_format(format)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--format") from error
     discover(sources, format)
 
 

@@ -14,9 +14,6 @@ from urllib.parse import unquote
 from trivium.graph.schema import SEPARATOR
 from trivium.types import Section
 
-ANCHORED_FORMATS = frozenset(("markdown", "html"))
-"""Of files: in others nobody knows the anchors of headings."""
-
 MAX_ANCHOR = 200
 """Characters of an anchor as it is compared; what is longer is cut, on both sides."""
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from trivium.errors import InputError
-from trivium.graph.anchors import ANCHORED_FORMATS, section_anchors, section_link
+from trivium.graph.anchors import section_anchors, section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
+from trivium.parser.documents.formats import document_formats
 from trivium.text import count_tokens, normalise_heading, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 
@@ -183,7 +184,8 @@ def _brief(name: str) -> str:
 
 def _sections(page: Page, uri: str, size: _Size) -> tuple[SectionNode, ...]:
     nodes: list[SectionNode] = []
-    known = bool(page.path) and page.format in ANCHORED_FORMATS
+    format = document_formats().get(page.format)
+    known = format is not None and format.anchored and bool(page.path)
     anchors = section_anchors(page.sections) if known else [()] * len(page.sections)
     taken: dict[str, int] = {}
     for position, section in enumerate(page.sections):

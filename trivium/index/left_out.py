@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from trivium.errors import NothingReadError
 from trivium.index.report import IngestReport
 from trivium.parser.sources.base import Problem
-from trivium.parser.sources.recognise import KNOWN_FORMATS
+from trivium.parser.sources.recognise import known_formats
 
 _MAX_KINDS = 8
 MAX_REASONS = 3
@@ -56,5 +56,5 @@ def nothing_read(report: IngestReport) -> NothingReadError:
     if report.left_out_kinds:
         came.append(f"{describe_kinds(report.left_out_kinds)}, of no format that is read")
     return NothingReadError(
-        f"nothing could be read: expected documents ({KNOWN_FORMATS}), got {' and '.join(came)}", report
+        f"nothing could be read: expected documents ({known_formats()}), got {' and '.join(came)}", report
     )

@@ -37,7 +37,7 @@ from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
 from trivium.languages import AUTO, check_language
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.formats import DOCUMENT_FORMATS
+from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Format, Item, LeftOut, Problem
 from trivium.parser.sources.discover import Found, FoundFile, discover, expand
@@ -46,8 +46,6 @@ from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 
 # Number of documents from which a pool is worth its start-up time of about a second.
 _WORTH_A_POOL = 100
-_RISKY = frozenset(DOCUMENT_FORMATS) - {"markdown", "text", "csv"}
-"""Formats that are packed, or parsed by C libraries."""
 _PAGES_A_TIME = 50
 """Number of stored pages in memory at once while they are re-linked."""
 _LARGE = 1 << 20
@@ -175,10 +173,8 @@ class FoundDocuments:
     @property
     def risky(self) -> bool:
         """Whether a listed file may take much memory or time before that can be detected."""
-        return any(
-            item.format in _RISKY or (item.format in DOCUMENT_FORMATS and _size(item) > _LARGE)
-            for item in self._listed
-        )
+        formats = [(document_formats().get(item.format), item) for item in self._listed]
+        return any(format is not None and (format.risky or _size(item) > _LARGE) for format, item in formats)
 
     def __iter__(self) -> Iterator[Item]:
         while self._listed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
@@ -52,6 +54,11 @@ def parse_html(
         if not source:
             raise
         raise ParseError(f"{source}: {error}") from error
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """Read a file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    return replace(parse_html(file.data, source=file.source, limits=limits, file=file), format="html")
 
 
 def _parse(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
+from trivium.parser.documents.formats import document_formats
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 
@@ -68,13 +69,11 @@ def page_of(
         format=format,
         path=file.path,
         modified=modified or file.modified,
-        metadata=_said(metadata or {}) if format in _BY_PROGRAMS else metadata or {},
+        metadata=_said(metadata or {}) if document_formats()[format].by_programs else metadata or {},
         missing=document.missing,
     )
 
 
-_BY_PROGRAMS = frozenset(("pdf", "docx", "pptx", "xlsx"))
-"""Formats whose metadata is filled in by programs. (In other formats, a book by "Anonymous" is by Anonymous.)"""
 _PLACEHOLDERS = frozenset(
     (
         "anonymous",
@@ -103,8 +102,9 @@ def _said(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
 class DocumentReader(Protocol):
     """Reads files of one format."""
 
-    def __call__(self, file: DocumentFile, limits: InputLimits) -> Page:
-        """Convert a file to a page with :attr:`~trivium.types.Page.format`, ``path``, ``source`` and ``modified``.
+    def __call__(self, file: DocumentFile, limits: InputLimits) -> Page | Sequence[Page]:
+        """Convert a file to a page, or an archive of documents to several, with
+        :attr:`~trivium.types.Page.format`, ``path``, ``source`` and ``modified``.
 
         Raises ParseError when the file is broken, encrypted, too large or without text, and MissingExtraError when a
         package is missing. Messages state what was expected and what was found, without naming the file.

@@ -1,44 +1,68 @@
-"""Document formats besides HTML and JSON: how a file is recognised, and which module reads it.
+"""What is known of each document format: how its files are recognised, what reads them, and what follows from the format.
 
-A module is imported when the first file of its format is read, because its libraries may be large or missing.
+Installed packages add formats by entry points of the group ``trivium.formats`` (:mod:`trivium.plugins`): functions
+without arguments that return a :class:`DocumentFormat`, which gets the name of its entry point. Declared formats are
+tried before built-in ones, so they can take over files. JSON, archives of Wikimedia and ZIM files are not documents but
+collections of them, and are recognised in :mod:`trivium.parser.sources`.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import PurePath
-from typing import cast
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, cast
 
-from trivium.parser.documents.base import DocumentReader
-from trivium.settings import load_settings
+from trivium.errors import ConfigurationError
+from trivium.plugins import create_plugin, list_plugins
+
+if TYPE_CHECKING:
+    from trivium.parser.documents.base import DocumentReader
+
+GROUP = "trivium.formats"
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
     """A format.
 
-    - ``suffixes``: suffixes of its files.
-    - ``module``: module with a function ``read``, a :class:`~trivium.parser.documents.base.DocumentReader`.
+    - ``suffixes``: suffixes of its files, in lower case, the usual one first.
+    - ``reader``: ``module:function`` that reads a file, a :class:`~trivium.parser.documents.base.DocumentReader`. It is
+      imported when the first file is read, because its libraries may be large or missing.
     - ``signatures``: (offset, bytes) in its files; one is sufficient.
     - ``by_name``: it has no signature, so the file name decides.
     - ``inside``: (member, bytes in it) of zip archives in this format; one is sufficient.
     - ``within``: in files with its suffix, a signature may be anywhere in this many first bytes.
+    - ``risky``: files are packed or read by C libraries, so a process of its own reads them.
+    - ``joined``: consecutive short blocks of a section become one passage, as lines of working documents should; rows
+      of sheets are kept as they are.
+    - ``anchored``: links to a file can name its sections (``setup.md#linux``).
+    - ``by_programs``: programs fill in its metadata, also with placeholders such as ``Unknown``. (A book in another
+      format by "Anonymous" is by Anonymous.)
     """
 
     name: str
     suffixes: tuple[str, ...]
-    module: str
+    reader: str
     signatures: tuple[tuple[int, bytes], ...] = ()
     by_name: bool = False
     inside: tuple[tuple[str, bytes], ...] = ()
     within: int = 0
+    risky: bool = True
+    joined: bool = True
+    anchored: bool = False
+    by_programs: bool = False
 
 
 def _office(*types: str) -> tuple[tuple[str, bytes], ...]:
     """Office formats are distinguished by the type of the main part."""
     return tuple(("[Content_Types].xml", f"{name}.main+xml".encode()) for name in types)
+
+
+def _reader(module: str) -> str:
+    return f"trivium.parser.documents.{module}:read"
 
 
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
@@ -53,25 +77,35 @@ PICTURE_SIGNATURES = (
 )
 """Without the signature of bitmaps (``BM``), with which a text may begin."""
 
-DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
+BUILT_IN: Mapping[str, DocumentFormat] = {
     format.name: format
     for format in (
-        DocumentFormat("image", PICTURE_SUFFIXES, "image", PICTURE_SIGNATURES, by_name=True),
-        DocumentFormat("markdown", (".md", ".markdown", ".mdx"), "markdown", by_name=True),
-        DocumentFormat("pdf", (".pdf",), "pdf", ((0, b"%PDF-"),), within=1_024),
-        DocumentFormat("text", (".txt", ".text", ".log", ".rst"), "text", by_name=True),
+        DocumentFormat(
+            "image", PICTURE_SUFFIXES, _reader("image"), PICTURE_SIGNATURES, by_name=True, joined=False
+        ),
+        DocumentFormat(
+            "markdown",
+            (".md", ".markdown", ".mdx"),
+            _reader("markdown"),
+            by_name=True,
+            risky=False,
+            anchored=True,
+        ),
+        DocumentFormat("pdf", (".pdf",), _reader("pdf"), ((0, b"%PDF-"),), within=1_024, by_programs=True),
+        DocumentFormat("text", (".txt", ".text", ".log", ".rst"), _reader("text"), by_name=True, risky=False),
         DocumentFormat(
             "docx",
             (".docx", ".docm", ".dotx"),
-            "word",
+            _reader("word"),
             inside=_office(
                 "wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled"
             ),
+            by_programs=True,
         ),
         DocumentFormat(
             "pptx",
             (".pptx", ".pptm", ".ppsx", ".potx"),
-            "powerpoint",
+            _reader("powerpoint"),
             inside=_office(
                 "presentationml.presentation",
                 "presentationml.slideshow",
@@ -79,23 +113,49 @@ DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
                 "ms-powerpoint.presentation.macroEnabled",
                 "ms-powerpoint.slideshow.macroEnabled",
             ),
+            by_programs=True,
         ),
         DocumentFormat(
             "xlsx",
             (".xlsx", ".xlsm", ".xltx"),
-            "excel",
+            _reader("excel"),
             inside=_office("spreadsheetml.sheet", "spreadsheetml.template", "ms-excel.sheet.macroEnabled"),
+            joined=False,
+            by_programs=True,
         ),
         DocumentFormat(
             "epub",
             (".epub",),
-            "epub",
+            _reader("epub"),
             inside=(("mimetype", b"application/epub+zip"), ("META-INF/container.xml", b"oebps-package+xml")),
         ),
-        DocumentFormat("csv", (".csv", ".tsv", ".tab"), "delimited", by_name=True),
+        DocumentFormat(
+            "csv", (".csv", ".tsv", ".tab"), _reader("delimited"), by_name=True, risky=False, joined=False
+        ),
+        DocumentFormat(
+            "html", (".html", ".htm", ".xhtml"), "trivium.parser.html:read", risky=False, anchored=True
+        ),
     )
 }
-"""Formats by name."""
+"""The formats of this package, by name."""
+
+
+@cache
+def document_formats() -> Mapping[str, DocumentFormat]:
+    """Return the formats by name, declared ones first. Built-in names win. Raises ConfigurationError for a declared one
+    that cannot be loaded.
+    """
+    return {name: _declared(name) for name in list_plugins(GROUP) if name not in BUILT_IN} | dict(BUILT_IN)
+
+
+def _declared(name: str) -> DocumentFormat:
+    format = create_plugin(GROUP, name)
+    if not isinstance(format, DocumentFormat):
+        raise ConfigurationError(
+            f"the entry point {name!r} of {GROUP}: expected a function that returns a DocumentFormat, got"
+            f" {type(format).__name__}"
+        )
+    return replace(format, name=name)
 
 
 def format_of_name(name: str) -> DocumentFormat | None:
@@ -105,7 +165,7 @@ def format_of_name(name: str) -> DocumentFormat | None:
     'markdown'
     """
     suffix = PurePath(name).suffix.lower()
-    return next((format for format in DOCUMENT_FORMATS.values() if suffix in format.suffixes), None)
+    return next((format for format in document_formats().values() if suffix in format.suffixes), None)
 
 
 def format_of_content(head: bytes, name: str) -> DocumentFormat | None:
@@ -115,7 +175,7 @@ def format_of_content(head: bytes, name: str) -> DocumentFormat | None:
     named = format_of_name(name)
     found = [
         format
-        for format in DOCUMENT_FORMATS.values()
+        for format in document_formats().values()
         if any(
             head.startswith(signature, offset)
             or (format is named and signature in head[offset : offset + format.within])
@@ -132,7 +192,7 @@ def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat |
     return next(
         (
             format
-            for format in DOCUMENT_FORMATS.values()
+            for format in document_formats().values()
             if any(content in (member(name) or b"") for name, content in format.inside)
         ),
         None,
@@ -140,10 +200,13 @@ def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat |
 
 
 def reader_of(name: str) -> DocumentReader:
-    """Import and return the reader of a format. For PDF it depends on the settings, which are not read for other
-    formats. Raises KeyError for an unknown format.
+    """Import and return the reader of a format. Raises KeyError for an unknown format, and ConfigurationError when there
+    is no such function.
     """
-    module = DOCUMENT_FORMATS[name].module
-    if name == "pdf" and load_settings().pdf_reader == "docling":
-        module = "docling"
-    return cast(DocumentReader, importlib.import_module(f"trivium.parser.documents.{module}").read)
+    reader = document_formats()[name].reader
+    try:
+        return cast("DocumentReader", resolve_name(reader))
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigurationError(
+            f"the reader {reader!r} of the format {name} cannot be loaded: {error}"
+        ) from error

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from trivium.errors import InputError
-from trivium.parser.documents.formats import DOCUMENT_FORMATS
+from trivium.parser.documents.formats import BUILT_IN, document_formats
 
 Format = str
 """A format that a caller can request: one of :data:`FORMATS`."""
 
-FORMATS: tuple[str, ...] = ("auto", "html", "nq", "records", "wikimedia", "zim", *DOCUMENT_FORMATS)
-"""``auto`` detects the format of each file, by its content if possible."""
+FORMATS: tuple[str, ...] = ("auto", "nq", "records", "wikimedia", "zim", *BUILT_IN)
+"""The formats of this package: ``auto`` detects the format of each file, by its content if possible."""
 
 ItemFormat = str
 """The format of an item: one of :data:`FORMATS` without ``auto``, or ``wiki``, a response of a MediaWiki API."""
@@ -104,9 +104,10 @@ class LeftOut:
 
 
 def check_format(format: str) -> None:
-    """Raise InputError for a format that is not one of :data:`FORMATS`."""
-    if format not in FORMATS:
-        raise InputError(f"expected a format of {', '.join(FORMATS)}, got {format!r}")
+    """Raise InputError for a format that is neither one of :data:`FORMATS` nor declared by a package."""
+    known = tuple(dict.fromkeys((*FORMATS, *document_formats())))
+    if format not in known:
+        raise InputError(f"expected a format of {', '.join(known)}, got {format!r}")
 
 
 def printable_path(path: str) -> str:

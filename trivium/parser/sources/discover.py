@@ -14,8 +14,7 @@ from pathlib import Path, PurePath
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.base import DocumentFile
-from trivium.parser.documents.formats import DOCUMENT_FORMATS, reader_of
-from trivium.parser.html import parse_html
+from trivium.parser.documents.formats import document_formats, reader_of
 from trivium.parser.sources import arxiv, huggingface, mediawiki, nq, web, wikimedia, zim
 from trivium.parser.sources.base import (
     Format,
@@ -275,11 +274,10 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     if item.format == zim.FORMAT:
         return [zim.to_page(item, limits)]
     data = _bytes(item, limits)
-    if item.format in DOCUMENT_FORMATS:
-        return [reader_of(item.format)(_document_file(item, data, limits), limits)]
-    if item.format == "html":
-        page = parse_html(data, source=item.name, limits=limits, file=_document_file(item, data, limits))
-    elif item.format == arxiv.FORMAT:
+    if item.format in document_formats():
+        pages = reader_of(item.format)(_document_file(item, data, limits), limits)
+        return [pages] if isinstance(pages, Page) else list(pages)
+    if item.format == arxiv.FORMAT:
         page = arxiv.to_page(parse_json(data, limits), source=item.name)
     elif item.format == wikimedia.FORMAT:
         page = wikimedia.to_page(parse_json(data, limits), source=item.name, limits=limits)

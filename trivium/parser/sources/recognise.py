@@ -14,7 +14,7 @@ from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.archive import ZIP_SIGNATURE, Archive
 from trivium.parser.documents.formats import (
-    DOCUMENT_FORMATS,
+    document_formats,
     format_of_archive,
     format_of_content,
     format_of_name,
@@ -56,10 +56,7 @@ html head body title meta link base style script main article section header div
 table ul ol dl center
 """
 _HTML_TAGS = frozenset(_TAGS.split())
-_SUFFIXES = tuple(format.suffixes[0] for format in DOCUMENT_FORMATS.values())
-KNOWN_FORMATS = f"{', '.join(_SUFFIXES)}, HTML, JSON"
-"""The supported formats, for messages."""
-_WEB_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".json", ".jsonl", ".ndjson"})
+_JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
 
 class OtherContentError(InputError):
@@ -74,6 +71,13 @@ class _UnknownContentError(InputError):
         self.got = got
 
 
+def known_formats() -> str:
+    """Return the supported formats, for messages."""
+    return ", ".join(
+        [*(format.suffixes[0] for format in document_formats().values() if format.suffixes), "JSON"]
+    )
+
+
 def is_left_out(name: str, error: InputError) -> bool:
     """Whether a file that was not named explicitly is in an unsupported format. Otherwise it is a broken file of a
     supported format, which should be reported. ``error`` is that of :func:`recognise`.
@@ -82,7 +86,7 @@ def is_left_out(name: str, error: InputError) -> bool:
     (True, False)
     """
     path = PurePath(name.lower().removesuffix(".gz"))
-    known = path.suffix in (_WEB_SUFFIXES | OLD_SUFFIXES) or format_of_name(path.name) is not None
+    known = path.suffix in (_JSON_SUFFIXES | OLD_SUFFIXES) or format_of_name(path.name) is not None
     return not known or isinstance(error, OtherContentError)
 
 
@@ -94,15 +98,15 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
     head = read_head(path, _HEAD)
     if not head.strip():
         raise InputError("the file is empty")
+    found = format_of_content(head, name)
+    if found is not None:
+        return found.name
     if head.startswith(ZIP_SIGNATURE):
         return _recognise_archive(path, limits)
     if head.startswith(OLE_SIGNATURE):
         raise InputError(f"expected a document, got {describe_ole(read_document(path, limits))}")
     if head.startswith(zim.SIGNATURE):
         return zim.FORMAT
-    found = format_of_content(head, name)
-    if found is not None:
-        return found.name
     named = format_of_name(name)
     if named is not None and named.by_name:
         return _recognise_text(path, head, limits, named.name)
@@ -176,7 +180,7 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
         raise _UnknownContentError("expected a document, got a binary file", "another binary file")
     begins = repr(text.strip()[:40])
     raise _UnknownContentError(
-        f"its name and content are of no format that is read ({KNOWN_FORMATS}); it begins {begins}",
+        f"its name and content are of no format that is read ({known_formats()}); it begins {begins}",
         f"text that begins {begins}",
     )
 

@@ -14,7 +14,7 @@ from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.formats import DOCUMENT_FORMATS, format_of_name
+from trivium.parser.documents.formats import document_formats, format_of_name
 from trivium.parser.sources.base import Format, Item
 from trivium.parser.sources.files import read_document
 from trivium.parser.sources.recognise import recognise
@@ -60,7 +60,7 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
         except PassingError as error:
             raise InputError(str(error)) from error
         kind = recognise(file, limits) if format == "auto" else format
-        if kind != "html" and kind not in DOCUMENT_FORMATS:
+        if kind not in document_formats():
             raise InputError(f"expected a document, got {kind}: download the file and build from that")
         return Item(kind, address, content=read_document(file, limits), path=place)
 
@@ -124,7 +124,7 @@ def _place(address: str) -> str:
 def _file_name(place: str, content_type: str) -> str:
     """Return a name with the suffix of the content type, unless it has a known one."""
     suffix = PurePosixPath(place).suffix.lower()
-    known = format_of_name(place) is not None or suffix in (".html", ".htm")
+    known = format_of_name(place) is not None
     told = _SUFFIXES.get(content_type.partition(";")[0].strip().lower(), "")
     if told == ".html" or (told and not known):
         return f"document{told}"
