@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any as Any_
 
@@ -29,57 +29,93 @@ _ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
 }
 _PLACES = (Field.SOURCE, Field.PATH, Field.DOCUMENT)
 """Fields of which a folder, or a file in it, may be asked for without what is above it."""
+_FOLDERS = 100
 
 
 def test_of(condition: Comparison) -> Test:
-    """Whether a value, which there is, fulfils a comparison."""
-    values = condition.values
+    """Whether a value, which there is, fulfils a comparison. Its time does not grow with the number of values, but with
+    that of patterns."""
+    field, values = condition.field, condition.values
     match condition.operator:
         case Operator.EXISTS:
             return lambda _: True
         case Operator.LIKE:
-            return _in_parts(condition.field, values[0], _pattern(str(values[0]), ignore_case=True))
+            return _in_parts(field, values, lambda some: _pattern(str(some[0]), ignore_case=True))
         case Operator.EQUAL | Operator.IN:
-            tests = [_in_parts(condition.field, value, _equals(value)) for value in values]
-            return lambda value: any(test(value) for test in tests)
+            return _in_parts(field, values, _equals)
         case Operator.UNEQUAL:
-            equals = _in_parts(condition.field, values[0], _equals(values[0]))
+            equals = _in_parts(field, values, _equals)
             return lambda value: not equals(value)
         case _:
             return _ordered(_ORDER[condition.operator], values[0])
 
 
-def _in_parts(field: Field | None, literal: Literal, test: Test) -> Test:
+def _in_parts(
+    field: Field | None, literals: Sequence[Literal], test_for: Callable[[Sequence[Literal]], Test]
+) -> Test:
     """The same of parts of a value, too: of metadata the elements of a list, which is kept as a text, of a path what is
     below any of its folders where the condition does not begin at the top."""
+    test = test_for(literals)
     if field is None:
         return lambda value: (
             test(value) or (isinstance(value, str) and ", " in value and any(map(test, value.split(", "))))
         )
-    if field in _PLACES and isinstance(literal, str) and not literal.startswith("/") and "://" not in literal:
-        return lambda value: test(value) or any(map(test, _below(str(value))))
+    below = [
+        literal
+        for literal in literals
+        if isinstance(literal, str) and not literal.startswith("/") and "://" not in literal
+    ]
+    if field in _PLACES and below:
+        test_below = test_for(below)
+        return lambda value: test(value) or any(map(test_below, _below(str(value))))
     return test
 
 
-def _below(path: str) -> list[str]:
-    """What is below each of the folders of a path.
+def _below(path: str) -> Iterator[str]:
+    """What is below each of the folders of a path, of its last :data:`_FOLDERS`.
 
-    >>> _below("records:a/b/c.txt")
+    >>> list(_below("records:a/b/c.txt"))
     ['a/b/c.txt', 'b/c.txt', 'c.txt']
     """
     plain = path.removeprefix("records:")
-    parts = plain.split("/")
-    whole = [] if plain == path else [plain]
-    return whole + ["/".join(parts[first:]) for first in range(1, len(parts))]
+    if plain != path:
+        yield plain
+    parts = plain.rsplit("/", _FOLDERS)
+    for first in range(1, len(parts)):
+        yield "/".join(parts[first:])
 
 
-def _equals(literal: Literal) -> Test:
-    if isinstance(literal, str) and "*" in literal:
-        return _pattern(literal, ignore_case=False)
+def _equals(literals: Sequence[Literal]) -> Test:
+    """Whether a value equals one of the literals, looked up in sets; or has the pattern of one."""
+    bools = {literal for literal in literals if isinstance(literal, bool)}
+    numbers = {literal for literal in literals if not isinstance(literal, bool | str)}
+    words = [literal for literal in dict.fromkeys(literals) if isinstance(literal, str)]
+    texts = {word for word in words if "*" not in word}
+    patterns = [_pattern(word, ignore_case=False) for word in words if "*" in word]
+    flags = {text_of(literal) for literal in bools}
+    # A year beside a date is a date of four characters.
+    written = {_number(text) for text in texts if not _DATED.match(text)}
+    dates = {text for text in texts if _DATE.fullmatch(text)}
+    lengths = sorted(set(map(len, dates)))
+    moments = {instant(text) for text in texts if _TIME.fullmatch(text)} - {None}
+
+    def is_text(value: str) -> bool:
+        return (
+            value in texts
+            or (bool(flags) and value.lower() in flags)
+            or (bool(numbers) and _number(value) in numbers)
+            or (bool(dates) and _DATED.match(value) is not None and any(value[:n] in dates for n in lengths))
+            or (bool(moments) and instant(value) in moments)
+        )
 
     def test(value: MetadataValue) -> bool:
-        ours, theirs = _comparable(value, literal)
-        return ours == theirs
+        if isinstance(value, bool):
+            found = value in bools or text_of(value) in texts
+        elif isinstance(value, str):
+            found = is_text(value)
+        else:
+            found = value in numbers or value in written
+        return found or any(fits(value) for fits in patterns)
 
     return test
 

@@ -7,14 +7,15 @@ A comparison is false where the field has no value, ``!=`` too; ``not`` turns th
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common import stopping
 from trivium.graph.comparing import Test, test_of
 from trivium.graph.facts import document_name
 from trivium.graph.filters import (
@@ -26,6 +27,7 @@ from trivium.graph.filters import (
     Field,
     Not,
     Operator,
+    joined,
     metadata_names,
 )
 from trivium.graph.records import PageRecord
@@ -33,7 +35,10 @@ from trivium.graph.schema import headings_of, page_of, section_of, unescape
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
+Number = np.integer[typing.Any]
 _SHOWN = 100
+_NAMED = 5
+"""Unknown names that are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Coded:
         (['list', 'table'], [0, 1, 0])
         """
         numbers: dict[str, int] = {}
-        codes = [numbers.setdefault(value, len(numbers)) for value in values]
+        codes = [numbers.setdefault(value, len(numbers)) for value in stopping.each(values)]
         return cls(list(numbers), np.array(codes, dtype=np.int32))
 
 
@@ -65,8 +70,8 @@ class ChunkFacts:
 
     chunks: Sequence[str]
     read_pages: Callable[[], Sequence[PageRecord]]
-    read_details: Callable[[], tuple[Coded, NDArray[np.integer[typing.Any]]]]
-    known_rows: NDArray[np.integer[typing.Any]] | None = None
+    read_details: Callable[[], tuple[Coded, NDArray[Number]]]
+    known_rows: NDArray[Number] | None = None
 
     @cached_property
     def pages(self) -> Sequence[PageRecord]:
@@ -74,15 +79,15 @@ class ChunkFacts:
         return self.read_pages()
 
     @cached_property
-    def page_rows(self) -> NDArray[np.integer[typing.Any]]:
+    def page_rows(self) -> NDArray[Number]:
         """Which of the pages each chunk is of, -1 where it was loaded meanwhile."""
         if self.known_rows is not None:
             return self.known_rows
-        rows = {page.uri: row for row, page in enumerate(self.pages)}
-        return np.array([rows.get(page_of(uri), -1) for uri in self.chunks], dtype=np.int64)
+        rows = {page.uri: row for row, page in enumerate(stopping.each(self.pages))}
+        return np.array([rows.get(page_of(uri), -1) for uri in stopping.each(self.chunks)], dtype=np.int64)
 
     @cached_property
-    def details(self) -> tuple[Coded, NDArray[np.integer[typing.Any]]]:
+    def details(self) -> tuple[Coded, NDArray[Number]]:
         """Kinds, and numbers of pages."""
         return self.read_details()
 
@@ -90,41 +95,48 @@ class ChunkFacts:
     def sections(self) -> tuple[list[str], NDArray[np.int64]]:
         """The distinct sections and pages that chunks stand under, and which of them each does."""
         numbers: dict[str, int] = {}
-        rows = [numbers.setdefault(section_of(uri), len(numbers)) for uri in self.chunks]
+        rows = [numbers.setdefault(section_of(uri), len(numbers)) for uri in stopping.each(self.chunks)]
         return list(numbers), np.array(rows, dtype=np.int64)
 
 
 def matching(condition: Condition, facts: ChunkFacts) -> Mask:
-    """Of which chunks a condition is true (n,)."""
+    """Of which chunks a condition is true (n,). Raises StoppedError soon after the stop in force is requested."""
+    stopping.check()
     if isinstance(condition, Not):
         return ~matching(condition.part, facts)
     if isinstance(condition, All):
-        every: Mask = np.all([matching(part, facts) for part in condition.parts], axis=0)
-        return every
+        return reduce(np.logical_and, (matching(part, facts) for part in joined(condition)))
     if isinstance(condition, Any):
-        some: Mask = np.any([matching(part, facts) for part in condition.parts], axis=0)
-        return some
+        return reduce(np.logical_or, (matching(part, facts) for part in joined(condition)))
     if condition.field is Field.PAGE:
         return _on_pages(condition, facts.details[1])
     if condition.field is Field.KIND:
-        return _of(facts.details[0], test_of(condition))
+        kinds = facts.details[0]
+        return _taken(_fitting(kinds.names, test_of(condition)), kinds.codes)
     if condition.field is Field.SECTION:
         return _under(condition, *facts.sections)
-    if not len(facts.pages):
-        return np.zeros(len(facts.chunks), dtype=bool)
-    read, test = _reader(condition), test_of(condition)
-    of_pages = np.array([_fits(read(page), test) for page in facts.pages], dtype=bool)
-    return np.where(facts.page_rows >= 0, of_pages[facts.page_rows], False)
+    read = _reader(condition)
+    of_pages = _fitting((read(page) for page in facts.pages), test_of(condition))
+    return np.where(facts.page_rows >= 0, _taken(of_pages, facts.page_rows), False)
 
 
-def _fits(value: MetadataValue | None, test: Test) -> bool:
-    return value is not None and value != "" and test(value)
+def _fitting(values: Iterable[MetadataValue | None], test: Test) -> Mask:
+    """Which values there are and pass a test. Equal ones are tested once."""
+    known: dict[tuple[type, MetadataValue | None], bool] = {}
+
+    def fits(value: MetadataValue | None) -> bool:
+        key = (type(value), value)
+        if key not in known:
+            known[key] = value is not None and value != "" and test(value)
+        return known[key]
+
+    return np.fromiter(map(fits, stopping.each(values)), dtype=bool)
 
 
-def _of(values: Coded, test: Test) -> Mask:
-    fits = np.array([_fits(name, test) for name in values.names], dtype=bool)
-    found: Mask = fits[values.codes] if len(fits) else np.zeros(len(values.codes), dtype=bool)
-    return found
+def _taken(values: Mask, rows: NDArray[Number]) -> Mask:
+    """``values[rows]``, all False if there are no values."""
+    taken: Mask = values[rows] if len(values) else np.zeros(len(rows), dtype=bool)
+    return taken
 
 
 def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int64]) -> Mask:
@@ -133,25 +145,22 @@ def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int6
     test = test_of(
         Comparison(condition.field, "", Operator.EQUAL, condition.values) if unequal else condition
     )
-    headings = [headings_of(uri)[1:] for uri in sections]
-    fits = np.array([any(map(test, above)) != unequal and bool(above) for above in headings], dtype=bool)
-    found: Mask = fits[rows] if len(sections) else np.zeros(len(rows), dtype=bool)
-    return found
+    headings = (headings_of(uri)[1:] for uri in stopping.each(sections))
+    fits = (any(map(test, above)) != unequal and bool(above) for above in headings)
+    return _taken(np.fromiter(fits, dtype=bool), rows)
 
 
-def _on_pages(condition: Comparison, numbers: NDArray[np.integer[typing.Any]]) -> Mask:
+def _on_pages(condition: Comparison, numbers: NDArray[Number]) -> Mask:
     first, last = numbers[:, 0], numbers[:, 1]
     there: Mask = first > 0
-    values = [int(value) for value in condition.values if isinstance(value, int)]
-    on = [(first <= value) & (value <= last) for value in values]
+    values = sorted(int(value) for value in condition.values if isinstance(value, int))
     match condition.operator:
         case Operator.EXISTS:
             return there
         case Operator.EQUAL | Operator.IN:
-            on_any: Mask = there & np.any(on, axis=0)
-            return on_any
+            return there & _has_any(values, first, last)
         case Operator.UNEQUAL:
-            return there & ~on[0]
+            return there & ~_has_any(values, first, last)
         case Operator.LESS:
             return there & (first < values[0])
         case Operator.AT_MOST:
@@ -162,6 +171,12 @@ def _on_pages(condition: Comparison, numbers: NDArray[np.integer[typing.Any]]) -
             return there & (last >= values[0])
         case Operator.LIKE:
             return np.zeros(len(first), dtype=bool)
+
+
+def _has_any(values: Sequence[int], first: NDArray[Number], last: NDArray[Number]) -> Mask:
+    """Whether one of the sorted values is at least ``first`` and at most ``last``."""
+    found: Mask = np.searchsorted(values, first, "left") < np.searchsorted(values, last, "right")
+    return found
 
 
 def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | None]:
@@ -187,8 +202,9 @@ def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | Non
 
 def unknown_names(condition: Condition, facts: ChunkFacts) -> list[str]:
     """What to say of metadata keys of a condition that no document has, with names like them."""
-    known = {key for page in facts.pages for key in page.metadata}
-    return [_unknown(name, known) for name in metadata_names(condition) if name not in known]
+    known = {key for page in stopping.each(facts.pages) for key in page.metadata}
+    unknown = [name for name in metadata_names(condition) if name not in known]
+    return [_unknown(name, known) for name in stopping.each(unknown[:_NAMED], 1)]
 
 
 def _unknown(name: str, known: Set[str]) -> str:
@@ -197,6 +213,6 @@ def _unknown(name: str, known: Set[str]) -> str:
     if lower in FIELDS:
         like = [f"the field {lower}, without quotation marks and meta."]
     else:
-        like = [key for key in names if key.lower() == lower] or get_close_matches(name, names, n=3)
+        like = [key for key in names if key.lower() == lower] or get_close_matches(name[:_SHOWN], names, n=3)
     hint = f": did you mean {' or '.join(like)}?" if like else ""
     return f"no document has {name[:_SHOWN]!r} in its metadata{hint}"

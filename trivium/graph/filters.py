@@ -21,6 +21,10 @@ MAX_CHARACTERS = 4_000
 """The longest condition."""
 MAX_DEPTH = 50
 """How deep parentheses and ``not`` may be nested."""
+MAX_COMPARISONS = 100
+"""How many comparisons a condition may have, and values with an asterisk. All texts of one field that are compared by
+``=`` are one comparison.
+"""
 META = "meta."
 """Before the name of a metadata key that is named like a field."""
 
@@ -175,6 +179,39 @@ def _is_date(text: str) -> bool:
     return whole is not None or _DAY.match(text) is not None
 
 
+def joined(condition: All | Any) -> list[Condition]:
+    """The parts of a condition; several that compare one field by ``=`` with ``or``, or by ``!=`` with ``and``, as one
+    ``in``, which takes as long as one of them.
+
+    >>> [str(part) for part in joined(parse("year = 1 or draft exists or year = 2"))]
+    ['draft exists', 'year in (1, 2)']
+    """
+    equal = isinstance(condition, Any)
+    alike: dict[tuple[Field | None, str], list[Comparison]] = {}
+    found: list[Condition] = []
+    for part in condition.parts:
+        if isinstance(part, Comparison) and part.operator in _JOINED[equal]:
+            alike.setdefault((part.field, part.key), []).append(part)
+        else:
+            found.append(part)
+    for (field, key), same in alike.items():
+        one_of = Comparison(field, key, Operator.IN, tuple(value for part in same for value in part.values))
+        if len(same) == 1:
+            found += same
+        elif equal:
+            found.append(one_of)
+        else:
+            found += (Comparison(field, key, Operator.EXISTS), Not(one_of))
+    return found
+
+
+def _cost(condition: Condition) -> int:
+    """The number of comparisons of a condition, and of patterns in them."""
+    if isinstance(condition, Comparison):
+        return max(1, sum(isinstance(value, str) and "*" in value for value in condition.values))
+    return sum(map(_cost, (condition.part,) if isinstance(condition, Not) else joined(condition)))
+
+
 # -- from text ---------------------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(
@@ -201,6 +238,7 @@ _SIGNS = {"==": Operator.EQUAL, "<>": Operator.UNEQUAL} | {
     )
 }
 _LARGEST = 1 << 63
+_JOINED = ((Operator.UNEQUAL,), (Operator.EQUAL, Operator.IN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +265,11 @@ class _Parser:
         condition = self._any()
         if self._token.kind != "end":
             raise self._wrong("'and', 'or' or the end")
+        if (count := _cost(condition)) > MAX_COMPARISONS:
+            raise InputError(
+                f"a condition may have {MAX_COMPARISONS} comparisons and values with an asterisk, got {count}: compare"
+                " a field with several values by  in (a, b)"
+            )
         return condition
 
     def _tokenise(self) -> Iterator[_Token]:

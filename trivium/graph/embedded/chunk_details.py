@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common import stopping
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.filter_values import Coded
@@ -46,10 +47,12 @@ class ChunkDetails:
         known = {name: code for code, name in enumerate(self.kinds.names)}
         cursor = connection.execute(_KINDS, [after])
         while found := cursor.fetchmany(_BLOCK):
+            stopping.check()
             rows = chunks.rows_of(np.array([number for number, _ in found], dtype=np.int64))
             self.kinds.codes[rows] = [known.setdefault(kind, len(known)) for _, kind in found]
         cursor = connection.execute(_PAGES, [after])
         while found := cursor.fetchmany(_BLOCK):
+            stopping.check()
             numbers = np.array(found, dtype=np.int64)
             self.pages[chunks.rows_of(numbers[:, 0])] = numbers[:, 1:]
         return ChunkDetails(Coded(list(known), self.kinds.codes), self.pages)

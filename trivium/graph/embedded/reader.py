@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, TypedDict
 
+from trivium.common import stopping
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded import words
@@ -74,7 +75,7 @@ def pages(connection: Connection, after: str | None, limit: int | None) -> list[
         " LEFT JOIN page_facts AS f ON f.page_id = p.id WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
         [after or "", -1 if limit is None else max(limit, 0)],
     )
-    return [_page_record(*row) for row in rows]
+    return [_page_record(*row) for row in stopping.each(rows)]
 
 
 def page_sources(connection: Connection) -> list[tuple[str, str]]:

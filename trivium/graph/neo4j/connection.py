@@ -33,6 +33,7 @@ from neo4j.exceptions import (
     WriteServiceUnavailable,
 )
 
+from trivium.common import stopping
 from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
 from trivium.graph.neo4j.address import Address
 
@@ -130,6 +131,7 @@ class Connection:
         """
         after, limit = "", size
         while True:
+            stopping.check()
             part = self.read(query, {"after": after, "limit": limit}, whole=True)[0][0]
             again = limit > size and part and part[0][-1] == after  # the last row of the previous batch
             if batch := part[1:] if again else part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, LiteralString
 
+from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.chunker import BLOCKS
@@ -234,7 +235,7 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
         # One more than requested, since the page with the uri ``after`` may come first.
         asked = {"after": after or "", "limit": max(limit, 0) + 1}
         rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
-    found = sorted((_page_record(*row) for row in rows), key=lambda page: page.uri)
+    found = sorted((_page_record(*row) for row in stopping.each(rows)), key=lambda page: page.uri)
     return [page for page in found if after is None or page.uri > after][
         : None if limit is None else max(limit, 0)
     ]

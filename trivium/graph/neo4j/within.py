@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
 from trivium.graph.allowed import Allowed
@@ -180,7 +181,7 @@ class Neo4jWithin(Within):
         found = self._cache.cited.find(key, [allowed.condition]).get(allowed.condition)
         if found is None:
             cited: set[str] = set()
-            for some in batched(allowed.uris, _ROWS_A_READ):
+            for some in stopping.each(batched(allowed.uris, _ROWS_A_READ), 1):
                 for uris in self._store.cited(some).values():
                     cited.update(uris)
             found = frozenset(cited)

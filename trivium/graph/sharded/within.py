@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from trivium.common import stopping
 from trivium.graph.allowed import Allowed
 from trivium.graph.filters import Condition
 from trivium.graph.protocols import SearchStore
@@ -35,7 +36,7 @@ class ShardedWithin(Within):
         state = self._state()
         known = state.conditions.find(None, [self._condition]).get(self._condition)
         if known is None:
-            known = self._join(state, [shard.allowed for shard in self._shards])
+            known = self._join(state, [shard.allowed for shard in stopping.each(self._shards, 1)])
             state.conditions.put(None, {self._condition: known})
         return known
 
