@@ -10,6 +10,7 @@ from trivium.parser.figures import is_icon, picture_address
 from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
 from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
+from trivium.parser.superscripts import begin_script, script_of
 
 _DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 
@@ -41,7 +42,7 @@ def _picture(reader: Reader, node: LexborNode) -> Leave:
     return SKIP
 
 
-@handles("sup", "small", "abbr", "cite", "label")
+@handles("small", "abbr", "cite", "label")
 def _styled(_reader: Reader, node: LexborNode) -> Leave | None:
     return SKIP if is_skipped(node.attributes, node.tag or "") else None
 
@@ -51,7 +52,12 @@ def _span(reader: Reader, node: LexborNode) -> Leave | None:
     attributes = node.attributes
     if "mwe-math-element" in (attributes.get("class") or ""):
         return write_formula(reader, node)
-    return SKIP if is_skipped(attributes, "span") else None
+    if not attributes:
+        return None
+    if is_skipped(attributes, "span"):
+        return SKIP
+    kind = script_of(node, attributes)
+    return begin_script(reader, node, kind) if kind else None
 
 
 @handles("br")

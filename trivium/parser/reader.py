@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
@@ -72,6 +72,20 @@ class Picture:
     decorative: bool = False
 
 
+class Numerator(NamedTuple):
+    """A superscript, which is a numerator if a slash and a subscript follow: its run, where it begins (part,
+    character), the separator before it as a fraction (None if it follows a letter), its text, and where it ends.
+    """
+
+    run: TextRun
+    index: int
+    start: int
+    lead: str | None
+    text: str
+    next_index: int
+    end: int
+
+
 LinkResolver = Callable[[str], str | None]
 """Maps the address of a link to the title it leads to, or an :class:`~trivium.parser.runs.Address`; None for neither.
 """
@@ -108,6 +122,7 @@ class Reader:
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
         self.depth = 0  # nesting of lists inside the current chunk
+        self.numerator: Numerator | None = None
         self.tables: list[Table | None] = []  # enclosing tables, outermost first; None for a layout table
         self._line = 0  # offset at which the current line of loose text starts
         self._outer: list[tuple[TextRun, Mode, ChunkKind, int]] = []

@@ -18,6 +18,7 @@ MAX_INDENT = 8  # levels; deeper lists are not indented further, because malicio
 
 # Control and invisible formatting characters, except joiners (U+200C, U+200D), which several scripts need.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_ZERO_WIDTH = "\xad\u200b\u200e\u200f\u2060\ufeff"
 _BEFORE_LINE = re.compile("(?<![ \t])[ \t]+\n")  # matches at the first blank only, to avoid quadratic time
 _CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
 _CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
@@ -43,12 +44,14 @@ def _normalised(text: str) -> str:
 class TextRun:
     """Text and links collected from inline markup; offsets count characters from the start of the run."""
 
-    __slots__ = ("length", "links", "parts", "pending")
+    __slots__ = ("item", "label", "length", "links", "parts", "pending")
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.length = 0
         self.pending = ""
+        self.label = ""  # the number of a list item, written before its first word
+        self.item = -1  # where the text after the last label starts
         self.links: list[tuple[str, int, int]] = []  # target, start, end
 
     @property
@@ -67,9 +70,16 @@ class TextRun:
             self.pending = self.pending or SPACE
             return
         # White space other than the space is unprintable. Most text is already normalised: this is the fast path.
-        clean = text.strip() if text.isprintable() and "  " not in text else _normalised(text)
+        if text.isprintable() and "  " not in text:
+            clean = text.strip()
+        else:
+            clean = _normalised(text)
+            text = text.strip(_ZERO_WIDTH)  # it may stand at the outer side of a space
         if not clean:
+            self.pending = self.pending or SPACE[: len(text)]
             return
+        if self.label:
+            self.write_label()
         if self.length:
             if self.pending and self.pending != SPACE:
                 self._write_pending(clean[0])
@@ -78,6 +88,18 @@ class TextRun:
         self.pending = SPACE if text[-1].isspace() else ""
         self.parts.append(clean)
         self.length += len(clean)
+
+    def write_label(self) -> None:
+        """Write the number of a list item, if one is waiting for text."""
+        if not self.label:
+            return
+        label, self.label = self.label, ""
+        if self.length and self.pending:
+            self._write_pending(label[0])
+        self.parts.append(label)
+        self.length += len(label)
+        self.item = self.length + 1
+        self.pending = SPACE
 
     def _write_pending(self, following: str) -> None:
         separator = self.pending
@@ -94,6 +116,7 @@ class TextRun:
         if not other.length:
             self.links.extend((target, self.length, self.length) for target, _, _ in other.links)
             return
+        self.write_label()
         if self.length and self.pending:
             self._write_pending(other.parts[0][0])
         self.extend("", "", other)
@@ -120,10 +143,31 @@ class TextRun:
         separator before its first word.
         """
         index, start = mark
-        if start and index < len(self.parts):
+        if start < self.item < self.length:
+            start = self.item
+        elif start and index < len(self.parts):
             first = self.parts[index]
             start += len(first) - (0 if first in (COMMA, COLON) else len(first.lstrip()))
         self.links.append((target, start, self.length))
+
+    def before(self, index: int, length: int = 32) -> str:
+        """Return the last characters before a part."""
+        found = ""
+        while index and len(found) < length:
+            index -= 1
+            found = self.parts[index] + found
+        return found[-length:]
+
+    def replace(self, mark: tuple[int, int], text: str, moved: int = 0) -> None:
+        """Replace what was added since ``mark``; links in it move by ``moved`` characters."""
+        index, start = mark
+        self.parts[index:] = [text]
+        self.length = end = start + len(text)
+        place = len(self.links)
+        while place and self.links[place - 1][2] > start:
+            place -= 1
+            target, first, last = self.links[place]
+            self.links[place] = target, min(max(first + moved, start), end), min(last + moved, end)
 
 
 class Verbatim(TextRun):
