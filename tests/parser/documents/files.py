@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import random
 import struct
@@ -112,6 +113,7 @@ def docx_file() -> bytes:
     document = docx.Document()
     document.core_properties.title = "Lighthouse_Manual"
     document.core_properties.author = "Ada Example"
+    document.core_properties.modified = datetime.datetime(2024, 5, 1, 12, 30)
     document.add_paragraph("The lighthouse stands on a rock.")
     document.add_heading("Lamp", 1)
     document.add_paragraph("Whale oil", style="List Bullet")
@@ -151,8 +153,6 @@ def pptx_file() -> bytes:
 @cache
 def xlsx_file() -> bytes:
     """A workbook of two sheets, one of them hidden."""
-    import datetime
-
     import openpyxl
 
     book = openpyxl.Workbook()

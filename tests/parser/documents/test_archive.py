@@ -26,6 +26,7 @@ from tests.parser.documents.files import (
 from trivium.errors import InputError, ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.archive import Archive, resolved
+from trivium.parser.documents.office import Package
 from trivium.parser.documents.ole import OLE_SIGNATURE
 from trivium.parser.sources.recognise import recognise
 
@@ -73,7 +74,8 @@ def test_bombs_are_refused_by_what_they_declare_and_by_what_comes_out() -> None:
     with pytest.raises(ParseError, match="more than 100 bytes"):
         Archive(honest, small).read("a.xml")
     with pytest.raises(ParseError, match="XML elements"):
-        Archive(zipped({"a.xml": "<a>" * 30}), DEFAULT_LIMITS.model_copy(update={"tags": 20})).parts()
+        few = DEFAULT_LIMITS.model_copy(update={"tags": 20})
+        Package(Archive(zipped({"a.xml": "<a>" * 30}), few), few).xml("a.xml", "a part")
 
 
 def test_what_is_unpacked_is_counted_over_all_reads() -> None:
@@ -90,15 +92,6 @@ def test_encrypted_and_cut_archives_are_refused() -> None:
     refused(bytes(encrypted), "encrypted")
     refused(docx_file()[:-40], "damaged or cut short")
     refused(b"plain", "expected a zip archive")
-
-
-def test_libraries_get_no_pictures_and_no_archives_that_are_inside() -> None:
-    data = replaced(
-        replaced(docx_file(), "word/media/a.png", b"picture"), "word/embeddings/a.xlsx", xlsx_file()
-    )
-    copy = members(Archive(data, DEFAULT_LIMITS).parts().getvalue())
-    assert copy["word/media/a.png"] == copy["word/embeddings/a.xlsx"] == b""
-    assert copy["word/document.xml"] == members(data)["word/document.xml"]
 
 
 def test_addresses_inside_of_an_archive() -> None:

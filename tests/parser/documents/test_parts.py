@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
+from collections.abc import Callable
 
+import openpyxl
+import pptx
 import pytest
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 
-from tests.parser.documents.files import CONTAINER, PACKAGE, epub, members, read, texts, zipped
+from tests.parser.documents.files import (
+    CONTAINER,
+    PACKAGE,
+    docx_file,
+    epub,
+    members,
+    read,
+    replaced,
+    texts,
+    zipped,
+)
+from tests.parser.documents.office_xml import RELATED, saved
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.runs import TextRun
@@ -114,3 +131,161 @@ def _stored(content: dict[str, bytes]) -> bytes:
         for name, data in content.items():
             archive.writestr(name, data)
     return out.getvalue()
+
+
+def show_with_chart() -> bytes:
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = "Catch"
+    data = CategoryChartData()
+    data.categories = ["Cod", "Ling"]
+    data.add_series("boxes", (31, 7))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 9, 9, data)
+    second = show.slides.add_slide(show.slide_layouts[5])
+    second.shapes.title.text = "Crew"
+    second.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Four people sail."
+    return saved(show)
+
+
+SLIDE = "ppt/slides/slide1.xml"
+
+
+def chart_name(data: bytes) -> str:
+    return next(name for name in members(data) if name.startswith("ppt/charts/chart"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "read_of_chart"),
+    [
+        (b"<c:barChart>", b"<c:bar3DChart>", "boxes: 31"),
+        (b"<c:barChart>", b"<c:surfaceChart>", "boxes: 31"),
+        (b"<c:v>31</c:v>", b"<c:v>#N/A</c:v>", "boxes: 7"),
+        (b'idx="0"', b'idx="99999999999"', "boxes: 7"),
+    ],
+)
+def test_charts_of_every_kind_are_read(old: bytes, new: bytes, read_of_chart: str) -> None:
+    data = show_with_chart()
+    name = chart_name(data)
+    xml = members(data)[name].replace(old, new).replace(old.replace(b"<", b"</"), new.replace(b"<", b"</"))
+    page = read("pptx", replaced(data, name, xml))
+    assert read_of_chart in page.text and page.text.endswith("Four people sail.")
+
+
+def test_what_is_damaged_in_a_presentation_is_named() -> None:
+    data = show_with_chart()
+    content = members(data)
+    lost = {name: value for name, value in content.items() if name != chart_name(data)}
+    page = read("pptx", zipped(lost))
+    assert page.text.endswith("Four people sail.") and page.missing[0].startswith("a chart of slide 1: ")
+    page = read("pptx", replaced(data, SLIDE, content[SLIDE][:-40]))
+    assert "Catch" in page.text and page.missing[0].startswith("a part of slide 1: ")
+    page = read("pptx", replaced(data, SLIDE, content[SLIDE].replace(b"<a:off", b"<a:of")))
+    assert "boxes: 31" in page.text and page.missing == ()
+    gone = {name: value for name, value in content.items() if name != SLIDE}
+    page = read("pptx", zipped(gone))
+    assert page.missing[0].startswith("a part of slide 1: ") and page.sections[0].chunks[0].pages == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "missing"),
+    [
+        ("word/styles.xml", None, "the styles: "),
+        ("word/styles.xml", b"<w:styles", "the styles: "),
+        ("word/numbering.xml", b"", "the automatic numbers: "),
+        ("docProps/core.xml", b"<core>&&", "its properties: "),
+        ("word/_rels/document.xml.rels", b"<Rel", "what word/document.xml refers to: "),
+    ],
+)
+def test_a_word_file_is_read_without_its_other_parts(name: str, content: bytes | None, missing: str) -> None:
+    parts = members(docx_file())
+    if content is None:
+        del parts[name]
+    else:
+        parts[name] = content
+    page = read("docx", zipped(parts))
+    assert "The lighthouse stands on a rock." in page.text and "Whale oil" in page.text
+    assert any(part.startswith(missing) for part in page.missing), page.missing
+
+
+def test_references_that_lead_nowhere_lose_nothing() -> None:
+    for target in ("NULL", "#_top", "../NULL", "/word/media/gone.png", ""):
+        relations = members(docx_file())["word/_rels/document.xml.rels"].replace(
+            b"<Relationship ",
+            f'<Relationship Id="x" Type="a/image" Target="{target}"/><Relationship '.encode(),
+            1,
+        )
+        page = read("docx", replaced(docx_file(), "word/_rels/document.xml.rels", relations))
+        assert page.text.count("oil") == 2 and page.missing == ()
+
+
+def test_of_a_text_that_breaks_off_the_beginning_is_read() -> None:
+    whole = members(docx_file())["word/document.xml"]
+    page = read("docx", replaced(docx_file(), "word/document.xml", whole[: whole.index(b"Colza")]))
+    assert "Whale oil" in page.text and page.missing[0].startswith("a part of the text: ")
+
+
+def workbook() -> dict[str, bytes]:
+    book = openpyxl.Workbook()
+    for row in (["Boat", "Berth"], ["Alba", 4], ["Skua", 9]):
+        book.active.append(row)
+    other = book.create_sheet("Tides")
+    for row in (["Day", "Height"], ["Monday", 3]):
+        other.append(row)
+    parts = members(saved(book))
+    texts: list[bytes] = []
+
+    def shared(cell: re.Match[bytes]) -> bytes:
+        texts.append(b"<si>" + cell[2] + b"</si>")
+        return cell[1] + b't="s"><v>%d</v></c>' % (len(texts) - 1)
+
+    for name in ("xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml"):
+        parts[name] = re.sub(rb'(<c r="\w+" )t="inlineStr"><is>(.*?)</is></c>', shared, parts[name])
+    main = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    parts["xl/sharedStrings.xml"] = b'<sst xmlns="' + main + b'">' + b"".join(texts) + b"</sst>"
+    relation = f'<Relationship Id="texts" Type="{RELATED}/sharedStrings" Target="sharedStrings.xml"/></Relationships>'
+    relations = parts["xl/_rels/workbook.xml.rels"]
+    parts["xl/_rels/workbook.xml.rels"] = relations.replace(b"</Relationships>", relation.encode())
+    return parts
+
+
+def test_texts_that_cells_share_are_read_with_their_powers() -> None:
+    parts = workbook()
+    rich = b'<si><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>6</t></r><rPh><t>x</t></rPh></si>'
+    parts["xl/sharedStrings.xml"] = parts["xl/sharedStrings.xml"].replace(b"<si><t>Skua</t></si>", rich)
+    page = read("xlsx", zipped(parts))
+    assert "Boat: 10\u2076; Berth: 9" in page.text and page.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "kept", "missing"),
+    [
+        ("xl/styles.xml", lambda data: b"<styleSheet", "Boat: Skua; Berth: 9", "the number formats: "),
+        ("xl/styles.xml", lambda data: data.replace(b"solid", b"sullied"), "Boat: Skua; Berth: 9", ""),
+        ("docProps/core.xml", lambda data: data.replace(b"20", b"xx"), "Boat: Skua; Berth: 9", ""),
+        (
+            "xl/worksheets/sheet1.xml",
+            lambda data: data[: data.index(b'r="3"')],
+            "Boat: Alba; Berth: 4",
+            "a part of the sheet 'Sheet': ",
+        ),
+        ("xl/worksheets/sheet1.xml", lambda data: None, "Day: Monday", "the sheet 'Sheet': "),
+        ("xl/sharedStrings.xml", lambda data: data[:-60], "Boat: Alba; Berth: 4", "texts of cells: "),
+    ],
+)
+def test_a_workbook_is_read_without_what_is_damaged(
+    name: str, change: Callable[[bytes], bytes | None], kept: str, missing: str
+) -> None:
+    parts = workbook()
+    changed = change(parts.pop(name))
+    if changed is not None:
+        parts[name] = changed
+    page = read("xlsx", zipped(parts))
+    assert kept in page.text
+    assert page.missing[0].startswith(missing) if missing else page.missing == ()
+
+
+def test_cells_whose_texts_are_not_in_the_file_are_named() -> None:
+    parts = workbook()
+    parts["xl/sharedStrings.xml"] = parts["xl/sharedStrings.xml"].replace(b"<si><t>Monday</t></si>", b"")
+    page = read("xlsx", zipped(parts))
+    assert "cells of the sheet 'Tides': the file does not have their texts" in page.missing

@@ -12,6 +12,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from typing import IO
 from urllib.parse import unquote
 from xml.parsers import expat
 
@@ -94,27 +95,12 @@ class Archive:
         for piece in self._pieces(name):
             check.feed(piece)
 
-    def parts(self, replaced: Callable[[str, bytes], bytes] = lambda _name, data: data) -> io.BytesIO:
-        """Return a copy of the archive with only its XML, for libraries that read everything. Other members (pictures,
-        embedded files) are empty. ``replaced`` may change the content of a member.
-
-        Raises the errors of :meth:`read`, and ParseError when there is too much markup.
-        """
-        copy = io.BytesIO()
-        tags = 0
-        with zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as out:
-            for name in self._members:
-                if name.endswith("/"):
-                    continue
-                data = self.read(name) if name.lower().endswith(_XML) else b""
-                tags += data.count(b"<") - data.count(b"</")
-                if tags > self._limits.tags:
-                    raise ParseError(
-                        f"the document has more than {self._limits.tags:,} XML elements, the limit: split it"
-                    )
-                out.writestr(zipfile.ZipInfo(name), replaced(name, data))
-        copy.seek(0)
-        return copy
+    def stream(self, name: str) -> IO[bytes]:
+        """Open a member that was verified (:meth:`verify`). Raises DamagedPartError when it is missing or damaged."""
+        try:
+            return self._zip.open(self._members[name])
+        except KeyError as error:
+            raise DamagedPartError(f"the archive has no {name!r}: the document is incomplete") from error
 
     def beside(self, name: str) -> Callable[[str], bytes | None]:
         """Return a function that reads members by their addresses relative to the member ``name``, like

@@ -1,37 +1,32 @@
 """XLSX: each sheet is a section, and its rows are lines of a table.
 
-openpyxl reads everything except the cells (names of sheets, shared strings, number formats). Cells are read here
-because openpyxl takes twice as long for them, and its row-wise reader does not support merged cells.
+The XML is read part by part: libraries refuse a workbook for one style that they do not know, do not read merged cells
+row by row, and drop what distinguishes 10³ from 103.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from itertools import chain
 from typing import IO, Any
 from xml.etree.ElementTree import Element, iterparse
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.document import Document
+from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.documents.heads import Row, SpannedRow
-from trivium.parser.documents.office import (
-    Deadline,
-    check_strict,
-    metadata_of,
-    modified_of,
-    sensible_title,
-    translated,
-)
+from trivium.parser.documents.heads import Row, ShownNumber, SpannedRow
+from trivium.parser.documents.number_format import BUILT_IN, is_date, is_duration, shown_number, shown_text
+from trivium.parser.documents.office import Deadline, Package, R, translated
 from trivium.parser.documents.rows import add_rows
+from trivium.parser.documents.shifted import ShiftedText
+from trivium.parser.runs import TextRun
 from trivium.text import normalise_heading
 from trivium.types import Page
 
@@ -50,6 +45,9 @@ _PIECE = 1 << 18
 _MARK = 32  # bytes before "sheetData>" in which its end tag begins
 _MAX_TAIL = 1 << 21
 _DIGITS = 12
+_SECONDS_A_DAY = 86_400
+_FALSE_LEAP_DAY = 60  # the 29th of February 1900
+_FIRST_CENTURY = 1900
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
@@ -59,29 +57,36 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     which is the section.
     """
     archive = Archive(file.data, limits)
-    check_strict(archive)
+    package = Package(archive, limits)
+    document = package.document
     for name in archive.names:
         if name.lower().endswith((".xml", ".rels")):
-            archive.verify(name)
-    document = Document(limits.headings)
-    with translated("an Excel file (.xlsx)"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and extensions unknown to the library
-        import openpyxl
-
-        book = openpyxl.load_workbook(
-            io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False, keep_vba=False
-        )
-        formats = _formats(book)
+            with suppress(DamagedPartError):  # told where it is used
+                archive.verify(name)
+    with translated("an Excel file (.xlsx)"):
+        main, book = package.main("xl/workbook.xml", "workbook")
+        formats = _formats(package, main, book)
         budget = _Budget(limits)
-        for sheet in book.worksheets:
-            if sheet.sheet_state == "visible":
-                _read_sheet(document, sheet, formats, budget)
-        properties = book.properties
-        title = sensible_title(properties.title)
-        metadata, modified = metadata_of(properties), modified_of(properties)
-    if not document.has_chunks:
-        raise ParseError("the workbook has no text in a sheet that is shown")
-    return page_of(document, file, "xlsx", title=title, modified=modified, metadata=metadata)
+        strings = _strings(package, main, budget)
+        for number, sheet in enumerate(book.iterfind(f"{_MAIN}sheets/{_MAIN}sheet"), start=1):
+            if sheet.get("state", "visible") == "visible":
+                name = sheet.get("name") or f"Sheet {number}"
+                relation = package.relations(main).get(sheet.get(f"{R}id") or "")
+                if relation is None or relation.target not in archive:
+                    document.leave_out(f"the sheet {name!r}", "the file does not have it")
+                elif relation.kind == "worksheet":
+                    cells = _Cells(document, name, strings, formats, budget)
+                    _read_sheet(document, name, lambda: archive.stream(relation.target), cells)  # noqa: B023
+        properties = package.properties()
+    document.expect_chunks("the workbook has no text in a sheet that is shown")
+    return page_of(
+        document,
+        file,
+        "xlsx",
+        title=properties.title,
+        modified=properties.modified,
+        metadata=properties.metadata,
+    )
 
 
 @dataclass(slots=True)
@@ -103,40 +108,66 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Formats:
-    """How values are displayed, by style number."""
+    """How values are displayed: number formats by the number of a style, and the styles that strike them through."""
 
     epoch: datetime
-    dates: frozenset[int]
-    durations: frozenset[int]
-    percents: frozenset[int]
+    codes: Sequence[str] = ()
+    struck: frozenset[int] = frozenset()
 
 
-def _formats(book: Any) -> _Formats:
-    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+def _formats(package: Package, main: str, book: Any) -> _Formats:
+    properties = book.find(f"{_MAIN}workbookPr")
+    is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+    epoch = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)
+    _, styles = package.related(main, "styles", "the number formats")
+    if styles is None:
+        return _Formats(epoch)
+    own = {
+        _as_int(format.get("numFmtId")): format.get("formatCode") or ""
+        for format in styles.iterfind(f"{_MAIN}numFmts/{_MAIN}numFmt")
+    }
+    fonts = [_is_struck(font) for font in styles.iterfind(f"{_MAIN}fonts/{_MAIN}font")]
+    codes, struck = [], set()
+    for at, style in enumerate(styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")):
+        number, font = _as_int(style.get("numFmtId")), _as_int(style.get("fontId"))
+        codes.append(own.get(number) or BUILT_IN.get(number or 0, "General"))
+        if font is not None and font < len(fonts) and fonts[font]:
+            struck.add(at)
+    return _Formats(epoch, codes, frozenset(struck))
 
-    def shown(number: int) -> str:
-        own = number - BUILTIN_FORMATS_MAX_SIZE
-        formats = book._number_formats
-        return str(formats[own] if 0 <= own < len(formats) else BUILTIN_FORMATS.get(number, ""))
 
-    return _Formats(
-        book.epoch,
-        frozenset(book._date_formats),
-        frozenset(book._timedelta_formats),
-        frozenset(at for at, style in enumerate(book._cell_styles) if "%" in shown(style.numFmtId)),
-    )
+def _is_struck(font: Any) -> bool:
+    strike = font.find(f"{_MAIN}strike")
+    return strike is not None and strike.get("val") not in ("0", "false")
 
 
-def _read_sheet(document: Document, sheet: Any, formats: _Formats, budget: _Budget) -> None:
-    with sheet._get_source() as source:
-        merged = _merged(source)
-    with sheet._get_source() as source:
-        cells = _Cells(sheet._shared_strings, formats, budget)
-        rows = _filled(cells.rows(source), merged)
-        first = next(rows, None)
-        if first is not None:
-            document.heading(normalise_heading(sheet.title) or "Sheet", 1)
-            add_rows(document, chain((first,), rows), headed=False)
+def _strings(package: Package, main: str, budget: _Budget) -> list[str]:
+    """Return the texts that cells share."""
+    found: list[str] = []
+    for relation in package.relations(main).values():
+        if relation.kind == "sharedStrings":
+            with package.document.part("texts of cells"):
+                for count, (_, element) in enumerate(iterparse(package.archive.stream(relation.target))):  # noqa: S314
+                    if element.tag == f"{_MAIN}si":
+                        found.append(_inline_text(element))
+                        element.clear()
+                    if count % _ELEMENTS_A_CHECK == 0:
+                        budget.deadline.check()
+    return found
+
+
+def _read_sheet(document: Document, name: str, source: Callable[[], IO[bytes]], cells: _Cells) -> None:
+    """Read a sheet; ``source`` opens it. Of a damaged one the rows before the damage are read."""
+
+    def readable() -> Iterator[Row]:
+        with document.part(f"a part of the sheet {name!r}"), source() as for_merged, source() as for_rows:
+            yield from _filled(cells.rows(for_rows), _merged(for_merged))
+
+    rows = readable()
+    first = next(rows, None)
+    if first is not None:
+        document.heading(normalise_heading(name) or "Sheet", 1)
+        add_rows(document, chain((first,), rows), headed=False)
 
 
 Numbered = tuple[int, list[str]]
@@ -146,7 +177,11 @@ Numbered = tuple[int, list[str]]
 class _Cells:
     """Reads the cells of a sheet, row by row."""
 
-    def __init__(self, strings: Sequence[str], formats: _Formats, budget: _Budget) -> None:
+    def __init__(
+        self, document: Document, name: str, strings: Sequence[str], formats: _Formats, budget: _Budget
+    ) -> None:
+        self._document = document
+        self._name = name
         self._strings = strings
         self._formats = formats
         self._budget = budget
@@ -195,9 +230,14 @@ class _Cells:
 
     def _shown(self, cell: Element) -> str:
         kind = cell.get("t", "n")
+        style = _as_int(cell.get("s")) or 0
+        formats = self._formats
+        if style in formats.struck:
+            return ""
+        code = formats.codes[style] if style < len(formats.codes) else "General"
         if kind == "inlineStr":
             inline = cell.find(_INLINE)
-            return "" if inline is None else _inline_text(inline)
+            return "" if inline is None else shown_text(_inline_text(inline), code)
         value = cell.findtext(_VALUE)
         if not value:
             formula = cell.findtext(_FORMULA) or ""  # never computed, as written by libraries
@@ -206,54 +246,61 @@ class _Cells:
             return ""
         if kind == "s":
             at = _as_int(value)
-            return self._strings[at] if at is not None and at < len(self._strings) else ""
+            if at is not None and at < len(self._strings):
+                return shown_text(self._strings[at], code)
+            self._document.leave_out(
+                f"cells of the sheet {self._name!r}", "the file does not have their texts"
+            )
+            return ""
         if kind == "b":
             return "TRUE" if value.strip() == "1" else "FALSE"
-        return value if kind in ("str", "d") else self._number(value, _as_int(cell.get("s")) or 0)
+        return shown_text(value, code) if kind in ("str", "d") else self._number(value, code)
 
-    def _number(self, value: str, style: int) -> str:
+    def _number(self, value: str, code: str) -> str:
         try:
             number = float(value)
         except ValueError:
             return value
         if not math.isfinite(number):
             return value
-        formats = self._formats
-        if style in formats.dates:
-            return _shown_date(number, formats.epoch, duration=style in formats.durations) or value
-        if style in formats.percents:
-            return f"{number * 100:.6g}%"
-        return f"{number:.15g}" if "e" not in f"{number:.15g}" or number == 0 else value
+        if code != "General" and is_date(code):
+            return _shown_date(number, self._formats.epoch, duration=is_duration(code)) or value
+        general = f"{number:.15g}" if "e" not in f"{number:.15g}" or number == 0 else value
+        return general if code == "General" else ShownNumber(shown_number(number, code, general))
 
 
 def _inline_text(inline: Element) -> str:
-    """Return the text of an inline string, of all its formatted parts, without phonetic hints."""
-    parts = []
+    """Return the text of a string, of all its formatted parts, without phonetic hints and struck-through parts."""
+    run = TextRun()
+    text = ShiftedText(run)
     for child in inline:
         if child.tag == _TEXT:
-            parts.append(child.text or "")
+            text.add(child.text or "")
         elif child.tag != _PHONETIC:
-            parts.extend(text.text or "" for text in child.iter(_TEXT))
-    return "".join(parts)
+            look = child.find(f"{_MAIN}rPr")
+            align = None if look is None else look.find(f"{_MAIN}vertAlign")
+            shift = {"superscript": 1, "subscript": -1}.get("" if align is None else align.get("val", ""), 0)
+            if look is None or not _is_struck(look):
+                text.add("".join(part.text or "" for part in child.iter(_TEXT)), shift)
+    text.end()
+    return run.text
 
 
 def _shown_date(number: float, epoch: datetime, *, duration: bool) -> str | None:
     """Format a date, time or duration in ISO 8601; None if the number is not a date."""
-    from openpyxl.utils.datetime import from_excel
-
     try:
-        value = from_excel(number, epoch, timedelta=duration)
+        # Excel stores dates as days, so seconds are never exact.
+        since = timedelta(seconds=math.floor(number * _SECONDS_A_DAY + 0.5))
+        if duration:
+            return str(since)
+        if 0 <= number < 1:
+            return (epoch + since).time().isoformat()
+        if 1 <= number < _FALSE_LEAP_DAY and epoch.year < _FIRST_CENTURY:
+            since += timedelta(days=1)  # Excel takes 1900 for a leap year
+        when = epoch + since
     except (OverflowError, ValueError):
         return None
-    if isinstance(value, timedelta):
-        return str(value)
-    if isinstance(value, datetime):
-        # Excel stores dates as days, so seconds are never exact.
-        value = (value + timedelta(milliseconds=500)).replace(microsecond=0)
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
-    if isinstance(value, time):
-        return value.replace(microsecond=0).isoformat()
-    return value.isoformat() if isinstance(value, date) else None
+    return when.date().isoformat() if when.time() == time() else when.isoformat(" ")
 
 
 def _merged(source: IO[bytes]) -> Mapping[int, list[_Merge]]:

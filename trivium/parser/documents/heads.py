@@ -47,7 +47,19 @@ def is_value(text: str) -> bool:
     >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
     [True, True, True, False, False]
     """
+    if isinstance(text, ShownNumber):
+        return True
     return len(text) <= _MAX_HEADER and _NUMBER.fullmatch(text.strip()) is not None
+
+
+class ShownNumber(str):
+    """A number as a spreadsheet shows it, such as ``7.50 kr``."""
+
+    __slots__ = ()
+
+    def strip(self, _characters: str | None = None, /) -> ShownNumber:
+        """Return itself: it has no space at its ends."""
+        return self
 
 
 class SpannedRow(list[str]):

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from trivium.errors import MissingExtraError, ParseError, TriviumError, said
 from trivium.limits import InputLimits
-from trivium.parser.documents.archive import Archive
+from trivium.parser.document import DamagedPartError, Document
+from trivium.parser.documents.archive import Archive, check_entities, resolved
 from trivium.parser.ocr import parser_time
 from trivium.text import normalise_title
 from trivium.types import MetadataValue
 
 EXTRA = "documents"
 """The extra that installs the libraries: ``pip install 'trivium[documents]'``."""
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+"""The XML namespace of attributes that refer to other parts."""
 
-_TYPES = "[Content_Types].xml"
 _RELATIONSHIPS = "_rels/.rels"
 _STRICT = b"http://purl.oclc.org/ooxml/"
+_CORE = "docProps/core.xml"
 _MAX_TITLE = 200
 _MAX_PROPERTY = 1_000
-# Types of main parts that the libraries reject although their content is the same: templates, shows, macros.
-_OTHER_TYPES = re.compile(
-    rb"application/(?:vnd\.openxmlformats-officedocument\.(wordprocessing|presentation|spreadsheet)ml\.(?:template|slideshow)"
-    rb"|vnd\.ms-(word|powerpoint|excel)\.[a-zA-Z]+\.macroEnabled(?:Template)?)\.main\+xml"
-)
-_PLAIN_TYPES = {
-    b"wordprocessing": b"wordprocessingml.document",
-    b"word": b"wordprocessingml.document",
-    b"presentation": b"presentationml.presentation",
-    b"powerpoint": b"presentationml.presentation",
-    b"spreadsheet": b"spreadsheetml.sheet",
-    b"excel": b"spreadsheetml.sheet",
+_LABELS = {
+    "creator": "author",
+    "keywords": "keywords",
+    "subject": "subject",
+    "category": "category",
+    "language": "language",
 }
+_FIRST_YEAR = 1985  # earlier times are defaults of programs
+_OF_TEMPLATES = frozenset(
+    (
+        "2013-12-23T23:15:00Z",  # python-docx
+        "2013-01-27T09:14:16Z",  # python-pptx
+        "2006-09-16T00:00:00Z",  # Excel, and libraries that write its files
+        "2006-08-16T00:00:00Z",  # PowerPoint
+    )
+)
+"""Times at which the templates of programs were made, which they write into each document."""
 # Titles that programs write by default.
 _NO_TITLE = re.compile(
     r"(?:untitled|document|presentation|book|workbook|title|word document|powerpoint presentation|slide|unknown|none"
@@ -64,36 +72,14 @@ def translated(what: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise MissingExtraError(f"reading {what}", EXTRA) from error
+    except DamagedPartError as error:
+        raise ParseError(f"expected {what}, got a damaged file ({said(error)})") from error
     except (TriviumError, MemoryError):
         raise
     except Exception as error:  # the libraries assume that documents conform to their standard
         raise ParseError(
             f"expected {what}, got a damaged file ({type(error).__name__}: {said(error)})"
         ) from error
-
-
-def check_strict(archive: Archive) -> None:
-    """Raise ParseError for Strict Open XML, which the libraries do not support."""
-    if _STRICT in (archive.get(_RELATIONSHIPS) or b""):
-        raise ParseError(
-            "the file is saved as Strict Open XML: save it in the usual form (.docx, .pptx, .xlsx)"
-        )
-
-
-def plain_type(name: str, data: bytes) -> bytes:
-    """Return the content of a part. In the list of types, templates and documents with macros are declared as plain
-    documents.
-    """
-    if name != _TYPES:
-        return data
-    return _OTHER_TYPES.sub(
-        lambda match: (
-            b"application/vnd.openxmlformats-officedocument."
-            + _PLAIN_TYPES[match[1] or match[2]]
-            + b".main+xml"
-        ),
-        data,
-    )
 
 
 def sensible_title(title: object) -> str | None:
@@ -108,50 +94,138 @@ def sensible_title(title: object) -> str | None:
     return None if _NO_TITLE.fullmatch(clean) else clean
 
 
-def metadata_of(properties: Any) -> dict[str, MetadataValue]:
-    """Return the core properties of a document as ``author``, ``created``, ``keywords``, ``subject``, ``category`` and
-    ``language``. ``properties`` are those of python-docx, python-pptx or openpyxl.
+def iso(text: str) -> str | None:
+    """Convert the time of a document to ISO 8601 in UTC (without a zone, it is in UTC); None for anything else, and for
+    times that programs write by default.
+
+    >>> iso("2024-05-01T14:30:00+02:00"), iso("2013-12-23T23:15:00Z"), iso("yesterday")
+    ('2024-05-01T12:30:00Z', None, None)
     """
-    found: dict[str, MetadataValue] = {}
-    for key, names in (
-        ("author", ("author", "creator")),
-        ("keywords", ("keywords",)),
-        ("subject", ("subject",)),
-        ("category", ("category",)),
-        ("language", ("language",)),
-    ):
-        value = next((v for name in names if isinstance(v := _property(properties, name), str)), "")
-        clean = " ".join(value.split())[:_MAX_PROPERTY]
-        if clean:
-            found[key] = clean
-    created = iso(_property(properties, "created"))
-    if created is not None:
-        found["created"] = created
-    return found
+    try:
+        when = datetime.fromisoformat(text.strip())
+        there = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except (OverflowError, ValueError):  # also near the ends of the calendar
+        return None
+    shown = there.replace(microsecond=0).isoformat().replace("+00:00", "Z")
+    return shown if there.year >= _FIRST_YEAR and shown not in _OF_TEMPLATES else None
 
 
-def modified_of(properties: Any) -> str | None:
-    """Return the modification time stored in a document."""
-    return iso(_property(properties, "modified"))
+def local(element: Any) -> str:
+    """Return the name of an element without its namespace; empty for comments and the like."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def iso(value: object) -> str | None:
-    """Format a time as ISO 8601 in UTC (naive times are in UTC); None for anything else.
-
-    >>> iso(datetime(2024, 5, 1, 12, 30))
-    '2024-05-01T12:30:00Z'
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What a document says of itself: ``metadata`` has ``author``, ``created``, ``keywords``, ``subject``, ``category``
+    and ``language``. A time of creation that a program wrote by default is replaced by that of the last change.
     """
-    if not isinstance(value, datetime):
-        return None
-    try:
-        there = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except (OverflowError, ValueError):  # near the ends of the calendar
-        return None
-    return there.replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+    title: str | None = None
+    modified: str | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
-def _property(properties: Any, name: str) -> object:
-    try:
-        return getattr(properties, name, None)
-    except Exception:  # an invalid date, or a duplicated property
-        return None
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A reference of a part. ``kind`` is the last word of its type, such as ``image``; ``target`` is the name of a part,
+    or an address outside the file.
+    """
+
+    kind: str
+    target: str
+    is_external: bool
+
+
+class Package:
+    """The parts of an Office file and how they refer to each other. Parts that are missing are left out of the
+    ``document``; of damaged XML, what can be read is.
+    """
+
+    def __init__(self, archive: Archive, limits: InputLimits) -> None:
+        """Raises ParseError for Strict Open XML, which has other names."""
+        self.archive = archive
+        self.document = Document(limits.headings)
+        self._left = limits.tags
+        self._limit = limits.tags
+        self._relations: dict[str, dict[str, Relation]] = {}
+        if _STRICT in (archive.get(_RELATIONSHIPS) or b""):
+            raise ParseError(
+                "the file is saved as Strict Open XML: save it in the usual form (.docx, .pptx, .xlsx)"
+            )
+
+    def main(self, usual: str, root: str) -> tuple[str, Any]:
+        """Return the name and the root of the main part, which is usually called ``usual``. Raises DamagedPartError
+        unless its root is called ``root``.
+        """
+        name = next((r.target for r in self.relations("").values() if r.kind == "officeDocument"), usual)
+        element = self.xml(name if name in self.archive else usual, "a part of the text")
+        if element is None or local(element) != root:
+            raise DamagedPartError(f"{name!r} has no <{root}>")
+        return name, element
+
+    def xml(self, name: str, called: str) -> Any | None:
+        """Return the root of a part, or None. ``called`` is its name for a reader. Raises ParseError when there is too
+        much markup, or markup that defines entities.
+        """
+        from lxml import etree
+
+        try:
+            data = self.archive.read(name)
+        except DamagedPartError as error:
+            self.document.leave_out(called, error)
+            return None
+        check_entities(data)
+        self._left -= data.count(b"<") - data.count(b"</")
+        if self._left < 0:
+            raise ParseError(f"the document has more than {self._limit:,} XML elements, the limit: split it")
+        parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
+        root = None
+        with suppress(etree.XMLSyntaxError):
+            root = etree.fromstring(data, parser)
+        faults = parser.error_log.filter_from_errors()
+        if root is None or len(faults):
+            self.document.leave_out(
+                called, f"{name!r} is damaged ({faults[0].message if len(faults) else 'empty'})"
+            )
+        return root
+
+    def relations(self, part: str) -> Mapping[str, Relation]:
+        """Return the references of a part by their ids. Those that lead out of the file are external."""
+        if part not in self._relations:
+            folder, _, name = part.rpartition("/")
+            own = f"{folder}/_rels/{name}.rels".lstrip("/")
+            root = self.xml(own, f"what {part or 'the file'} refers to") if own in self.archive else None
+            found = self._relations[part] = {}
+            for element in () if root is None else root:
+                target = element.get("Target") or ""
+                base = "" if target.startswith("/") else part
+                is_external = element.get("TargetMode") == "External"
+                inside = None if is_external else resolved(base, target.lstrip("/"))
+                kind = (element.get("Type") or "").rpartition("/")[2]
+                found[element.get("Id") or ""] = Relation(kind, inside or target, inside is None)
+        return self._relations[part]
+
+    def related(self, part: str, kind: str, called: str) -> tuple[str, Any | None]:
+        """Return the name and the root of the first part of a kind that ``part`` refers to, None if there is none."""
+        for relation in self.relations(part).values():
+            if relation.kind == kind and not relation.is_external:
+                return relation.target, self.xml(relation.target, called)
+        return "", None
+
+    def properties(self) -> Properties:
+        """Return the properties of the document."""
+        name = next((r.target for r in self.relations("").values() if r.kind == "core-properties"), _CORE)
+        root = self.xml(name, "its properties") if name in self.archive else None
+        texts: dict[str, str] = {}
+        for element in () if root is None else root:
+            texts.setdefault(local(element), " ".join((element.text or "").split())[:_MAX_PROPERTY])
+        metadata: dict[str, MetadataValue] = {
+            key: texts[name] for name, key in _LABELS.items() if texts.get(name)
+        }
+        modified, created = iso(texts.get("modified", "")), iso(texts.get("created", ""))
+        if created is None or (modified is not None and created > modified):
+            created = modified
+        if created is not None:
+            metadata["created"] = created
+        return Properties(sensible_title(texts.get("title")), modified, metadata)

@@ -1,219 +1,300 @@
-"""PPTX: each slide is a section and a page."""
+"""PPTX: each slide is a section and a page. Its XML is read shape by shape, because libraries refuse a file for one chart
+or shape that they do not know.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.documents.embedded import EmbeddedPicture
+from trivium.parser.documents.drawings import A, chart_of, diagram_of
+from trivium.parser.documents.embedded import embedded_picture
 from trivium.parser.documents.heads import head_rows
-from trivium.parser.documents.office import (
-    Deadline,
-    check_strict,
-    metadata_of,
-    modified_of,
-    plain_type,
-    sensible_title,
-    translated,
-)
-from trivium.parser.documents.rows import RowRun, clean_cell
-from trivium.parser.grid import Cell, Table
+from trivium.parser.documents.office import Deadline, Package, R, local, translated
+from trivium.parser.documents.office_math import M, formula
+from trivium.parser.documents.rows import RowRun
+from trivium.parser.documents.shifted import ShiftedText
+from trivium.parser.documents.word_numbering import formatted
+from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.pictures import Pictures
-from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
+from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
+from trivium.parser.symbol_fonts import symbols
 from trivium.parser.tables import linearise
 from trivium.text import normalise_heading, normalise_title
 from trivium.types import ChunkKind, Page
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_SMART_ART = "/diagramData"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _BANDS = 12  # per slide height: shapes in the same band are read from left to right
+_USUAL_HEIGHT = 6_858_000
 _MAX_TITLE = 300
+_TITLES = frozenset(("title", "ctrTitle"))
 # Placeholders repeated on every slide: date, slide number, footer, header.
 _RUNNING = frozenset(("dt", "sldNum", "ftr", "hdr"))
+_OFF = frozenset(("0", "false"))
+_SHAPES = frozenset(("sp", "pic", "graphicFrame", "cxnSp"))
+_MAX_LEVEL = 8
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Page numbers are those of
     the slides; hidden slides are left out but counted.
     """
-    archive = Archive(file.data, limits)
-    check_strict(archive)
+    package = Package(Archive(file.data, limits), limits)
+    document = package.document
     with translated("a PowerPoint file (.pptx)"):
-        import pptx
-
-        show = pptx.Presentation(archive.parts(plain_type))
-        slides = _Slides(archive, limits, (show.slide_height or 0) // _BANDS or 1)
+        main, show = package.main("ppt/presentation.xml", "presentation")
+        size = show.find(f"{_P}sldSz")
+        slides = _Slides(package, limits, _integer(None if size is None else size.get("cy"), _USUAL_HEIGHT))
         deadline = Deadline(limits)
-        for number, slide in enumerate(show.slides, start=1):
+        for number, entry in enumerate(show.iterfind(f"{_P}sldIdLst/{_P}sldId"), start=1):
             deadline.check()
-            if slide._element.get("show") not in ("0", "false"):
-                slides.read(number, slide)
-        properties = show.core_properties
-        title = sensible_title(properties.title) or slides.first_title
-        metadata, modified = metadata_of(properties), modified_of(properties)
-    document = slides.document
-    if not document.has_chunks:
-        raise ParseError("the presentation has no text")
-    return page_of(document, file, "pptx", title=title, modified=modified, metadata=metadata)
+            with document.part(f"slide {number}"):
+                relation = package.relations(main).get(entry.get(f"{R}id") or "")
+                if relation is None:
+                    document.leave_out(f"slide {number}", "the file does not say where it is")
+                else:
+                    slides.read(number, relation.target)
+        slides.footers()
+        properties = package.properties()
+    document.expect_chunks("the presentation has no text")
+    return page_of(
+        document,
+        file,
+        "pptx",
+        title=properties.title or slides.first_title,
+        modified=properties.modified,
+        metadata=properties.metadata,
+    )
 
 
 class _Slides:
-    def __init__(self, archive: Archive, limits: InputLimits, band: int) -> None:
-        self.document = Document(limits.headings)
+    def __init__(self, package: Package, limits: InputLimits, height: int) -> None:
+        self.document = package.document
         self.first_title: str | None = None
-        self._archive = archive
-        self._band = band
+        self._package = package
+        self._band = height // _BANDS or 1
         self._pictures = Pictures(limits)
         self._blocks = 0  # blocks of the current slide
+        self._footers: dict[str, None] = {}
+        self._part = ""
+        self._where = ""
 
-    def read(self, number: int, slide: Any) -> None:
-        shapes = list(self._in_order(slide.shapes))
-        title = slide.shapes.title
-        name = "" if title is None else clean_cell(title.text_frame.text)[:_MAX_TITLE]
+    def read(self, number: int, part: str) -> None:
+        self._part, self._where = part, f" of slide {number}"
+        root = self._package.xml(part, f"a part of slide {number}")
+        tree = None if root is None else root.find(f"{_P}cSld/{_P}spTree")
+        if root is None or tree is None or root.get("show") in _OFF:
+            return
+        layout, above = self._package.related(part, "slideLayout", f"the layout{self._where}")
+        master = (
+            self._package.related(layout, "slideMaster", f"the layout{self._where}")[1] if layout else None
+        )
+        shapes = list(self._in_order(tree, [one for one in (above, master) if one is not None]))
+        title = next((shape for shape in shapes if _placeholder(shape).get("type") in _TITLES), None)
+        name = "" if title is None else " ".join(_text_of(title).text.split())[:_MAX_TITLE]
         if name and number == 1:
             self.first_title = normalise_title(name) or None
         self.document.page = number
         self._blocks = 0
         self.document.heading(normalise_heading(name) or f"Slide {number}", 1)
         for shape in shapes:
-            if title is None or shape.shape_id != title.shape_id:
-                self._shape(shape, slide)
-        if slide.has_notes_slide:
-            frame = slide.notes_slide.notes_text_frame
-            if frame is not None:
-                self._text(frame)
+            if shape is not title:
+                with self.document.part(f"a shape{self._where}"):
+                    self._shape(shape)
+        _, notes = self._package.related(part, "notesSlide", f"the notes{self._where}")
+        for shape in () if notes is None else notes.iter(f"{_P}sp"):
+            if _placeholder(shape).get("type") == "body":
+                self._text(_text_of(shape))
         if name and not self._blocks:  # a slide with only a title is found by its title
             self._block(ChunkKind.PARAGRAPH, RowRun([name]))
+
+    def footers(self) -> None:
+        """Add the footers of the slides, once, behind them."""
+        self._block(ChunkKind.PARAGRAPH, RowRun(list(self._footers)))
 
     def _block(self, kind: ChunkKind, run: TextRun) -> None:
         self._blocks += run.length > 0
         self.document.block(kind, run)
 
-    def _in_order(self, shapes: Any) -> Iterator[Any]:
+    def _in_order(self, tree: Any, layouts: list[Any]) -> Iterator[Any]:
         """Yield shapes from top to bottom and left to right; groups are kept together."""
-
-        def place(entry: tuple[int, Any]) -> tuple[int, int, int]:
-            at, shape = entry
-            return (shape.top or 0) // self._band, shape.left or 0, at
-
-        for _, shape in sorted(enumerate(shapes), key=place):
-            if shape.shape_type is not None and hasattr(shape, "shapes"):
-                yield from self._in_order(shape.shapes)
+        placed = []
+        for at, shape in enumerate(_chosen(tree)):
+            if local(shape) == "grpSp" or local(shape) in _SHAPES:
+                left, top = _offset(shape, layouts)
+                placed.append((top // self._band, left, at, shape))
+        for *_, shape in sorted(placed, key=lambda entry: entry[:3]):
+            if local(shape) == "grpSp":
+                yield from self._in_order(shape, layouts)
             else:
                 yield shape
 
-    def _shape(self, shape: Any, slide: Any) -> None:
-        if shape.is_placeholder and shape._element.ph.get("type") in _RUNNING:
+    def _shape(self, shape: Any) -> None:
+        if (kind := _placeholder(shape).get("type")) in _RUNNING:
+            text = " ".join(_text_of(shape).text.split())
+            if kind == "ftr" and text:
+                self._footers[text] = None
             return
-        if getattr(shape, "has_table", False):
-            self._block(ChunkKind.TABLE, linearise(_table(shape.table)))
-        elif getattr(shape, "has_chart", False):
-            self._block(ChunkKind.TABLE, linearise(_chart(shape.chart)))
-        elif shape.has_text_frame:
-            self._text(shape.text_frame)
+        table = next(shape.iter(f"{A}tbl"), None)
+        chart = chart_of(self._package, self._part, shape, self._where)
+        if table is not None:
+            self._block(ChunkKind.TABLE, linearise(_table(table)))
+        elif chart is not None:
+            self._block(ChunkKind.TABLE, linearise(chart))
+        elif local(shape) == "graphicFrame":
+            lines = diagram_of(self._package, self._part, shape, self._where)
+            self._block(ChunkKind.LIST, RowRun(lines))
         else:
-            self._smart_art(shape, slide)
-        self._picture(shape, slide)
-
-    def _text(self, frame: Any) -> None:
-        run = TextRun()
-        count = 0
-        for paragraph in frame.paragraphs:
-            text = clean_cell(paragraph.text.replace("\v", " "))
-            if text:
-                run.separate(indented_line(paragraph.level) if run.length else LINE)
-                run.add(text)
-                count += 1
-        self._block(ChunkKind.LIST if count > 1 else ChunkKind.PARAGRAPH, run)
-
-    def _smart_art(self, shape: Any, slide: Any) -> None:
-        """Add the texts of a diagram, which are in a separate part."""
-        lines: list[str] = []
-        for element in shape._element.iter():
-            identifier = element.get(f"{_R}dm") if isinstance(element.tag, str) else None
-            part = self._part(slide, identifier, _SMART_ART)
-            if part is not None:
-                from pptx.oxml import parse_xml
-
-                root: Any = parse_xml(part.blob)
-                lines += [
-                    clean_cell("".join(t.text or "" for t in paragraph.iter(f"{_A}t")))
-                    for paragraph in root.iter(f"{_A}p")
-                ]
-        lines = list(filter(None, lines))
-        self._block(ChunkKind.LIST, RowRun(lines) if lines else TextRun())
-
-    def _picture(self, shape: Any, slide: Any) -> None:
-        element = shape._element
-        described = next((e for e in element.iter() if str(e.tag).endswith("}cNvPr")), None)
+            self._text(_text_of(shape))
+        described = next(shape.iter("{*}cNvPr"), None)
         alt = "" if described is None else described.get("descr") or ""
-        for blip in element.iter(f"{_A}blip"):
-            part = self._part(slide, blip.get(f"{_R}embed"), "/image")
-            if part is not None:
-                name = str(part.partname).lstrip("/")
-                EmbeddedPicture(partial(self._archive.get, name), alt).add_to(self.document, self._pictures)
+        for blip in shape.iter(f"{A}blip"):
+            picture = embedded_picture(self._package, self._part, blip.get(f"{R}embed"), alt)
+            if picture is not None:
+                picture.add_to(self.document, self._pictures)
 
-    @staticmethod
-    def _part(slide: Any, identifier: str | None, kind: str) -> Any | None:
-        if identifier is None or identifier not in slide.part.rels:
-            return None
-        relationship = slide.part.rels[identifier]
-        if relationship.is_external or not relationship.reltype.endswith(kind):
-            return None
-        return relationship.target_part
+    def _text(self, run: TextRun) -> None:
+        self._block(ChunkKind.LIST if LINE in run.text else ChunkKind.PARAGRAPH, run)
+
+
+def _chosen(parent: Any) -> Iterator[Any]:
+    """Yield the children of an element; of alternatives, those of the first, which is the newest."""
+    for child in parent:
+        if local(child) == "AlternateContent":
+            yield from () if len(child) == 0 else _chosen(child[0])
+        elif isinstance(child.tag, str):
+            yield child
+
+
+def _placeholder(shape: Any) -> dict[str, str]:
+    """Return what a shape is a placeholder of: its ``type`` and ``idx``; empty if it is none."""
+    found = shape.find(f"{_P}nv{local(shape)[:1].upper()}{local(shape)[1:]}Pr/{_P}nvPr/{_P}ph")
+    return {} if found is None else {"type": "obj", **found.attrib}
+
+
+def _offset(shape: Any, layouts: list[Any]) -> tuple[int, int]:
+    """Return the place of a shape; without one of its own, it is that of its placeholder in the layout."""
+    place = next(iter(shape.iterfind(f"./*/{A}xfrm/{A}off")), None)
+    if place is None:
+        place = shape.find(f"{_P}xfrm/{A}off")
+    wanted = _placeholder(shape)
+    for name in ("idx", "type"):
+        for layout in layouts if place is None and name in wanted else ():
+            for other in layout.iter(f"{_P}sp"):
+                if place is None and _placeholder(other).get(name) == wanted[name]:
+                    place = other.find(f"{_P}spPr/{A}xfrm/{A}off")
+    return (0, 0) if place is None else (_integer(place.get("x")), _integer(place.get("y")))
+
+
+def _text_of(shape: Any) -> TextRun:
+    """Return the text of a shape or cell, with a line for each paragraph."""
+    run = TextRun()
+    body = next(shape.iterchildren(f"{_P}txBody", f"{A}txBody"), None)
+    numbers: dict[int, tuple[str, int]] = {}  # by level: kind of number, and the last one
+    for paragraph in () if body is None else body.iterchildren(f"{A}p"):
+        text = _paragraph(paragraph)
+        properties = paragraph.find(f"{A}pPr")
+        level = min(_integer(None if properties is None else properties.get("lvl")), _MAX_LEVEL)
+        if not text.length:
+            continue
+        label = _label(body, properties, level, numbers)
+        run.separate(indented_line(level) if run.length else LINE)
+        if label:
+            run.add(f"{label} ")
+        run.append(text)
+    return run
+
+
+def _paragraph(paragraph: Any) -> TextRun:
+    run = TextRun()
+    text = ShiftedText(run)
+    for child in _chosen(paragraph):
+        name = local(child)
+        if name in ("r", "fld"):
+            properties = child.find(f"{A}rPr")
+            look = {} if properties is None else properties.attrib
+            if look.get("strike", "noStrike") == "noStrike":
+                font = (
+                    None
+                    if properties is None
+                    else next(properties.iterchildren(f"{A}sym", f"{A}latin"), None)
+                )
+                shown = symbols(child.findtext(f"{A}t") or "", None if font is None else font.get("typeface"))
+                baseline = look.get("baseline", "0").rstrip("%")
+                text.add(shown.replace("\v", " "), _integer(baseline))
+        elif name == "br":
+            text.end()
+            run.separate(SPACE)
+        elif name == "m":
+            for inner in child.iter(f"{M}oMath"):
+                text.add_formula(formula(inner))
+    text.end()
+    return run
+
+
+def _label(body: Any, properties: Any, level: int, numbers: dict[int, tuple[str, int]]) -> str:
+    """Return the automatic number of a paragraph, and count it."""
+    style = body.find(f"{A}lstStyle/{A}lvl{level + 1}pPr")
+    bullet = None
+    for source in (properties, style):
+        if bullet is None and source is not None:
+            bullet = next((child for child in source if local(child) in _BULLETS), None)
+    for deeper in [at for at in numbers if at > level]:
+        del numbers[deeper]
+    if bullet is None or local(bullet) != "buAutoNum":
+        numbers.pop(level, None)
+        return ""
+    kind, start = bullet.get("type") or "", _integer(bullet.get("startAt"), 1)
+    last = numbers.get(level)
+    number = last[1] + 1 if last is not None and last[0] == kind else start
+    numbers[level] = kind, number
+    script = next((name for prefix, name in _NUMBERS if kind.startswith(prefix)), "decimal")
+    shown = formatted(number, script)
+    return (
+        f"({shown})"
+        if "Both" in kind
+        else shown + (")" if "ParenR" in kind else "" if "Plain" in kind else ".")
+    )
+
+
+_BULLETS = frozenset(("buAutoNum", "buNone", "buChar", "buBlip"))
+_NUMBERS = (
+    ("alphaLc", "lowerLetter"),
+    ("alphaUc", "upperLetter"),
+    ("romanLc", "lowerRoman"),
+    ("romanUc", "upperRoman"),
+)
 
 
 def _table(table: Any) -> Table:
     out = Table(is_infobox=False)
-    for row in table.rows:
+    for row in table.iterchildren(f"{A}tr"):
         cells = []
-        for source in row.cells:
-            if source.is_spanned:
+        for source in row.iterchildren(f"{A}tc"):
+            if {source.get("hMerge"), source.get("vMerge")} & {"1", "true"}:
                 continue
-            cell = Cell(is_header=False, columns=source.span_width, rows=source.span_height)
-            for paragraph in source.text_frame.paragraphs:
+            cell = Cell(
+                is_header=False,
+                columns=parse_span(source.get("gridSpan"), MAX_COLUMNS),
+                rows=parse_span(source.get("rowSpan"), MAX_ROWS),
+            )
+            for line in _text_of(source).text.split(LINE):
                 cell.separate(COMMA)
-                cell.add(clean_cell(paragraph.text.replace("\v", " ")))
+                cell.add(line)
             cells.append(cell)
         out.rows.append(cells)
     out.head_rows |= head_rows(out)
-    if len(out.rows) > 1 and table.first_row:
+    properties = table.find(f"{A}tblPr")
+    if len(out.rows) > 1 and properties is not None and properties.get("firstRow") in ("1", "true"):
         out.head_rows.add(0)
     return out
 
 
-def _chart(chart: Any) -> Table:
-    """Return the data of a chart: one row per category, one column per series."""
-    out = Table(is_infobox=False)
-    if chart.has_title and chart.chart_title.has_text_frame:
-        out.caption.add(clean_cell(chart.chart_title.text_frame.text))
-    for plot in chart.plots:
-        series = list(plot.series)
-        categories = [str(category) for category in plot.categories]
-        values = [tuple(one.values) for one in series]
-        out.head_rows.add(len(out.rows))
-        out.rows.append(_cells(["", *(one.name for one in series)]))
-        for at in range(max(map(len, values), default=0)):
-            shown = [_number(column[at]) if at < len(column) else "" for column in values]
-            out.rows.append(_cells([categories[at] if at < len(categories) else "", *shown]))
-    return out
-
-
-def _cells(texts: list[str]) -> list[Cell]:
-    cells = []
-    for text in texts:
-        cell = Cell(is_header=False)
-        cell.add(clean_cell(text))
-        cells.append(cell)
-    return cells
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.15g}"
+def _integer(text: str | None, otherwise: int = 0) -> int:
+    try:
+        return int(text or "")
+    except ValueError:
+        return otherwise

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from trivium.parser.document import Document
-from trivium.parser.documents.heads import Labels, Row, head_of, is_value
+from trivium.parser.documents.heads import Labels, Row, SpannedRow, head_of, is_value
 from trivium.parser.runs import TextRun
 from trivium.parser.sources.base import clean_text
 from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortened
@@ -57,6 +57,14 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
     labels: Labels = ()
     for group in _groups(rows):
         body = list(islice(group, _SAMPLE))
+        if not headed and len(_beside(body)) > 1:
+            body += group
+            blocks = _beside(body)
+            for first, last in blocks if len(blocks) > 1 else ():
+                add_rows(document, [_columns(row, first, last) for row in body], headed=False)
+            if len(blocks) > 1:
+                labels = ()
+                continue
         titles = _titles(body)
         if titles and (head := head_of(body[titles - 1 :], headed=False)) is not None and head.rows > 1:
             titles -= 1  # it names the only group of columns
@@ -94,6 +102,32 @@ def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
             yield group
             for _ in group:
                 pass
+
+
+def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    """Return the columns (first, and behind the last) of the tables of a group: parts between empty columns, each with
+    several columns, of which the first has names. Otherwise, an empty column is part of one table.
+    """
+    filled = {at for row in rows for at, cell in enumerate(row) if cell.strip()}
+    blocks: list[tuple[int, int]] = []
+    for at in sorted(filled):
+        if blocks and blocks[-1][1] == at:
+            blocks[-1] = blocks[-1][0], at + 1
+        else:
+            blocks.append((at, at + 1))
+    for first, behind in blocks:
+        names = [row[first] for row in rows if first < len(row) and row[first].strip()]
+        if behind - first < 2 or sum(map(is_value, names)) * 2 > len(names) or len(names) < 2:
+            return [(0, max(filled, default=0) + 1)]
+    return blocks
+
+
+def _columns(row: Row, first: int, behind: int) -> Row:
+    cells = list(row[first:behind])
+    if not isinstance(row, SpannedRow):
+        return cells
+    spans = [(max(a, first) - first, min(b, behind - 1) - first) for a, b in row.spans]
+    return SpannedRow(cells, [(a, b) for a, b in spans if a <= b])
 
 
 def _until_empty(first: Row, rows: Iterator[Row]) -> Iterator[Row]:

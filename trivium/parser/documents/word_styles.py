@@ -1,4 +1,4 @@
-"""Determines the role of a paragraph from the styles of a Word file: heading, title, list, caption, quotation."""
+"""Determines the role of paragraphs and the look of their characters from the styles of a Word file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from trivium.parser.documents.office import local
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 """The XML namespace of Word's elements."""
@@ -29,6 +31,7 @@ class Role(Enum):
     LIST = "list"
     CAPTION = "caption"
     QUOTE = "quote"
+    CODE = "code"
     CONTENTS = "contents"  # a line of a table of contents
 
 
@@ -45,25 +48,113 @@ _NAMES = (
     (re.compile(r"title", re.IGNORECASE), Role.TITLE),
     (re.compile(r"caption", re.IGNORECASE), Role.CAPTION),
     (re.compile(r"(?:intense )?quot(?:e|ations)|block text", re.IGNORECASE), Role.QUOTE),
+    (
+        re.compile(
+            r"(?:.*[ _-])?(?:source ?code|code|listing|verbatim|preformatted|macro|terminal)(?:[ _-]?(?:text|block|\d))?",
+            re.IGNORECASE,
+        ),
+        Role.CODE,
+    ),
     (re.compile(r"list (?:bullet|number|paragraph|continue).*|list", re.IGNORECASE), Role.LIST),
 )
 
 
-class Styles:
-    """The paragraph styles of a document, by id."""
+_CHARACTER = ("vertAlign", "position", "vanish", "strike", "dstrike")
+_OFF = frozenset(("0", "false", "off", "none"))
+_FEW_POINTS = 4  # half points; characters moved further are raised or lowered
+_MONOSPACED = re.compile(
+    r"(?:courier|source code|cascadia).*|consolas|menlo|monaco|inconsolata|lucida console|fira code|.*\bmono\b.*",
+    re.IGNORECASE,
+)
 
-    def __init__(self, styles: Any) -> None:
-        """``styles`` is the ``<w:styles>`` element."""
+
+@dataclass(frozen=True, slots=True)
+class CharacterLook:
+    """How characters look. ``shift`` is 1 if they are raised, -1 if lowered. Struck-through characters are hidden."""
+
+    shift: int = 0
+    is_hidden: bool = False
+    font: str | None = None
+
+    @property
+    def is_monospaced(self) -> bool:
+        return self.font is not None and _MONOSPACED.fullmatch(self.font) is not None
+
+
+class Styles:
+    """The styles of paragraphs and characters of a document, by id."""
+
+    def __init__(self, styles: Any | None) -> None:
+        """``styles`` is the ``<w:styles>`` element, None if there is none."""
         self._elements: dict[str, Any] = {}
         self._default: str | None = None
-        for style in styles.iterchildren(f"{W}style"):
-            if style.get(f"{W}type") != "paragraph":
+        for style in () if styles is None else styles.iterchildren(f"{W}style"):
+            if style.get(f"{W}type") not in ("paragraph", "character"):
                 continue
             identifier = style.get(f"{W}styleId") or ""
             self._elements.setdefault(identifier, style)
-            if style.get(f"{W}default") in ("1", "true", "on"):
+            if style.get(f"{W}default") in ("1", "true", "on") and style.get(f"{W}type") == "paragraph":
                 self._default = identifier
         self._looks: dict[str | None, Look] = {}
+        self._characters: dict[str | None, dict[str, str]] = {}
+        self._of_document = (
+            {} if styles is None else _characters(styles.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))
+        )
+        self.is_monospaced = self.characters(None, None).is_monospaced
+        """Whether the text of the document is, apart from characters with a look of their own."""
+
+    def characters(self, paragraph: Any | None, run: Any | None) -> CharacterLook:
+        """Return the look of a run with the properties ``run`` (``<w:rPr>``, or None) in a paragraph with the properties
+        ``paragraph`` (``<w:pPr>``, or None).
+        """
+        style = None if paragraph is None else value(paragraph, "pStyle")
+        of_style = self._of_characters(style or self._default)
+        if run is None:
+            found = of_style
+        else:
+            found = {**of_style, **self._of_characters(value(run, "rStyle"), of_run=True), **_characters(run)}
+        if not found:
+            return CharacterLook()
+        align, position = found.get("vertAlign"), found.get("position", "0")
+        points = int(position) if re.fullmatch(r"-?\d{1,4}", position) else 0
+        shift = {"superscript": 1, "subscript": -1}.get(align or "", 0)
+        if shift == 0 and abs(points) >= _FEW_POINTS:
+            shift = 1 if points > 0 else -1
+        is_hidden = any(found.get(name, "0") not in _OFF for name in ("vanish", "strike", "dstrike"))
+        return CharacterLook(shift, is_hidden, found.get("font"))
+
+    def _of_characters(self, identifier: str | None, *, of_run: bool = False) -> dict[str, str]:
+        if identifier is None and of_run:
+            return {}
+        if identifier not in self._characters:
+            found = {} if of_run else dict(self._of_document)
+            for style in reversed(list(self._bases(identifier))):
+                found |= _characters(style.find(f"{W}rPr"))
+            self._characters[identifier] = found
+        return self._characters[identifier]
+
+    def numbering(self, properties: Any | None) -> tuple[str | None, int | None, str | None]:
+        """Return how a paragraph with these properties is numbered: the number of its list, its level (None: that of
+        its style), and the style that says so.
+        """
+        own = None if properties is None else properties.find(f"{W}numPr")
+        number = None if own is None else value(own, "numId")
+        level = None if own is None else _digits(value(own, "ilvl"))
+        style = (None if properties is None else value(properties, "pStyle")) or self._default
+        if number is not None:
+            return number, level or 0, None
+        for of_style in self._bases(style):
+            numbered = of_style.find(f"{W}pPr/{W}numPr")
+            if numbered is not None:
+                level = _digits(value(numbered, "ilvl")) if level is None else level
+                return value(numbered, "numId"), level, of_style.get(f"{W}styleId")
+        return None, None, None
+
+    def number_of_style(self, identifier: str) -> str | None:
+        """Return the number of the list that a style defines."""
+        style = self._elements.get(identifier)
+        numbered = None if style is None else style.find(f"{W}pPr/{W}numPr")
+        return None if numbered is None else value(numbered, "numId")
 
     def look(self, properties: Any) -> Look:
         """Return the role of a paragraph with these properties (``<w:pPr>``, or None)."""
@@ -82,8 +173,7 @@ class Styles:
         if numbering is not None and look.role in (Role.TEXT, Role.LIST):
             if value(numbering, "numId") == "0":  # not numbered, regardless of the style
                 return Look(Role.TEXT)
-            indent = value(numbering, "ilvl") or "0"
-            return Look(Role.LIST, min(int(indent), 8) if indent.isascii() and indent.isdigit() else 0)
+            return Look(Role.LIST, min(_digits(value(numbering, "ilvl")) or 0, 8))
         return look
 
     def _of_style(self, identifier: str | None) -> Look:
@@ -129,13 +219,28 @@ def value(parent: Any, name: str) -> str | None:
 def is_on(parent: Any, name: str) -> bool:
     """Whether a boolean property is on."""
     child = parent.find(f"{W}{name}")
-    return child is not None and child.get(f"{W}val") not in ("0", "false", "off", "none")
+    return child is not None and child.get(f"{W}val") not in _OFF
+
+
+def _characters(properties: Any | None) -> dict[str, str]:
+    """Return what ``<w:rPr>`` says of the look of characters."""
+    found: dict[str, str] = {}
+    for child in () if properties is None else properties:
+        name = local(child)
+        if name in _CHARACTER:
+            found[name] = child.get(f"{W}val") or "on"
+        elif name == "rFonts" and (font := child.get(f"{W}ascii") or child.get(f"{W}hAnsi")):
+            found["font"] = font
+    return found
+
+
+def _digits(text: str | None) -> int | None:
+    return int(text) if text and len(text) < _BODY_LEVEL and text.isascii() and text.isdigit() else None
 
 
 def _level(outline: str | None) -> int | None:
-    if outline is None or not (outline.isascii() and outline.isdigit()):
-        return None
-    return int(outline) + 1 if int(outline) < _BODY_LEVEL else None
+    number = _digits(outline)
+    return number + 1 if number is not None and number < _BODY_LEVEL else None
 
 
 def _level_in_name(name: str) -> int:
