@@ -113,6 +113,60 @@ def test_a_marker_that_is_raised_stands_behind_its_word():
     ]
 
 
+def after(page: PdfPage, x: float, y: float, *parts: tuple[str, float, float]) -> None:
+    """Parts of a line, one behind the other: text, size, how far it is raised."""
+    for text, size, up in parts:
+        page.text(x, y + up, text, size)
+        x += width_of(text, size)
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([("a mass of 7.1 x 10", 10, 0), ("19", 6, 4), (" kg", 10, 0)], "a mass of 7.1 x 10¹⁹ kg"),
+        ([("a dose of 10", 10, 0), ("-4", 6, 4), (" g", 10, 0)], "a dose of 10⁻⁴ g"),
+        ([("an area of 25 km", 10, 0), ("2", 6, 4), (" of fen", 10, 0)], "an area of 25 km² of fen"),
+        ([("a cube of 5", 10, 0), ("3", 6, 3), (" cells", 10, 0)], "a cube of 5³ cells"),
+        ([("the gas CO", 10, 0), ("2", 6, -2), (" is heavy", 10, 0)], "the gas CO₂ is heavy"),
+        ([("the speed v", 10, 0), ("max", 6, -2), (" of it", 10, 0)], "the speed v_max of it"),
+        (
+            [("a board of 3", 10, 0), ("5", 6, 4), ("/", 10, 0), ("8", 6, 0), (" inches", 10, 0)],
+            "a board of 3 5/8 inches",
+        ),
+        ([("the 22", 10, 0), ("nd", 6, 4), (" of May", 10, 0)], "the 22nd of May"),
+        ([("revenue", 10, 0), ("3", 6, 4), (" of mills", 10, 0)], "revenue3 of mills"),
+        ([("in 2021", 10, 0), ("2", 6, 4), (" it was", 10, 0)], "in 20212 it was"),
+        ([("up by 14%", 10, 0), ("2", 6, 4), (" or so", 10, 0)], "up by 14%2 or so"),
+        ([("it was 61", 10, 0), ("(b)", 6, 4), (" or so", 10, 0)], "it was 61(b) or so"),
+        ([("cost 1,250", 10, 0), ("1", 6, 4), (" or so", 10, 0)], "cost 1,2501 or so"),
+    ],
+)
+def test_superscripts_and_subscripts_have_signs_and_marks_of_notes_have_none(
+    parts: list[tuple[str, float, float]], text: str
+):
+    page = (file := PdfFile()).page()
+    after(page, 72, 700, *parts)
+    filled(page, 72, 660, [TEXT])
+    assert read(file.data()).chunks[0].text == text
+
+
+def test_a_number_behind_a_short_word_or_number_is_the_mark_of_a_note_that_stands_on_the_page():
+    page = (file := PdfFile()).page()
+    after(
+        page,
+        72,
+        700,
+        ("a herd of 61", 10, 0),
+        ("2", 6, 4),
+        (" and a field of 4 m", 10, 0),
+        ("2", 6, 4),
+        (" x 10", 10, 0),
+        ("2", 6, 4),
+    )
+    after(page, 72, 640, ("2", 6, 4), (" Without the calves of the year.", 10, 0))
+    assert read(file.data()).chunks[0].text == "a herd of 612 and a field of 4 m² x 10²"
+
+
 def rows(page: PdfPage, x: float, y: float, labels: list[str], right: float, leading: float = 12) -> None:
     """A label and two numbers each, the second of which ends at ``right``."""
     for index, label in enumerate(labels):
@@ -237,6 +291,80 @@ def test_headings_of_the_outline_stand_where_their_words_are():
         (2, "The North", ["Text of the north."]),
         (1, "What came of it", ["Text of the end."]),
     ]
+
+
+def test_entries_of_an_outline_that_lead_to_none_of_its_words_are_those_of_pages_that_were_cut_out():
+    outline = [(n % 3, f"Voyage {n} to the islands", 1 + n % 2, 700 - n) for n in range(1, 40)]
+    file = PdfFile(outline=[*outline, (0, "The harbour", 2, None), (1, "Its lamps", 2, None)])
+    file.page().lines(72, 720, ["Tides are low in spring.", "They are high in autumn."])
+    page = file.page()
+    page.text(72, 720, "The Harbour", 16, bold=True)
+    page.lines(72, 690, ["Ships lie at the quay."])
+    page.text(72, 650, "Its lamps", 12, bold=True)
+    page.lines(72, 630, ["They burn oil."])
+    assert outline_of(read(file.data())) == [
+        (1, "The Harbour", ["Ships lie at the quay."]),
+        (2, "Its lamps", ["They burn oil."]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "size", "level"),
+    [
+        ("Prospects of the fleet", 14, 2),  # looks like the last entry
+        ("PROSPECTS OF THE FLEET", 14, 2),
+        ("Prospects of the fleet", 18, 1),  # looks like the one above it
+        ("Part II", 12, 1),  # is numbered like it
+        ("Section 4. Prospects", 12, 2),
+        ("Prospects of the fleet", 12, 3),
+    ],
+)
+def test_a_heading_of_the_same_rank_ends_the_section_of_the_last_entry_of_the_outline(
+    heading: str, size: int, level: int
+):
+    file = PdfFile(
+        outline=[(0, "Part I", 1, None), (1, "Section 2. Nets", 1, None), (1, "Section 3. Sails", 1, None)]
+    )
+    page = file.page()
+    page.text(72, 740, "Part I", 18, bold=True)
+    for row, (name, text) in enumerate(
+        [("Section 2. Nets", "Nets are of hemp."), ("Section 3. Sails", "Sails are white.")]
+    ):
+        page.text(72, 710 - 60 * row, name, 14, bold=True)
+        page.lines(72, 690 - 60 * row, [text])
+    page = file.page()
+    page.text(72, 740, heading, size, bold=True)
+    page.lines(72, 710, [f"{TEXT}."])
+    *before, last = outline_of(read(file.data()))
+    assert before[-1] == (2, "Section 3. Sails", ["Sails are white."])
+    assert last == (level, heading, [f"{TEXT}."])
+
+
+def test_headings_with_a_word_and_a_number_have_one_level_whatever_they_look_like():
+    """And what is below them is below them, though it is larger on the second page."""
+    things = [("Ropes", "Knots"), ("Masts", "Spars"), ("Boats", "Oars"), ("Crews", "Pay")]
+    file = PdfFile()
+    for number, (thing, part) in enumerate(things, 1):
+        page = file.page()
+        page.text(72, 720, f"Note {number}. {thing}", 14 if number == 2 else 12, bold=True)
+        page.text(72, 690, part, 12 if number == 2 else 10, bold=True)
+        for row in range(6):
+            filled(page, 72, 670 - 60 * row, [TEXT, TEXT, TEXT + "."])
+    levels = [(level, heading) for level, heading, _ in outline_of(read(file.data()))]
+    assert levels == [
+        entry for n, (a, b) in enumerate(things, 1) for entry in [(1, f"Note {n}. {a}"), (2, b)]
+    ]
+
+
+def test_a_bold_line_of_running_text_is_no_heading():
+    page = (file := PdfFile()).page()
+    page.text(72, 720, "The second party of surveyors was led by a captain of the engineers from", bold=True)
+    page.lines(72, 708, ["Thorsby, who had drawn maps before.", TEXT + "."])
+    page.text(
+        72, 660, "Provisions for the winter were carried by mules and kept in a hut that stood", bold=True
+    )
+    page.lines(72, 648, ["below the pass. " + TEXT, TEXT + "."])
+    assert not read(file.data()).sections
 
 
 def test_running_heads_and_page_numbers_are_dropped():
@@ -527,7 +655,7 @@ def test_a_broken_table_of_objects_is_mended():
 
 def test_loops_end():
     file = PdfFile(outline=[(0, "First part", 1, None), (0, "Second part", 1, None)])
-    file.page().lines(72, 700, ["Body."])
+    file.page().lines(72, 700, ["First part", "Body.", "Second part"])
     page = read(file.data(page_loop=True, outline_loop=True))
     assert [s.heading for s in page.sections] == ["First part", "Second part"]
 

@@ -53,7 +53,10 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         reader.add_thumbnails(pdf, blocks)
     title = _title(file, info, pages[0], _size_of_text(pages))
     document = Document(limits.headings)
-    assemble(document, blocks, words, outline, title)
+    printed = (
+        {index: [line.text for line in lines] for index, lines in enumerate(pages, 1)} if outline else {}
+    )
+    assemble(document, blocks, words, outline, title, printed)
     if not document.has_chunks:
         if reader.illegible:
             raise ParseError(

@@ -15,7 +15,7 @@ from trivium.parser.documents.pdf.tables import find_tables
 from trivium.parser.documents.pdf.words import Words
 from trivium.parser.tables import linearise
 
-_SIZE_TOLERANCE = 0.08
+SIZE_TOLERANCE = 0.08
 _INDENT = 0.8  # in font sizes
 _MAX_FIRST_INDENT = 6.0
 _SPACING = 1.3
@@ -25,6 +25,7 @@ _SHORT = 0.12
 BULLET = re.compile(r"(?:[•◦▪●○■□·‣⁃❑➢✓\uf0b7\uf0a7]|[–—-](?=\s))\s*")
 NUMBERED = re.compile(r"(?:\(\s?(?:\d{1,2}|[a-z]|[ivx]{1,4})\s?\)|(?:\d{1,2}|[a-z])[.)])\s+\S")
 _ENDED = re.compile(r"[.:;!?]['\"”’)\]]*$")
+_UNFINISHED = re.compile(r"(?:^|\s)(?:and|of|the|to|for|in|at|by|from|or|with|an?)$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.:;!?]['\"”’)\]]*$")
 
 
@@ -121,11 +122,15 @@ def _begins(line: Line, paragraph: Sequence[Line], usual: float, left: float, ri
     """Whether a line begins a paragraph after the lines of the previous one."""
     last = paragraph[-1]
     size = max(last.size, 1.0)
-    if abs(line.size - last.size) > _SIZE_TOLERANCE * size or line.bold != last.bold:
+    if abs(line.size - last.size) > SIZE_TOLERANCE * size:
         return True
     if last.base - line.base > _SPACING * usual * size + 0.5 or last.base <= line.base:
         return True
     text = line.text
+    if _UNFINISHED.search(last.text) is not None and BULLET.match(text) is None:
+        return False
+    if line.bold != last.bold:
+        return True
     if BULLET.match(text) is not None:
         return True
     if NUMBERED.match(text) is not None and (_ENDED.search(last.text) or line.x0 <= paragraph[0].x0 + size):
@@ -180,7 +185,7 @@ def goes_on(block: Block, following: Block) -> bool:
         and following.kind is Kind.TEXT
         and block.flow_end
         and following.flow_start
-        and abs(block.size - following.size) <= _SIZE_TOLERANCE * block.size
+        and abs(block.size - following.size) <= SIZE_TOLERANCE * block.size
         and block.bold == following.bold
         and len(block.text) > 40
         and _SENTENCE_END.search(block.text) is None

@@ -1,22 +1,30 @@
-"""Detects headings and their levels from the outline of the document and from prominent fonts."""
+"""Detects headings and their levels from the outline of the document, prominent fonts and numbering."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from trivium.parser.documents.pdf.blocks import Block, Kind
+from trivium.parser.documents.pdf.blocks import SIZE_TOLERANCE, Block, Kind
 from trivium.parser.documents.pdf.lines import LARGER
 from trivium.parser.documents.pdf.pdfium import OutlineEntry
 
 _MAX_CHARACTERS = 150
 _MAX_LINES = 3
+_SHORT_LINE = 60
+"""Maximum number of characters of a heading that text in lower case may follow."""
 _MAX_STYLES = 8
 _MAX_SHARE = 0.35
 """Maximum share of a document's paragraphs that are headings. If there are more, the font does not indicate headings.
 """
+_SHORTEST = 3
+"""Number of letters of an outline entry that may be part of a longer text."""
+_MOST = 0.8
+"""Share of an outline entry that a heading has to have."""
+_TRUSTED = 2 / 3
+"""Share of the entries whose words have to be on their pages, if those that are not shall be headings."""
 _BELOW_OUTLINE = 100
 _AROUND = 2
 """Number of neighbouring pages on each side used to determine the usual font of a page."""
@@ -27,6 +35,13 @@ _SENTENCE = re.compile(r"[.,;:!?]['\"”’)]*$")
 _NUMBERED = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit)?\s*[\dIVXA-Z]{1,5}[.):]", re.IGNORECASE
 )
+_SERIES = re.compile(
+    r"(part|chapter|article|item|section|note|exhibit|appendix|schedule|)\b[\s.]*(\d{1,3}(?:\.\d{1,3})*|[IVXLC]+\b|[A-Z]\b)",
+    re.IGNORECASE,
+)
+"""A word and a number, which headings of one level have in common."""
+_WITHIN = ("part", "chapter", "article", "item", "section", "note")
+"""Words of such headings, from the highest level to the lowest."""
 _NAMELESS = re.compile(r"(?:page|slide|blank|untitled)?[\s_\-\d.]*", re.IGNORECASE)
 _JOINERS = re.compile(r"[\W_]+")
 
@@ -46,12 +61,97 @@ class Heading:
     replaces: bool
 
 
-def find_headings(blocks: Sequence[Block], outline: Sequence[OutlineEntry], title: str) -> list[Heading]:
-    """Return the headings of a document, in order. A heading that only repeats the title is left out."""
-    named = _of_outline(blocks, _useful(outline))
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A section whose level is that of an entry of the outline."""
+
+    number: int
+    style: Style | None
+    text: str
+
+
+def find_headings(
+    blocks: Sequence[Block],
+    outline: Sequence[OutlineEntry],
+    title: str,
+    printed: Mapping[int, Collection[str]],
+) -> list[Heading]:
+    """Return the headings of a document, in order. A heading that only repeats the title is left out. ``printed`` are
+    the lines of each page (from 1), with those that are in no block.
+    """
+    named = _of_outline(blocks, _useful(outline), printed)
     taken = {heading.at for heading in named if heading.replaces}
-    typed = _of_type(blocks, taken, title, _BELOW_OUTLINE if named else 1)
-    return sorted([*named, *typed], key=lambda heading: (heading.at, heading.replaces))
+    usual = _usual_types([block for block in blocks if block.kind is Kind.TEXT])
+    typed, styles = _of_type(blocks, taken, title, usual, _BELOW_OUTLINE if named else 1)
+    headings = sorted([*named, *typed], key=lambda heading: (heading.at, heading.replaces))
+    if not named:
+        return headings
+    for heading in named:
+        if heading.replaces and (block := blocks[heading.at]).page in usual:
+            styles[heading.at] = _style(block, usual[block.page][0])
+    return list(_levelled(headings, styles))
+
+
+def _levelled(headings: Iterable[Heading], styles: Mapping[int, Style]) -> Iterator[Heading]:
+    """Give headings that look like those of the outline before them, or more prominent, the level of these. The outline
+    may name only some: others end their sections, too.
+    """
+    path: list[_Open] = []
+    for heading in headings:
+        style = styles[heading.at] if heading.replaces and heading.at in styles else None
+        number = heading.number
+        if number >= _BELOW_OUTLINE and style is not None:
+            number = _level(heading.text, style, path) or number
+        if number < _BELOW_OUTLINE:
+            while path and path[-1].number >= number:
+                path.pop()
+            path.append(_Open(number, style, heading.text))
+        yield replace(heading, number=number)
+
+
+def _level(text: str, style: Style, path: Sequence[_Open]) -> int | None:
+    """Return the number of the outermost section that a heading ends; None if it ends none."""
+    found: int | None = None
+    below: Style | None = None
+    for section in reversed(path):
+        order = _order(text, section.text)
+        if order is None:
+            if (
+                section.style is None
+                or not _as_prominent(style, section.style)
+                or section.style == below == style
+            ):
+                break
+            below = section.style
+        elif order > 0:
+            break
+        found = section.number
+    return found
+
+
+def _as_prominent(style: Style, other: Style) -> bool:
+    """Whether a style is as prominent as another one in size, weight and capitals."""
+    return all(mine >= its for mine, its in zip(style[:3], other[:3], strict=True))
+
+
+def _series(text: str) -> tuple[str, int] | None:
+    """Return the word and the depth of the number that a heading begins with."""
+    found = _SERIES.match(text)
+    return None if found is None else (found[1].lower(), found[2].count("."))
+
+
+def _order(text: str, other: str) -> int | None:
+    """Compare the levels of two headings by their numbering: 0 for the same, more if the first is below the other; None
+    if it does not tell.
+    """
+    first, second = _series(text), _series(other)
+    if first is None or second is None:
+        return None
+    if first[0] == second[0]:
+        return first[1] - second[1]
+    if first[0] in _WITHIN and second[0] in _WITHIN:
+        return _WITHIN.index(first[0]) - _WITHIN.index(second[0])
+    return None
 
 
 def _useful(outline: Sequence[OutlineEntry]) -> list[OutlineEntry]:
@@ -63,18 +163,25 @@ def _normal(text: str) -> str:
     return _JOINERS.sub("", text.casefold())
 
 
-def _of_outline(blocks: Sequence[Block], outline: Sequence[OutlineEntry]) -> list[Heading]:
-    """Place each entry at the block of its page that contains its words, else at the beginning of the page."""
+def _of_outline(
+    blocks: Sequence[Block], outline: Sequence[OutlineEntry], printed: Mapping[int, Collection[str]]
+) -> list[Heading]:
+    """Place each entry at the block of its page that contains its words, else at the beginning of a page that has them
+    in a running head. The others are at the beginning of their pages if there are few: if there are many, the outline
+    is that of another file, from which pages were cut.
+    """
     pages: dict[int, list[int]] = defaultdict(list)
     for index, block in enumerate(blocks):
         pages[block.page].append(index)
-    found: list[Heading] = []
+    spots: list[tuple[OutlineEntry, int | None, bool]] = []
     earliest = 0
     texts: dict[int, list[str]] = {}
+    lines: dict[int, list[str]] = {}
     for entry in outline:
         places = pages.get(entry.page, [])
         if entry.page not in texts:
             texts[entry.page] = [_normal(blocks[index].text[:400]) for index in places]
+            lines[entry.page] = [_normal(line[:400]) for line in printed.get(entry.page, ())]
         wanted = _normal(entry.title)
         at, replaces = None, False
         for index, text in zip(places, texts[entry.page], strict=True):
@@ -83,28 +190,47 @@ def _of_outline(blocks: Sequence[Block], outline: Sequence[OutlineEntry]) -> lis
             if text == wanted:
                 at, replaces = index, True
                 break
-            if at is None and len(wanted) > 3 and text.startswith(wanted):
+            if at is None and len(wanted) > _SHORTEST and _names(wanted, text, blocks[index]):
                 at = index
-        if at is None:
+        if at is None and wanted and any(line.startswith(wanted) for line in lines[entry.page]):
             at = _first_of_page(blocks, entry.page)
+        at = None if at is None else max(at, earliest)
+        earliest = earliest if at is None else at + replaces
+        spots.append((entry, at, replaces))
+    trusted = sum(at is not None for _, at, _ in spots) >= _TRUSTED * len(spots)
+    found: list[Heading] = []
+    earliest = 0
+    for entry, at, replaces in spots:
+        if at is None and trusted:
+            at = _first_of_page(blocks, entry.page)
+        if at is None or len(entry.title) > _MAX_CHARACTERS:
+            continue
+        replaces = replaces and at >= earliest
         at = max(at, earliest)
         earliest = at + replaces
-        text = blocks[at].text if replaces else entry.title
-        found.append(Heading(text, entry.level + 1, at, replaces))
+        found.append(Heading(blocks[at].text if replaces else entry.title, entry.level + 1, at, replaces))
     return found
+
+
+def _names(wanted: str, text: str, block: Block) -> bool:
+    """Whether a block begins with the title of an entry, or is a heading that has it, or most of it."""
+    return text.startswith(wanted) or (
+        block.lines <= _MAX_LINES
+        and len(text) <= _MAX_CHARACTERS
+        and (wanted in text or (text in wanted and len(text) > _MOST * len(wanted)))
+    )
 
 
 def _first_of_page(blocks: Sequence[Block], page: int) -> int:
     return next((index for index, block in enumerate(blocks) if block.page >= page), len(blocks))
 
 
-def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) -> list[Heading]:
-    texts = [block for block in blocks if block.kind is Kind.TEXT]
-    if not texts:
-        return []
-    usual = _usual_types(texts)
+def _of_type(
+    blocks: Sequence[Block], taken: set[int], title: str, usual: Mapping[int, Type], lowest: int
+) -> tuple[list[Heading], dict[int, Style]]:
+    """Return the headings in prominent fonts, with numbers from ``lowest`` on, and their styles by block."""
     # If no font is bold, all are, or the file does not tell, capitals are used instead.
-    capitals = len({block.bold for block in texts}) == 1
+    capitals = len({block.bold for block in blocks if block.kind is Kind.TEXT}) == 1
     candidates = [
         index
         for index, block in enumerate(blocks)
@@ -112,16 +238,56 @@ def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) 
         and block.kind is Kind.TEXT
         and _stands_out(block, usual[block.page], capitals=capitals)
         and _normal(block.text) != _normal(title)
+        and not _goes_on(block, blocks[index + 1 : index + 2])
     ]
     if len(candidates) > _MAX_SHARE * len(blocks) + 3:
         candidates = [i for i in candidates if blocks[i].size >= LARGER * usual[blocks[i].page][0]]
     styles = {index: _style(blocks[index], usual[blocks[index].page][0]) for index in candidates}
     ranks = _ranks(blocks, styles)
-    return [
-        Heading(blocks[index].text, lowest + ranks.index(style), index, replaces=True)
-        for index, style in styles.items()
-        if style in ranks
-    ]
+    by_series = _ranks_of_series(blocks, styles, ranks)
+    found = []
+    above, moved = 0, 0  # the rank of the style of the last heading of a series, and how far it is below that
+    for index, style in styles.items():
+        text = blocks[index].text
+        rank = ranks.index(style) if style in ranks else None
+        of_series = by_series.get((_series(text) or ("", 0))[0])
+        if of_series is not None:
+            above, moved = (rank, max(0, of_series - rank)) if rank is not None else (0, 0)
+            rank = of_series
+        elif rank is not None:
+            moved = moved if rank > above else 0
+            rank += moved
+        if rank is not None:
+            found.append(Heading(text, lowest + rank, index, replaces=True))
+    return found, styles
+
+
+def _goes_on(block: Block, following: Sequence[Block]) -> bool:
+    """Whether the text of a block continues in the next one: it is a line of running text."""
+    return len(block.text) > _SHORT_LINE and any(
+        after.kind is Kind.TEXT
+        and not block.flow_end
+        and after.text[0].islower()
+        and abs(after.size - block.size) <= SIZE_TOLERANCE * block.size
+        for after in following
+    )
+
+
+def _ranks_of_series(
+    blocks: Sequence[Block], styles: Mapping[int, Style], ranks: Sequence[Style]
+) -> dict[str, int]:
+    """Return the rank of headings with a word and a number, such as "Item 3": that of most of them, whatever their
+    style, and none above those that they are parts of.
+    """
+    counts: dict[str, Counter[int]] = defaultdict(Counter)
+    for index, style in styles.items():
+        if style in ranks and (series := _series(blocks[index].text)) is not None and series[0]:
+            counts[series[0]][ranks.index(style)] += 1
+    found = {word: count.most_common(1)[0][0] for word, count in counts.items() if count.total() > 1}
+    least = 0
+    for word in filter(found.__contains__, _WITHIN):
+        least = found[word] = max(least, found[word])
+    return found
 
 
 def _usual_types(texts: Sequence[Block]) -> dict[int, Type]:
@@ -135,8 +301,10 @@ def _usual_types(texts: Sequence[Block]) -> dict[int, Type]:
         counts[written] += characters
         for page in range(block.page - _AROUND, block.page + _AROUND + 1):
             near[page][written] += characters
-    (of_all, _), *_ = counts.most_common(1)
     usual: dict[int, Type] = {}
+    if not counts:
+        return usual
+    (of_all, _), *_ = counts.most_common(1)
     for page in {block.page for block in texts}:
         ((local, _),) = near[page].most_common(1)
         usual[page] = local if near[page].total() >= _ENOUGH else of_all

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from statistics import median
 
 from trivium.parser.documents.pdf.pdfium import Span
+from trivium.parser.documents.pdf.scripts import SMALLER, notes_of, script_of
 from trivium.text import composed
 
 _WIDE_GAP = 0.9
@@ -20,8 +21,6 @@ _ALIKE = 0.8
 """... or of the larger one, if the smaller is at least this fraction of it."""
 _RAISED = 0.65
 """Maximum difference of baselines between a line and raised text on it, such as a footnote marker."""
-_SMALLER = 0.9
-"""Maximum size of raised text relative to the line."""
 _OVER = 0.5
 """Maximum horizontal overlap of the two, in sizes of the smaller font."""
 _LONGEST_MARKER = 6
@@ -51,7 +50,18 @@ _MAX_COLUMNS = 4
 _EDGE = 2.0  # points
 
 _LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\xad": "-", "\xa0": " "}
+    {
+        "ﬀ": "ff",
+        "ﬁ": "fi",
+        "ﬂ": "fl",
+        "ﬃ": "ffi",
+        "ﬄ": "ffl",
+        "ﬅ": "st",
+        "ﬆ": "st",
+        "⁄": "/",
+        "\xad": "-",
+        "\xa0": " ",
+    }
 )
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]")
 _NUMBER = re.compile(
@@ -113,8 +123,10 @@ class Line:
 def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
     """Return the lines of spans in one writing direction, from top to bottom."""
     lines = []
-    for row in _rows(spans):
-        cells = _cells(sorted(row, key=lambda span: span.x0) if len(row) > 1 else row)
+    rows = [sorted(row, key=lambda span: span.x0) if len(row) > 1 else row for row in _rows(spans)]
+    notes = notes_of(rows)
+    for row in rows:
+        cells = _cells(row, notes)
         if cells:
             lines.append(Line(cells, max(row, key=lambda span: len(span.text)).base, page))
     return lines
@@ -148,7 +160,7 @@ def _rows(spans: Iterable[Span]) -> list[list[Span]]:
         if not around:
             kept[index].extend(row)
             continue
-        largest = _SMALLER * max(sizes[at] for at in around)
+        largest = SMALLER * max(sizes[at] for at in around)
         for span in row:
             kept[_home(span, index, rows, around) if span.size < largest else index].append(span)
     return [row for row in kept if row]
@@ -162,7 +174,7 @@ def _home(span: Span, index: int, rows: Sequence[list[Span]], around: Iterable[i
         (abs(gap), at, other.size)
         for at in around
         for other in rows[at]
-        if span.size < _SMALLER * other.size
+        if span.size < SMALLER * other.size
         and abs(span.base - other.base) <= _RAISED * other.size
         and (gap := max(span.x0 - other.x1, other.x0 - span.x1)) > -_OVER * span.size
     ]
@@ -176,23 +188,30 @@ def _home(span: Span, index: int, rows: Sequence[list[Span]], around: Iterable[i
     return max(at for _, at, _ in gaps) if alone else index
 
 
-def _cells(row: list[Span]) -> list[Cell]:
+def _cells(row: list[Span], notes: frozenset[str]) -> list[Cell]:
     cells: list[Cell] = []
     bold = letters = 0
     last: Span | None = None
-    for span in row:
+    beside = row[0]  # the last span that is neither raised nor lowered
+    for index, span in enumerate(row):
         text = span.text
         if last is not None and text == last.text and abs(span.x0 - last.x0) < 0.3 * span.size:
             continue  # printed twice, for a shadow or bold effect
         gap = _WIDE_GAP * span.size + 1 if last is None else span.x0 - last.x1
-        if gap > _WIDE_GAP * max(span.size, 4.0) or not cells:
+        following = row[index + 1].text if index + 1 < len(row) else ""
+        reached = cells and gap <= _WIDE_GAP * beside.size
+        script = script_of(cells[-1].text, span, beside, following, notes) if reached else None
+        if script is None and (gap > _WIDE_GAP * max(span.size, 4.0) or not cells):
             cells.append(Cell(text, span.x0, span.x1, span.size, span.bold, span.italic, span.hyphen))
+            beside = span
             bold, letters = len(text) * span.bold, len(text)
         else:
             cell = cells[-1]
             apart = gap > _SPACE * span.size or gap < -_OVER * span.size  # printed over each other: two lines
             between = " " if apart or (span.spaced and gap > 0.03 * span.size) else ""
-            cell.text += between + text
+            cell.text += between + text if script is None else script
+            if script is None and span.size >= SMALLER * beside.size:
+                beside = span
             cell.x1 = max(cell.x1, span.x1)
             cell.hyphen = span.hyphen
             if len(text) > letters:
