@@ -34,7 +34,7 @@ STOPS = tuple(".!?…。！？]\"'”’)")
 """Characters that end a complete sentence, including a citation or closing quotation mark after its full stop."""
 _CLOSING = " \t\n.!?…。！？؟"
 """Characters that close a sentence, including white space."""
-_LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
+_LIST_ITEM = re.compile(r"\W*(?:\d{1,3}\.){1,9}")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 

@@ -39,3 +39,23 @@ def test_a_document_is_named_as_people_write_it() -> None:
     *_, last = answer("What is LINQ?", ground(store, [hit(store, chunk, 1)]), (), None)
     assert isinstance(last, Done)
     assert "C# guide: LINQ is a query language for collections." in last.answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What does clause 3.1 say?", "3.1 A guest leaves the key at the desk."),
+        ("what is in section 3.1.2", "3.1.2 Lost keys cost 20 euro."),
+        ("What is step 2?", "2. Turn the tap."),
+    ],
+)
+def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, expected: str) -> None:
+    clauses = (
+        "3.1 A guest leaves the key at the desk.\n3.1.2 Lost keys cost 20 euro.\n3.11 Keys are numbered."
+    )
+    store = store_of([page("House", lead=[(clauses, []), ("1. Open the lid.\n2. Turn the tap.", [])])], {})
+    hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
+    *_, last = answer(question, ground(store, hits), (), None)
+    assert isinstance(last, Done)
+    assert last.answer.outcome == "answered" and expected in last.answer.text
+    assert "3.11" not in last.answer.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -51,6 +52,10 @@ class Told:
 
 
 NOTHING_TOLD = Told()
+_NUMBER_ASKED = re.compile(
+    r"(?:\b(?:step|clause|rule|section|article|paragraph|point|item)s?\s|§)\s?(\d{1,3}(?:\.\d{1,3}){0,8})\b",
+    re.IGNORECASE,
+)
 
 
 def quote(
@@ -74,6 +79,9 @@ def quote(
     rarity = Rarity.of(store, [question])
     if not offered or not rarity.terms(question):
         return absent()
+    numbered = _numbered(question, offered) if outright else []
+    if numbered:
+        return _answered(numbered)
     ranked, threshold = rank(question, offered, rarity, embedder, store)
     if not near and not is_near(question, offered, ranked, rarity, embedder.identity.name):
         return absent()
@@ -94,6 +102,23 @@ def quote(
         passage for passage in offered[:1] if says_all(passage, comparison.names) and passage not in quoted
     ]
     return _closest([*of_all, *quoted], [*each, *ranked])
+
+
+def _numbered(question: str, offered: Sequence[NumberedPassage]) -> list[Sentence]:
+    """Return the sentence with the number that a question asks for ("What does clause 2.1 say?"), and the one after it
+    if that is only a heading; none if no passage has it.
+    """
+    asked = _NUMBER_ASKED.search(question)
+    if asked is None:
+        return []
+    end = r"(?!\.?\d)[.):]?" if "." in asked[1] else r"[.):]"
+    begins = re.compile(rf"\W*{re.escape(asked[1])}{end}\s")
+    for passage in offered:
+        for at, text in enumerate(passage.sentences):
+            if begins.match(text):
+                count = 1 if text.rstrip().endswith(STOPS) else 2
+                return [Sentence(passage, one, 1.0) for one in passage.sentences[at : at + count]]
+    return []
 
 
 def _tells(sentence: Sentence, question: str, told: Told) -> bool:

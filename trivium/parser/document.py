@@ -13,6 +13,7 @@ from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
 _BLOCK = "\n\n"  # separates the blocks of a page's text
 _MAX_MISSING = 20  # parts named that could not be read
+_MAX_REASON = 300  # characters
 
 
 class DamagedPartError(ParseError):
@@ -81,7 +82,7 @@ class Document:
         """
         if len(self._missing) < _MAX_MISSING:
             why = reason if isinstance(reason, str) else said(reason) or type(reason).__name__
-            self._missing[f"{part}: {why}"] = None
+            self._missing[" ".join(f"{part}: {why}".split())[:_MAX_REASON]] = None
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -100,7 +101,7 @@ class Document:
     def expect_chunks(self, otherwise: str) -> None:
         """Raise ParseError, with this message and what could not be read, if there is no text."""
         if not self.has_chunks:
-            raise ParseError("; ".join((otherwise, *self._missing)))
+            raise ParseError("; ".join((otherwise, *self._missing))[:_MAX_REASON])
 
     def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
         """Open a section under the nearest section whose heading has a smaller number. ``anchors`` are those of
