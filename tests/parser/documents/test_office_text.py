@@ -368,3 +368,32 @@ def test_headers_comments_and_footers_are_read_once() -> None:
 
 def field() -> str:
     return '<w:fldSimple w:instr=" PAGE "/>'
+
+
+def test_charts_comments_and_text_boxes_of_sheets_and_texts_are_read() -> None:
+    from openpyxl.chart import BarChart, Reference
+    from openpyxl.comments import Comment
+
+    book = openpyxl.Workbook()
+    for row in (["Mill", "Sacks"], ["Upper", 12], ["Lower", 31]):
+        book.active.append(row)
+    book.active["B2"].comment = Comment("counted twice", "Ida")
+    chart = BarChart()
+    chart.title = "Sacks of flour"
+    chart.add_data(Reference(book.active, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+    book.active.add_chart(chart, "D2")
+    found = lines(read("xlsx", saved(book)))
+    assert "Comment on B2: counted twice" in found and "Sacks of flour" in found
+
+    part = (
+        '<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart><c:plotArea><c:pieChart>'
+        "<c:ser><c:tx><c:v>Loaves</c:v></c:tx><c:cat><c:strLit><c:pt idx='0'><c:v>Rye</c:v></c:pt></c:strLit></c:cat>"
+        "<c:val><c:numLit><c:pt idx='0'><c:v>80</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:plotArea>"
+        "</c:chart></c:chartSpace>"
+    )
+    inside = (
+        '<w:r><w:drawing><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="own-chart"/>'
+        "</w:drawing></w:r>"
+    )
+    page = read("docx", word(paragraph(run("We bake.")), paragraph(inside), parts={"chart": part}))
+    assert lines(page) == ["We bake.", "Loaves", "Rye; Loaves: 80"]

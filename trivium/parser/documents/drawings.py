@@ -5,38 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 from trivium.parser.documents.office import Package, R, local
-from trivium.parser.documents.rows import clean_cell
+from trivium.parser.documents.rows import RowRun, clean_cell
 from trivium.parser.grid import Cell, Table
+from trivium.parser.runs import TextRun
+from trivium.parser.tables import linearise
+from trivium.types import ChunkKind
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 """The XML namespace of text in drawings."""
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 
 
-def chart_of(package: Package, part: str, drawing: Any, where: str) -> Table | None:
-    """Return the data of the chart in a drawing of ``part``: a row for each category, a column for each series. None if
-    there is none. ``where`` tells a reader where the drawing is.
+def drawn_texts(package: Package, part: str, drawing: Any, where: str) -> list[tuple[ChunkKind, TextRun]]:
+    """Return the texts of the charts and diagrams (SmartArt) in a drawing of ``part``: of a chart, a row for each
+    category and a column for each series. ``where`` tells a reader where the drawing is.
     """
-    chart = next(drawing.iter(f"{_C}chart"), None)
-    if chart is None:
-        return None
-    relation = package.relations(part).get(chart.get(f"{R}id") or "")
-    if relation is None:
-        package.document.leave_out(f"a chart{where}", "the file has no data of it")
-        return None
-    root = package.xml(relation.target, f"a chart{where}")
-    return None if root is None else _table(root)
-
-
-def diagram_of(package: Package, part: str, drawing: Any, where: str) -> list[str]:
-    """Return the texts of the diagram (SmartArt) in a drawing of ``part``."""
-    lines = []
-    for element in drawing.iter("{*}relIds"):
-        relation = package.relations(part).get(element.get(f"{R}dm") or "")
+    found: list[tuple[ChunkKind, TextRun]] = []
+    for chart in drawing.iter(f"{_C}chart"):
+        relation = package.relations(part).get(chart.get(f"{R}id") or "")
+        if relation is None:
+            package.document.leave_out(f"a chart{where}", "the file has no data of it")
+        elif (root := package.xml(relation.target, f"a chart{where}")) is not None:
+            found.append((ChunkKind.TABLE, linearise(_table(root))))
+    for diagram in drawing.iter("{*}relIds"):
+        relation = package.relations(part).get(diagram.get(f"{R}dm") or "")
         root = None if relation is None else package.xml(relation.target, f"a diagram{where}")
-        paragraphs = () if root is None else root.iter(f"{A}p")
-        lines += [clean_cell("".join(text.text or "" for text in one.iter(f"{A}t"))) for one in paragraphs]
-    return list(filter(None, lines))
+        found.append((ChunkKind.LIST, RowRun(texts_of(root))))
+    return found
+
+
+def texts_of(root: Any | None) -> list[str]:
+    """Return the texts of all paragraphs below an element of a drawing."""
+    paragraphs = () if root is None else root.iter(f"{A}p")
+    texts = (clean_cell("".join(text.text or "" for text in one.iter(f"{A}t"))) for one in paragraphs)
+    return list(filter(None, texts))
 
 
 def _table(root: Any) -> Table:

@@ -21,14 +21,15 @@ from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.drawings import drawn_texts, texts_of
 from trivium.parser.documents.heads import Row, ShownNumber, SpannedRow
 from trivium.parser.documents.number_format import BUILT_IN, is_date, is_duration, shown_number, shown_text
 from trivium.parser.documents.office import Deadline, Package, R, translated
-from trivium.parser.documents.rows import add_rows
+from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
 from trivium.parser.documents.shifted import ShiftedText
 from trivium.parser.runs import TextRun
 from trivium.text import normalise_heading
-from trivium.types import Page
+from trivium.types import ChunkKind, Page
 
 _MAX_FORMULA = 200  # characters; longer formulas are not informative
 _MAX_COLUMNS = 1_000  # per sheet; columns further right are dropped
@@ -77,6 +78,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
                 elif relation.kind == "worksheet":
                     cells = _Cells(document, name, strings, formats, budget)
                     _read_sheet(document, name, lambda: archive.stream(relation.target), cells)  # noqa: B023
+                    _read_drawings(package, relation.target, name)
         properties = package.properties()
     document.expect_chunks("the workbook has no text in a sheet that is shown")
     return page_of(
@@ -168,6 +170,25 @@ def _read_sheet(document: Document, name: str, source: Callable[[], IO[bytes]], 
     if first is not None:
         document.heading(normalise_heading(name) or "Sheet", 1)
         add_rows(document, chain((first,), rows), headed=False)
+
+
+def _read_drawings(package: Package, sheet: str, name: str) -> None:
+    """Read the comments, text boxes and charts of a sheet."""
+    where = f" of the sheet {name!r}"
+    for relation in package.relations(sheet).values():
+        if relation.kind not in ("comments", "drawing") or relation.is_external:
+            continue
+        root = package.xml(relation.target, f"the {relation.kind}{where}")
+        if root is None:
+            continue
+        lines = texts_of(root)
+        for comment in root.iter(f"{_MAIN}comment"):
+            text = "".join(part.text or "" for part in comment.iter(_TEXT))
+            lines.append(f"Comment on {comment.get('ref')}: {clean_cell(text)}")
+        for line in lines:
+            package.document.block(ChunkKind.PARAGRAPH, RowRun([line]))
+        for kind, run in drawn_texts(package, relation.target, root, where):
+            package.document.block(kind, run)
 
 
 Numbered = tuple[int, list[str]]

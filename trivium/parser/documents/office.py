@@ -34,6 +34,7 @@ _LABELS = {
     "category": "category",
     "language": "language",
 }
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
 _FIRST_YEAR = 1985  # earlier times are defaults of programs
 _OF_TEMPLATES = frozenset(
     (
@@ -108,6 +109,11 @@ def iso(text: str) -> str | None:
         return None
     shown = there.replace(microsecond=0).isoformat().replace("+00:00", "Z")
     return shown if there.year >= _FIRST_YEAR and shown not in _OF_TEMPLATES else None
+
+
+def integer(text: str | None, otherwise: int = 0) -> int:
+    """Parse an integer of at most nine digits; ``otherwise`` for anything else."""
+    return int(text) if text and _INTEGER.fullmatch(text) else otherwise
 
 
 def local(element: Any) -> str:

@@ -10,14 +10,15 @@ from typing import Any
 from trivium.limits import InputLimits
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.documents.drawings import A, chart_of, diagram_of
+from trivium.parser.documents.drawings import A, drawn_texts
 from trivium.parser.documents.embedded import embedded_picture
 from trivium.parser.documents.heads import head_rows
-from trivium.parser.documents.office import Deadline, Package, R, local, translated
+from trivium.parser.documents.office import Deadline, Package, R, integer, local, translated
 from trivium.parser.documents.office_math import M, formula
 from trivium.parser.documents.rows import RowRun
 from trivium.parser.documents.shifted import ShiftedText
 from trivium.parser.documents.word_numbering import formatted
+from trivium.parser.documents.word_text import content
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
@@ -47,7 +48,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     with translated("a PowerPoint file (.pptx)"):
         main, show = package.main("ppt/presentation.xml", "presentation")
         size = show.find(f"{_P}sldSz")
-        slides = _Slides(package, limits, _integer(None if size is None else size.get("cy"), _USUAL_HEIGHT))
+        slides = _Slides(package, limits, integer(None if size is None else size.get("cy"), _USUAL_HEIGHT))
         deadline = Deadline(limits)
         for number, entry in enumerate(show.iterfind(f"{_P}sldIdLst/{_P}sldId"), start=1):
             deadline.check()
@@ -108,6 +109,9 @@ class _Slides:
         for shape in () if notes is None else notes.iter(f"{_P}sp"):
             if _placeholder(shape).get("type") == "body":
                 self._text(_text_of(shape))
+        _, comments = self._package.related(part, "comments", f"the comments{self._where}")
+        for text in () if comments is None else comments.iter("{*}text"):
+            self._block(ChunkKind.PARAGRAPH, RowRun([f"Comment: {' '.join((text.text or '').split())}"]))
         if name and not self._blocks:  # a slide with only a title is found by its title
             self._block(ChunkKind.PARAGRAPH, RowRun([name]))
 
@@ -122,7 +126,7 @@ class _Slides:
     def _in_order(self, tree: Any, layouts: list[Any]) -> Iterator[Any]:
         """Yield shapes from top to bottom and left to right; groups are kept together."""
         placed = []
-        for at, shape in enumerate(_chosen(tree)):
+        for at, shape in enumerate(content(tree)):
             if local(shape) == "grpSp" or local(shape) in _SHAPES:
                 left, top = _offset(shape, layouts)
                 placed.append((top // self._band, left, at, shape))
@@ -139,16 +143,12 @@ class _Slides:
                 self._footers[text] = None
             return
         table = next(shape.iter(f"{A}tbl"), None)
-        chart = chart_of(self._package, self._part, shape, self._where)
         if table is not None:
             self._block(ChunkKind.TABLE, linearise(_table(table)))
-        elif chart is not None:
-            self._block(ChunkKind.TABLE, linearise(chart))
-        elif local(shape) == "graphicFrame":
-            lines = diagram_of(self._package, self._part, shape, self._where)
-            self._block(ChunkKind.LIST, RowRun(lines))
         else:
             self._text(_text_of(shape))
+        for of_drawing, run in drawn_texts(self._package, self._part, shape, self._where):
+            self._block(of_drawing, run)
         described = next(shape.iter("{*}cNvPr"), None)
         alt = "" if described is None else described.get("descr") or ""
         for blip in shape.iter(f"{A}blip"):
@@ -158,15 +158,6 @@ class _Slides:
 
     def _text(self, run: TextRun) -> None:
         self._block(ChunkKind.LIST if LINE in run.text else ChunkKind.PARAGRAPH, run)
-
-
-def _chosen(parent: Any) -> Iterator[Any]:
-    """Yield the children of an element; of alternatives, those of the first, which is the newest."""
-    for child in parent:
-        if local(child) == "AlternateContent":
-            yield from () if len(child) == 0 else _chosen(child[0])
-        elif isinstance(child.tag, str):
-            yield child
 
 
 def _placeholder(shape: Any) -> dict[str, str]:
@@ -186,7 +177,7 @@ def _offset(shape: Any, layouts: list[Any]) -> tuple[int, int]:
             for other in layout.iter(f"{_P}sp"):
                 if place is None and _placeholder(other).get(name) == wanted[name]:
                     place = other.find(f"{_P}spPr/{A}xfrm/{A}off")
-    return (0, 0) if place is None else (_integer(place.get("x")), _integer(place.get("y")))
+    return (0, 0) if place is None else (integer(place.get("x")), integer(place.get("y")))
 
 
 def _text_of(shape: Any) -> TextRun:
@@ -197,7 +188,7 @@ def _text_of(shape: Any) -> TextRun:
     for paragraph in () if body is None else body.iterchildren(f"{A}p"):
         text = _paragraph(paragraph)
         properties = paragraph.find(f"{A}pPr")
-        level = min(_integer(None if properties is None else properties.get("lvl")), _MAX_LEVEL)
+        level = min(integer(None if properties is None else properties.get("lvl")), _MAX_LEVEL)
         if not text.length:
             continue
         label = _label(body, properties, level, numbers)
@@ -211,7 +202,7 @@ def _text_of(shape: Any) -> TextRun:
 def _paragraph(paragraph: Any) -> TextRun:
     run = TextRun()
     text = ShiftedText(run)
-    for child in _chosen(paragraph):
+    for child in content(paragraph):
         name = local(child)
         if name in ("r", "fld"):
             properties = child.find(f"{A}rPr")
@@ -224,7 +215,7 @@ def _paragraph(paragraph: Any) -> TextRun:
                 )
                 shown = symbols(child.findtext(f"{A}t") or "", None if font is None else font.get("typeface"))
                 baseline = look.get("baseline", "0").rstrip("%")
-                text.add(shown.replace("\v", " "), _integer(baseline))
+                text.add(shown.replace("\v", " "), integer(baseline))
         elif name == "br":
             text.end()
             run.separate(SPACE)
@@ -247,7 +238,7 @@ def _label(body: Any, properties: Any, level: int, numbers: dict[int, tuple[str,
     if bullet is None or local(bullet) != "buAutoNum":
         numbers.pop(level, None)
         return ""
-    kind, start = bullet.get("type") or "", _integer(bullet.get("startAt"), 1)
+    kind, start = bullet.get("type") or "", integer(bullet.get("startAt"), 1)
     last = numbers.get(level)
     number = last[1] + 1 if last is not None and last[0] == kind else start
     numbers[level] = kind, number
@@ -291,10 +282,3 @@ def _table(table: Any) -> Table:
     if len(out.rows) > 1 and properties is not None and properties.get("firstRow") in ("1", "true"):
         out.head_rows.add(0)
     return out
-
-
-def _integer(text: str | None, otherwise: int = 0) -> int:
-    try:
-        return int(text or "")
-    except ValueError:
-        return otherwise

@@ -133,6 +133,9 @@ class Body:
             if note is not None:
                 self._flush_list()
                 self._note(note)
+        for kind, run in paragraph.drawn:
+            self._flush()
+            self.document.block(kind, run)
         for box in paragraph.boxes:
             self._flush()
             self._blocks(box)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from trivium.parser.documents.office import integer
 from trivium.parser.documents.word_styles import Styles, W, is_on, value
 
 LEVELS = 9
@@ -53,11 +54,11 @@ class Numbering:
             levels: dict[int, _Level] = {}
             starts: dict[int, int] = {}
             for override in element.iterchildren(f"{W}lvlOverride"):
-                at = _number(override.get(f"{W}ilvl"), 0)
+                at = integer(override.get(f"{W}ilvl"), 0)
                 levels |= _levels(override)
                 start = value(override, "startOverride")
                 if start is not None:
-                    starts[at] = _number(start, 1)
+                    starts[at] = integer(start, 1)
             number = element.get(f"{W}numId") or ""
             self._of_number[number] = value(element, "abstractNumId") or "", levels, starts
 
@@ -103,15 +104,15 @@ def _levels(parent: Any) -> dict[int, _Level]:
     found = {}
     for element in parent.iterchildren(f"{W}lvl"):
         restarts = value(element, "lvlRestart")
-        found[_number(element.get(f"{W}ilvl"), 0)] = _Level(
-            start=_number(value(element, "start"), 1),
+        found[integer(element.get(f"{W}ilvl"), 0)] = _Level(
+            start=integer(value(element, "start"), 1),
             format=value(element, "numFmt") or "decimal",
             text=value(element, "lvlText") or "",
             is_legal=is_on(element, "isLgl"),
             style=value(element, "pStyle"),
-            restarts_after=None if restarts is None else _number(restarts, 0),
+            restarts_after=None if restarts is None else integer(restarts, 0),
         )
-    return {at: level for at, level in found.items() if at < LEVELS}
+    return {at: level for at, level in found.items() if 0 <= at < LEVELS}
 
 
 def _shown(numbers: list[int | None], level: int, levels: dict[int, _Level]) -> str:
@@ -150,7 +151,3 @@ def formatted(number: int, format: str) -> str:
     else:
         return f"{number:02}" if kind == "decimalzero" else str(number)
     return shown.lower() if kind.startswith("lower") else shown
-
-
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < LEVELS else otherwise

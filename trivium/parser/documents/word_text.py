@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from trivium.parser.documents.drawings import drawn_texts
 from trivium.parser.documents.embedded import EmbeddedPicture, embedded_picture
 from trivium.parser.documents.office import Package, R
 from trivium.parser.documents.office_math import M, formula
@@ -16,6 +17,7 @@ from trivium.parser.documents.word_numbering import Numbering
 from trivium.parser.documents.word_styles import CharacterLook, Styles, W
 from trivium.parser.runs import LINE, SPACE, TextRun, Verbatim
 from trivium.parser.symbol_fonts import symbols
+from trivium.types import ChunkKind
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
@@ -45,7 +47,8 @@ _FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 @dataclass(slots=True)
 class Paragraph:
     """A paragraph. Its text begins with its automatic number ``label``. ``references`` are addresses of other files with
-    their offsets; ``notes`` are keys for :meth:`WordText.note`; ``boxes`` are the elements of its text boxes.
+    their offsets; ``notes`` are keys for :meth:`WordText.note`; ``boxes`` are the elements of its text boxes;
+    ``drawn`` are the texts of charts and diagrams.
     """
 
     run: TextRun = field(default_factory=TextRun)
@@ -53,6 +56,7 @@ class Paragraph:
     pictures: list[EmbeddedPicture] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
+    drawn: list[tuple[ChunkKind, TextRun]] = field(default_factory=list)
     label: str = ""
 
 
@@ -202,6 +206,7 @@ class WordText:
     def _drawing(self, paragraph: Paragraph, element: Any) -> None:
         """Add the pictures and text boxes of a drawing."""
         paragraph.boxes.extend(_outermost_boxes(element))
+        paragraph.drawn += drawn_texts(self._package, self._part, element, "")
         described = next(element.iter(_PROPERTIES), None)
         alt = "" if described is None else described.get("descr") or described.get("title") or ""
         for blip in element.iter(_BLIP, _IMAGE_DATA):
