@@ -325,6 +325,20 @@ def test_tables_beside_each_other_are_tables_of_their_own() -> None:
     ]
 
 
+def test_tables_beside_each_other_may_begin_with_codes() -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["Code", "Part", None, "Code", "Fee"],
+        [7, "rope", None, 12, "free"],
+        [8, "oar", None, 13, "paid"],
+    ):
+        book.active.append(row)
+    for cell in ("A2", "A3", "D2", "D3"):
+        book.active[cell].number_format = "0000"
+    found = lines(read("xlsx", saved(book)))
+    assert "Code: 0007; Part: rope" in found and "Code: 0013; Fee: paid" in found
+
+
 def test_an_empty_column_between_figures_is_part_of_one_table() -> None:
     book = openpyxl.Workbook()
     for row in (["Item", "2023", None, "2022", "2021"], ["Sales", 5, None, 4, 3], ["Costs", 2, None, 2, 1]):

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import openpyxl
 import pptx
@@ -28,6 +29,7 @@ from tests.parser.documents.office_xml import RELATED, saved
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.runs import TextRun
+from trivium.parser.sources.recognise import recognise
 from trivium.types import ChunkKind
 
 
@@ -289,3 +291,20 @@ def test_cells_whose_texts_are_not_in_the_file_are_named() -> None:
     parts["xl/sharedStrings.xml"] = parts["xl/sharedStrings.xml"].replace(b"<si><t>Monday</t></si>", b"")
     page = read("xlsx", zipped(parts))
     assert "cells of the sheet 'Tides': the file does not have their texts" in page.missing
+
+
+def test_without_the_list_of_what_refers_to_what_the_usual_names_are_tried(tmp_path: Path) -> None:
+    for format, data, text in (
+        ("docx", docx_file(), "Whale oil"),
+        ("pptx", show_with_chart(), "Four people sail."),
+        ("xlsx", zipped(workbook()), "Boat: Skua; Berth: 9"),
+    ):
+        kept = members(data)
+        for name in kept:
+            if name == "[Content_Types].xml" or name.endswith(".rels"):
+                kept[name] = b""
+        path = tmp_path / "file.bin"
+        path.write_bytes(zipped(kept))
+        assert recognise(path) == format
+        page = read(format, path.read_bytes())
+        assert text in page.text and page.missing

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
+from functools import partial
 from itertools import chain
 from typing import IO, Any
 from xml.etree.ElementTree import Element, iterparse
@@ -24,7 +25,7 @@ from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.drawings import drawn_texts, texts_of
 from trivium.parser.documents.heads import Row, ShownNumber, SpannedRow
 from trivium.parser.documents.number_format import BUILT_IN, is_date, is_duration, shown_number, shown_text
-from trivium.parser.documents.office import Deadline, Package, R, translated
+from trivium.parser.documents.office import Deadline, Package, translated
 from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
 from trivium.parser.documents.shifted import ShiftedText
 from trivium.parser.runs import TextRun
@@ -40,6 +41,7 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ROW, _CELL, _VALUE, _INLINE, _TEXT, _FORMULA = (
     f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t", "f")
 )
+_STRINGS = "xl/sharedStrings.xml"
 _PHONETIC = f"{_MAIN}rPh"
 _MERGES = re.compile(rb"mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PIECE = 1 << 18
@@ -72,13 +74,13 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         for number, sheet in enumerate(book.iterfind(f"{_MAIN}sheets/{_MAIN}sheet"), start=1):
             if sheet.get("state", "visible") == "visible":
                 name = sheet.get("name") or f"Sheet {number}"
-                relation = package.relations(main).get(sheet.get(f"{R}id") or "")
-                if relation is None or relation.target not in archive:
+                part = package.entry(main, sheet, f"xl/worksheets/sheet{number}.xml")
+                if part not in archive:
                     document.leave_out(f"the sheet {name!r}", "the file does not have it")
-                elif relation.kind == "worksheet":
+                else:
                     cells = _Cells(document, name, strings, formats, budget)
-                    _read_sheet(document, name, lambda: archive.stream(relation.target), cells)  # noqa: B023
-                    _read_drawings(package, relation.target, name)
+                    _read_sheet(document, name, partial(archive.stream, part), cells)
+                    _read_drawings(package, part, name)
         properties = package.properties()
     document.expect_chunks("the workbook has no text in a sheet that is shown")
     return page_of(
@@ -146,15 +148,17 @@ def _is_struck(font: Any) -> bool:
 def _strings(package: Package, main: str, budget: _Budget) -> list[str]:
     """Return the texts that cells share."""
     found: list[str] = []
-    for relation in package.relations(main).values():
-        if relation.kind == "sharedStrings":
-            with package.document.part("texts of cells"):
-                for count, (_, element) in enumerate(iterparse(package.archive.stream(relation.target))):  # noqa: S314
-                    if element.tag == f"{_MAIN}si":
-                        found.append(_inline_text(element))
-                        element.clear()
-                    if count % _ELEMENTS_A_CHECK == 0:
-                        budget.deadline.check()
+    related = (r.target for r in package.relations(main).values() if r.kind == "sharedStrings")
+    name = next(related, _STRINGS if _STRINGS in package.archive else "")
+    if not name:
+        return found
+    with package.document.part("texts of cells"):
+        for count, (_, element) in enumerate(iterparse(package.archive.stream(name))):  # noqa: S314
+            if element.tag == f"{_MAIN}si":
+                found.append(_inline_text(element))
+                element.clear()
+            if count % _ELEMENTS_A_CHECK == 0:
+                budget.deadline.check()
     return found
 
 

@@ -56,9 +56,9 @@ class DocumentFormat:
     by_programs: bool = False
 
 
-def _office(*types: str) -> tuple[tuple[str, bytes], ...]:
-    """Office formats are distinguished by the type of the main part."""
-    return tuple(("[Content_Types].xml", f"{name}.main+xml".encode()) for name in types)
+def _office(main: str, *types: str) -> tuple[tuple[str, bytes], ...]:
+    """Office formats are distinguished by the type of the main part; without a list of types, by its usual name."""
+    return (*(("[Content_Types].xml", f"{name}.main+xml".encode()) for name in types), (main, b"<"))
 
 
 def _reader(module: str) -> str:
@@ -98,7 +98,10 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
             (".docx", ".docm", ".dotx"),
             _reader("word"),
             inside=_office(
-                "wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled"
+                "word/document.xml",
+                "wordprocessingml.document",
+                "wordprocessingml.template",
+                "ms-word.document.macroEnabled",
             ),
             by_programs=True,
         ),
@@ -107,6 +110,7 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
             (".pptx", ".pptm", ".ppsx", ".potx"),
             _reader("powerpoint"),
             inside=_office(
+                "ppt/presentation.xml",
                 "presentationml.presentation",
                 "presentationml.slideshow",
                 "presentationml.template",
@@ -119,7 +123,12 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
             "xlsx",
             (".xlsx", ".xlsm", ".xltx"),
             _reader("excel"),
-            inside=_office("spreadsheetml.sheet", "spreadsheetml.template", "ms-excel.sheet.macroEnabled"),
+            inside=_office(
+                "xl/workbook.xml",
+                "spreadsheetml.sheet",
+                "spreadsheetml.template",
+                "ms-excel.sheet.macroEnabled",
+            ),
             joined=False,
             by_programs=True,
         ),

@@ -213,11 +213,18 @@ class Package:
         return self._relations[part]
 
     def related(self, part: str, kind: str, called: str) -> tuple[str, Any | None]:
-        """Return the name and the root of the first part of a kind that ``part`` refers to, None if there is none."""
-        for relation in self.relations(part).values():
-            if relation.kind == kind and not relation.is_external:
-                return relation.target, self.xml(relation.target, called)
-        return "", None
+        """Return the name and the root of the first part of a kind that ``part`` refers to, or that has the usual name
+        of that kind; None if there is none.
+        """
+        found = (r.target for r in self.relations(part).values() if r.kind == kind and not r.is_external)
+        usual = f"{part.rpartition('/')[0]}/{kind}.xml"
+        name = next(found, usual if usual in self.archive else "")
+        return name, self.xml(name, called) if name else None
+
+    def entry(self, part: str, element: Any, usual: str) -> str:
+        """Return the name of the part that an entry of a list refers to; ``usual`` if the reference is lost."""
+        relation = self.relations(part).get(element.get(f"{R}id") or "")
+        return usual if relation is None or relation.is_external else relation.target
 
     def properties(self) -> Properties:
         """Return the properties of the document."""

@@ -53,11 +53,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         for number, entry in enumerate(show.iterfind(f"{_P}sldIdLst/{_P}sldId"), start=1):
             deadline.check()
             with document.part(f"slide {number}"):
-                relation = package.relations(main).get(entry.get(f"{R}id") or "")
-                if relation is None:
-                    document.leave_out(f"slide {number}", "the file does not say where it is")
-                else:
-                    slides.read(number, relation.target)
+                slides.read(number, package.entry(main, entry, f"ppt/slides/slide{number}.xml"))
         slides.footers()
         properties = package.properties()
     document.expect_chunks("the presentation has no text")

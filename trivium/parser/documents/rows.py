@@ -106,7 +106,7 @@ def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
 
 def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """Return the columns (first, and behind the last) of the tables of a group: parts between empty columns, each with
-    several columns, of which the first has names. Otherwise, an empty column is part of one table.
+    several columns, one of them with words. Otherwise, an empty column is part of one table.
     """
     filled = {at for row in rows for at, cell in enumerate(row) if cell.strip()}
     blocks: list[tuple[int, int]] = []
@@ -116,8 +116,11 @@ def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
         else:
             blocks.append((at, at + 1))
     for first, behind in blocks:
-        names = [row[first] for row in rows if first < len(row) and row[first].strip()]
-        if behind - first < 2 or sum(map(is_value, names)) * 2 > len(names) or len(names) < 2:
+        columns = (
+            [row[at] for row in rows[1:] if row[at : at + 1] and row[at].strip()]
+            for at in range(first, behind)
+        )
+        if behind - first < 2 or not any(cells and not all(map(is_value, cells)) for cells in columns):
             return [(0, max(filled, default=0) + 1)]
     return blocks
 
