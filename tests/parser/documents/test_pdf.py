@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -585,6 +586,77 @@ def test_items_with_bullets_are_a_list():
         page.text(95, 700 - 13 * index, item)
     _, items = read(file.data()).chunks
     assert (items.kind, items.text) == (ChunkKind.LIST, "• ropes,\n• maps,\n• tea.")
+
+
+def with_glyphs(data: bytes, differences: str) -> bytes:
+    """The same file with other characters of its font: ``97 /alpha`` shows alpha for "a"."""
+    return data.replace(
+        b"/Encoding /WinAnsiEncoding", f"/Encoding << /Differences [{differences}] >>".encode()
+    )
+
+
+@pytest.mark.parametrize(
+    "glyph", ["uni2023", "uni25AA", "uni25C6", "uni27A4", "uniF0A7", "uniF0D8", "endash"]
+)
+def test_items_begin_with_marks_of_many_kinds_and_their_lines_are_joined(glyph: str):
+    page = (file := PdfFile()).page()
+    page.lines(72, 730, ["What the crew has to bring:"])
+    page.lines(72, 712, ["Z Boots that are made for ice and reach", "  above the knee", "Z A lamp", "Z Wool"])
+    (lead, items) = read(with_glyphs(file.data(), f"90 /{glyph}")).chunks
+    assert lead.text == "What the crew has to bring:"
+    assert (items.kind, items.text) == (
+        ChunkKind.LIST,
+        "• Boots that are made for ice and reach above the knee\n• A lamp\n• Wool",
+    )
+
+
+HEBREW = "אבגדהוזחטיךכלםמןנסעףפץצקרש"
+
+
+def drawn(text: str) -> str:
+    """Hebrew as it is drawn, letter by letter from the left, with the letters a to z; numbers run to the right."""
+    letters = str.maketrans(HEBREW, "abcdefghijklmnopqrstuvwxyz")
+    return " ".join(word if word.isdigit() else word[::-1] for word in text.split()[::-1]).translate(letters)
+
+
+def test_hebrew_is_read_from_right_to_left_with_its_numbers_and_columns():
+    page = (file := PdfFile()).page()
+    page.right(540, 730, drawn("המשאבה פועלה מאז שנ 1998 בכפר"))
+    page.right(540, 718, drawn("נפח המיכל הוא 340 ליטר"))
+    for row, (name, number) in enumerate([("מים", "17"), ("מלח", "230"), ("שמן", "5")]):
+        page.right(540, 660 - 14 * row, drawn(name))
+        page.right(340, 660 - 14 * row, number)
+    names = " ".join(f"/afii{57664 + index}" for index in range(26))
+    first, table = read(with_glyphs(file.data(), f"97 {names}")).chunks
+    assert first.text == "המשאבה פועלה מאז שנ 1998 בכפר נפח המיכל הוא 340 ליטר"
+    assert [re.findall(r"\w+", line) for line in table.text.splitlines()] == [
+        ["מים", "17"],
+        ["מלח", "230"],
+        ["שמן", "5"],
+    ]
+
+
+@pytest.mark.parametrize("instead", [b"null", b"(gone)", b"<< /Type /Font >>"])
+def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(instead: bytes):
+    file = PdfFile()
+    for word in ("first", "second", "third"):
+        file.page().lines(72, 700, [f"The {word} page."])
+    data = file.data()
+    _, start, _ = (found.start() for found in re.finditer(b"<< /Type /Page /", data))
+    end = data.index(b"endobj", start)
+    page = read(data[:start] + instead.ljust(end - start) + data[end:])
+    assert [(c.text, c.pages) for c in page.chunks] == [
+        ("The first page.", (1, 1)),
+        ("The third page.", (3, 3)),
+    ]
+    assert page.missing == ("page 2: it is damaged",)
+    alone = (file := PdfFile()).page()
+    alone.lines(72, 700, ["Nothing else."])
+    data = file.data()
+    start = data.index(b"<< /Type /Page /")
+    end = data.index(b"endobj", start)
+    with pytest.raises(ParseError, match="page 1: it is damaged"):
+        read(data[:start] + instead.ljust(end - start) + data[end:])
 
 
 def test_numbered_paragraphs_are_a_list():

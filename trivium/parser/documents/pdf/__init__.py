@@ -15,7 +15,7 @@ from trivium.parser.documents.pdf.blocks import Block, blocks_of
 from trivium.parser.documents.pdf.furniture import without_furniture
 from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
 from trivium.parser.documents.pdf.objects import PlacedPicture
-from trivium.parser.documents.pdf.pdfium import PdfiumDocument, opened
+from trivium.parser.documents.pdf.pdfium import PdfiumDocument, Span, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.titles import names_something, printed_title, says_all, stated_title
 from trivium.parser.documents.pdf.words import Words
@@ -42,27 +42,26 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
                 f"the PDF has {pdf.page_count:,} pages, more than the limit of {limits.pages:,} (limits.pages): split it"
             )
         info, outline = pdf.info(), pdf.outline()
-        pages, minor, placed = _lines(pdf, limits)
+        document = Document(limits.headings)
+        pages, minor, placed = _lines(pdf, limits, document)
         empty = [index for index, lines in enumerate(pages) if not lines and not minor.get(index)]
         reader = PageReader(limits)
-        if len(empty) == len(pages) and not reader.available:
+        if len(empty) == len(pages) and not reader.available and not document.missing:
             raise MissingExtraError("reading a PDF whose pages are pictures", "ocr")
         from_pictures = {index: blocks for index in empty if (blocks := reader.blocks(pdf, index))}
         unread = len(empty) - len(from_pictures)
         blocks, words = _blocks(pages, minor, from_pictures, reader.pictures(pdf, placed))
         reader.add_thumbnails(pdf, blocks)
     title = _title(file, info, pages[0], _size_of_text(pages))
-    document = Document(limits.headings)
     printed = (
         {index: [line.text for line in lines] for index, lines in enumerate(pages, 1)} if outline else {}
     )
     assemble(document, blocks, words, outline, title, printed)
-    if not document.has_chunks:
-        if reader.illegible:
-            raise ParseError(
-                "the PDF has no text but that of pictures, which is not clear enough to be read: scan it anew"
-            )
-        raise ParseError("the PDF has no text: its pages are empty, or pictures in which no text is found")
+    document.expect_chunks(
+        "the PDF has no text but that of pictures, which is not clear enough to be read: scan it anew"
+        if reader.illegible
+        else "the PDF has no text: its pages are empty, or pictures in which no text is found"
+    )
     return page_of(
         document,
         file,
@@ -74,10 +73,10 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 def _lines(
-    pdf: PdfiumDocument, limits: InputLimits
+    pdf: PdfiumDocument, limits: InputLimits, document: Document
 ) -> tuple[list[list[Line]], dict[int, list[list[Line]]], list[list[PlacedPicture]]]:
     """Return the lines of each page in the main writing direction, those in other directions by page (from 0), and the
-    pictures of each page.
+    pictures of each page. Pages that cannot be read are left out.
 
     Raises ParseError as soon as it is clear that the document takes too long.
     """
@@ -87,7 +86,10 @@ def _lines(
     started = parser_time()
     allowed = _EXTRACTION_SHARE * limits.seconds
     for index in range(pdf.page_count):
-        written, placed = pdf.content(index, limits.picture_pixels)
+        written: list[list[Span]] = []
+        placed: list[PlacedPicture] = []
+        with document.part(f"page {index + 1}"):
+            written, placed = pdf.content(index, limits.picture_pixels)
         pictures.append(placed)
         groups = [lines_of(spans, index + 1) for spans in written]
         pages.append(groups[0] if groups else [])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 
-from trivium.parser.documents.pdf.lines import Line
+from trivium.parser.documents.pdf.lines import BULLETS, Line
 from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.tables import find_tables
 from trivium.parser.documents.pdf.words import Words
@@ -22,7 +22,7 @@ _SPACING = 1.3
 """Maximum distance of two lines of a paragraph, relative to the usual distance."""
 _SHORT = 0.12
 """Minimum share of the width that is left free by the last line of a paragraph."""
-BULLET = re.compile(r"(?:[•◦▪●○■□·‣⁃❑➢✓\uf0b7\uf0a7]|[–—-](?=\s))\s*")
+BULLET = re.compile(rf"(?:[{BULLETS}]|[–—-](?=\s))\s*")
 NUMBERED = re.compile(r"(?:\(\s?(?:\d{1,2}|[a-z]|[ivx]{1,4})\s?\)|(?:\d{1,2}|[a-z])[.)])\s+\S")
 _ENDED = re.compile(r"[.:;!?]['\"”’)\]]*$")
 _UNFINISHED = re.compile(r"(?:^|\s)(?:and|of|the|to|for|in|at|by|from|or|with|an?)$", re.IGNORECASE)

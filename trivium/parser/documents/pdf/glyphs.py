@@ -22,6 +22,7 @@ _WIDE_GAP: Final = 0.9
 """Gap between two characters, in font sizes, above which they belong to different spans (cells or columns)."""
 
 _CR, _LF, _SPACE, _NBSP, _HYPHEN, _MARK, _SOFT = 13, 10, 32, 160, 45, 2, 173
+_LAM, _ALEFS = 0x644, (0x622, 0x623, 0x625, 0x627)
 _INTEGERS, _FLOATS = 7, 5
 
 Array = NDArray[Any]
@@ -89,8 +90,8 @@ def _gather(
     size = 0.0
     spaced = False
     fresh = True  # the next character begins a span
-    end = 0.0
-    base = 0.0
+    start = end = base = 0.0
+    was_leftwards = False
     for index in range(count):
         code = get_unicode(page, index)
         if code in (_CR, _LF):
@@ -121,7 +122,9 @@ def _gather(
             first, final, line, top = -box[2], -box[0], -origin[1], origin[1] - box[3]
         else:
             first, final, line, top = -box[1], -box[3], origin[0], box[2] - origin[0]
-        gap = first - end
+        leftwards = 0x590 <= code < 0x900 or 0xFB1D <= code < 0xFE00 or 0xFE70 <= code < 0xFEFF
+        # PDFium gives the characters of Hebrew and Arabic in the order in which they are read.
+        gap = start - final if leftwards and was_leftwards else first - end
         if fresh or abs(line - base) > 0.1 * size or gap > _WIDE_GAP * size or gap < -size:
             if spans == len(integers):
                 return -1
@@ -145,12 +148,16 @@ def _gather(
         )  # PDFium's replacement for a hyphen at the end of a line, whether it belongs to the word or not
         codes[written] = _HYPHEN if joined or code == _SOFT else code
         written += 1
+        if (
+            code == _LAM and codes[written - 2] in _ALEFS and first == start and final == end
+        ):  # a ligature, reversed
+            codes[written - 2 : written] = codes[written - 2 : written][::-1].copy()
         row = spans - 1
         integers[row, 1] = written
         integers[row, 6] = 1 if code == _SOFT else 0
         floats[row, 0] = min(floats[row, 0], first)
         floats[row, 1] = max(floats[row, 1], final)
-        end = final
+        start, end, was_leftwards = first, final, leftwards
         spaced = False
         fresh = False
     return spans

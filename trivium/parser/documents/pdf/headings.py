@@ -167,8 +167,8 @@ def _of_outline(
     blocks: Sequence[Block], outline: Sequence[OutlineEntry], printed: Mapping[int, Collection[str]]
 ) -> list[Heading]:
     """Place each entry at the block of its page that contains its words, else at the beginning of a page that has them
-    in a running head. The others are at the beginning of their pages if there are few: if there are many, the outline
-    is that of another file, from which pages were cut.
+    in a running head. The others are at the beginning of their pages if there are few. If there are many, as in pages
+    cut from another file, only blocks that consist of an entry are headings.
     """
     pages: dict[int, list[int]] = defaultdict(list)
     for index, block in enumerate(blocks):
@@ -201,10 +201,9 @@ def _of_outline(
     found: list[Heading] = []
     earliest = 0
     for entry, at, replaces in spots:
-        if at is None and trusted:
-            at = _first_of_page(blocks, entry.page)
-        if at is None or len(entry.title) > _MAX_CHARACTERS:
+        if not (trusted or replaces) or len(entry.title) > _MAX_CHARACTERS:
             continue
+        at = _first_of_page(blocks, entry.page) if at is None else at
         replaces = replaces and at >= earliest
         at = max(at, earliest)
         earliest = at + replaces

@@ -64,6 +64,9 @@ _LIGATURES = str.maketrans(
     }
 )
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]")
+BULLETS = "•◦▪▫●○■□·∙⦁‣⁃❑❖◆◇➢➤►▶▸✓✔\uf020-\uf0ff"
+"""Characters that begin items, among them those of the fonts Symbol and Wingdings."""
+_LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _NUMBER = re.compile(
     r"[\s($€£¥+\-–—]*(?:\d[\d,.]*|\.\d+)\s*(?:\([a-z\d]\)|[)%x*†‡\s])*|[—–\-]+\s*%?|n/?[am]\.?|nm",
     re.IGNORECASE,
@@ -121,15 +124,36 @@ class Line:
 
 
 def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
-    """Return the lines of spans in one writing direction, from top to bottom."""
+    """Return the lines of spans in one writing direction, from top to bottom. Where most letters are Hebrew or Arabic,
+    a page is read as its mirror image, from the right edge.
+    """
     lines = []
-    rows = [sorted(row, key=lambda span: span.x0) if len(row) > 1 else row for row in _rows(spans)]
+    spans = list(spans)
+    leftwards = is_leftwards(span.text for span in spans)
+    rows = _rows(spans)
+    for row in rows:
+        if is_leftwards(span.text for span in row):
+            _mirror(row)
+        row.sort(key=lambda span: span.x0)
     notes = notes_of(rows)
     for row in rows:
         cells = _cells(row, notes)
+        if leftwards != is_leftwards(span.text for span in row):
+            _mirror(cells)
         if cells:
             lines.append(Line(cells, max(row, key=lambda span: len(span.text)).base, page))
     return lines
+
+
+def is_leftwards(texts: Iterable[str]) -> bool:
+    """Whether most letters of some texts are of a script written from right to left."""
+    text = "".join(text for text in texts if not text.isascii())
+    return 2 * len(_LEFTWARDS.findall(text)) > len(text)
+
+
+def _mirror(parts: Iterable[Span | Cell]) -> None:
+    for part in parts:
+        part.x0, part.x1 = -part.x1, -part.x0
 
 
 def _rows(spans: Iterable[Span]) -> list[list[Span]]:

@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from trivium.errors import ParseError
+from trivium.parser.document import DamagedPartError
 from trivium.parser.documents.pdf.fonts import face_of
 from trivium.parser.documents.pdf.glyphs import gather
 from trivium.parser.documents.pdf.objects import PlacedPicture, pictures_of
@@ -69,16 +70,17 @@ class PdfiumDocument:
 
     def content(self, index: int, most_pixels: int = 0) -> tuple[list[list[Span]], list[PlacedPicture]]:
         """Return :meth:`spans`, and the pictures of a page that has text; see
-        :func:`~trivium.parser.documents.pdf.objects.pictures_of`.
+        :func:`~trivium.parser.documents.pdf.objects.pictures_of`. Raises DamagedPartError.
         """
         with self._opened(index) as page, _text_of(page) as text:
+            if not page:
+                raise DamagedPartError("it is damaged")
             count = pdfium.FPDFText_CountChars(text)
             if count <= 0:
                 return [], []
             if count > _MAX_CHARACTERS:
-                raise ParseError(
-                    f"page {index + 1} has {count:,} characters, more than the limit of {_MAX_CHARACTERS:,}:"
-                    " it is damaged or hostile"
+                raise DamagedPartError(
+                    f"it has {count:,} characters, more than the limit of {_MAX_CHARACTERS:,}: it is damaged or hostile"
                 )
             pictures = pictures_of(page, most_pixels) if most_pixels else []
             return _spans(*gather(text, count)), pictures

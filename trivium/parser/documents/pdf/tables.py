@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.heads import Head, heads_of
-from trivium.parser.documents.pdf.lines import Cell, Line
+from trivium.parser.documents.pdf.lines import BULLETS, Cell, Line
 from trivium.parser.grid import Cell as TableCell
 from trivium.parser.grid import Table
 
@@ -41,7 +41,7 @@ _YEAR = re.compile(
 )
 _FOOTNOTE = re.compile(r"\(\d{1,2}\)")
 _UNIT = re.compile(r"\(.*\)|.*\b(?:millions|thousands|billions|ended|in dollars)\b.*", re.IGNORECASE)
-_MARKER = re.compile(r"[•◦▪●○■□–—\-*·‣⁃❑➢✓]|\(?[a-z\d]{1,3}[.)]|\([ivx]+\)", re.IGNORECASE)
+_MARKER = re.compile(rf"[{BULLETS}–—\-*]|\(?[a-z\d]{{1,3}}[.)]|\([ivx]+\)", re.IGNORECASE)
 
 Row = dict[int, list[Cell]]
 """The cells of a line by column."""
