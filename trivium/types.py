@@ -69,7 +69,9 @@ class Section:
 
     ``level`` is 1 for the top sections of a page, 2 for their sub-sections, and so on, regardless of the page's own
     ``<h2>``..``<h6>``. ``parent`` is the index of the enclosing section in ``Page.sections``, None at the top.
-    ``anchors`` are the names by which links refer to it (``<h2 id="setup">``, ``## Setup {#setup}``).
+    ``anchors`` are the names by which links refer to it (``<h2 id="setup">``, ``## Setup {#setup}``). ``start`` is the
+    offset of the heading in the page's plain text, None if it is not there or not to be in a passage; ``page`` the page
+    of a paginated document on which it stands.
     """
 
     heading: str
@@ -77,6 +79,8 @@ class Section:
     parent: int | None
     chunks: tuple[Chunk, ...] = ()
     anchors: tuple[str, ...] = ()
+    start: int | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

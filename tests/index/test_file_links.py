@@ -150,7 +150,7 @@ def test_a_file_of_a_title_that_another_has_keeps_its_page_when_it_comes_again(d
     assert (report.added, report.replaced, report.unchanged) == (0, 1, 3)
     assert {page.uri for page in store.pages()} == set(EXPECTED)
     uri = next(page.uri for page in store.pages() if page.path == name)
-    assert store.page_text(uri) == "Written anew."
+    assert store.page_text(uri) == "Overview\n\nWritten anew."
 
 
 def test_the_path_of_a_file_leads_to_its_page(docs: Path) -> None:
@@ -211,17 +211,18 @@ def test_folders_of_one_name_do_not_replace_one_another(tmp_path: Path) -> None:
     for _ in range(2):
         loaded(store, one, two)
         assert {page.uri: store.page_text(page.uri) for page in store.pages()} == {
-            "Home": "One.",
-            "Home (docs)": "Two.",
+            "Home": "Home\n\nOne.",
+            "Home (docs)": "Home\n\nTwo.",
         }
 
 
-def test_files_without_text_are_pages_of_their_own_that_links_lead_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["---\ntitle: Overview\n---\n", "# Overview\n"])
+def test_files_without_text_are_pages_of_their_own_that_links_lead_to(tmp_path: Path, content: str) -> None:
     """Also where their titles are the same: files without text are not copies of one another."""
     store = MemoryStore()
     for name in ("guides", "tasks"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "_index.md").write_text("---\ntitle: Overview\n---\n", "utf-8")
+        (tmp_path / name / "_index.md").write_text(content, "utf-8")
     (tmp_path / "start.md").write_text("# Start\n\nSee [tasks](tasks/).\n", "utf-8")
     report = load([str(tmp_path)], store)
     assert (report.added, report.problems, report.duplicates) == (3, [], [])

@@ -79,7 +79,7 @@ def test_a_record_does_not_replace_a_document_of_another_kind(engine: Engine) ->
         report = engine.add_records([record], source="chat.jsonl", workers=1)
         assert (report.added, report.unchanged) == expected
     assert engine.pages() == ["Parking", "Parking (chat)"]
-    assert engine.store.page_text("Parking") == "It costs 10 euros."
+    assert engine.store.page_text("Parking") == "Parking\n\nIt costs 10 euros."
 
 
 def test_names_that_records_get_are_theirs_alone(engine: Engine) -> None:
@@ -90,7 +90,7 @@ def test_names_that_records_get_are_theirs_alone(engine: Engine) -> None:
         engine.add_records(records, source="chat.jsonl", workers=1)
         engine.add_records([{"title": "Parking", "text": "Rain."}], source="b/chat.jsonl", workers=1)
         texts = sorted(engine.store.page_text(uri) for uri in engine.pages())
-        assert texts == ["Elsewhere.", "It costs 10 euros.", "Rain.", "The sun."]
+        assert texts == ["Elsewhere.", "Parking\n\nIt costs 10 euros.", "Rain.", "The sun."]
         engine.remove([uri for uri in engine.pages() if uri != "Parking"])
 
 

@@ -203,7 +203,8 @@ def test_pages_are_read_and_reduced_to_what_fits_the_question(tmp_path: Path) ->
         answers = LiveSources(Settings(**settings)).ask("moons of Mars", ["searxng"])
         page, gone = [found.document for found in answers.documents]
         texts = [passage.text for passage in page.passages]
-        assert len(texts) == 8 and texts[0] == "Craters are round." and texts[-1] == "The moons of Mars."
+        assert len(texts) == 8 and texts[0] == "Craters\n\nCraters are round."
+        assert texts[-1] == "Last\n\nThe moons of Mars."
         assert page.passages[-1].headings[-1] == "Last"
         assert gone.text == "Its page is gone." and gone.passages == ()
 

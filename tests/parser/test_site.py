@@ -42,7 +42,7 @@ def test_menus_and_footers_are_left_out(around: str) -> None:
     page = site(f"<title>Pumps - The Manual</title>{around.format(menu=MENU, text=text, anchors=anchors)}")
     assert page.title == "Pumps"
     assert [section.heading for section in page.sections] == ["Parts"]
-    assert page.text == f"{PROSE.strip()}\n\nParts\n\n{PROSE.strip()}"
+    assert page.text == f"Pumps\n\n{PROSE.strip()}\n\nParts\n\n{PROSE.strip()}"
 
 
 def test_a_list_of_links_in_the_content_that_a_page_marks_is_kept() -> None:

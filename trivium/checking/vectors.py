@@ -180,7 +180,7 @@ def _compare_sentences(
         if len(codes) == 0:
             continue  # not embedded yet, or only one sentence
         passage = Passage(tuple(headings_of(chunk.section)), chunk.text)
-        texts = sentence_texts(Passage(embedded_headings(embedder.identity, passage.headings), passage.text))
+        texts = sentence_texts(passage, embedded_headings(embedder.identity, passage.headings))
         same = len(texts) == len(codes)
         if not same or not (_cosines(codes, embedder.embed(texts)) >= _LEAST_OF_SENTENCES).all():
             seen.passages[passage] = chunk.uri

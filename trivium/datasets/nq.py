@@ -228,7 +228,7 @@ def _convert(
                 "question": question.text,
                 "answers": list(question.answers),
                 "page": title,
-                "gold_passages": [{"title": title, "text": records[chunk].text} for chunk in chunks],
+                "gold_passages": [{"title": title, "text": records[chunk].body} for chunk in chunks],
                 "annotators": row.said,
             }
         )

@@ -218,11 +218,11 @@ class _Chunks:
 
     @cached_property
     def _texts(self) -> PageTexts:
-        return PageTexts([record.text for record in self._records])
+        return PageTexts([record.body for record in self._records])
 
     @cached_property
     def _quoted(self) -> QuotedTexts:
-        return QuotedTexts([record.text for record in self._records])
+        return QuotedTexts([record.body for record in self._records])
 
     @cached_property
     def _marked(self) -> MarkedPage:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from trivium.errors import InputError
 from trivium.graph.anchors import section_anchors, section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
+from trivium.headings import body_of, with_headings
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
 from trivium.parser.documents.formats import document_formats
@@ -33,6 +34,7 @@ def build(page: Page, limits: InputLimits = DEFAULT_LIMITS) -> PageGraph:
     ``limits.graph_bytes``: the names of the sections are in the uri of every chunk below them. Aliases
     equal to the title are dropped.
     """
+    page = with_headings(page)
     title = normalise_title(page.title)
     if not title:
         raise InputError(f"a page needs a title, got {page.title!r} (source: {page.source or 'unknown'})")
@@ -220,16 +222,20 @@ def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...], size: _Size
     for parent, chunks in parents:
         if not chunks:
             continue
-        heading_terms = " ".join(terms(" ".join(headings_of(parent))))
+        headings = headings_of(parent)
+        heading_terms = " ".join(terms(" ".join(headings)))
         for number, chunk in enumerate(chunks, start=1):
-            node = _chunk(chunk, parent, number, len(nodes), heading_terms)
+            node = _chunk(chunk, parent, number, len(nodes), heading_terms, headings)
             cites = sum(map(len, node.cites))
             size.add(2 * len(parent) + len(node.text) + len(node.terms) + len(heading_terms) + cites)
             nodes.append(node)
     return tuple(nodes)
 
 
-def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms: str) -> ChunkNode:
+def _chunk(
+    chunk: Chunk, parent: str, number: int, position: int, heading_terms: str, headings: Sequence[str]
+) -> ChunkNode:
+    body = body_of(chunk.text, headings)
     cites = dict.fromkeys(page_uri(link.target) for link in chunk.links)
     return ChunkNode(
         uri=chunk_uri(parent, number),
@@ -239,9 +245,9 @@ def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms:
         position=position,
         start=chunk.start,
         end=chunk.end,
-        token_count=count_tokens(chunk.text),
+        token_count=count_tokens(body),
         cites=tuple(cites),
-        terms=" ".join(terms(chunk.text)),
+        terms=" ".join(terms(body)),
         heading_terms=heading_terms,
         pages=chunk.pages,
         references=chunk.references,

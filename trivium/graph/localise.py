@@ -25,7 +25,7 @@ def localised(graph: PageGraph, language: str) -> PageGraph:
     for chunk in graph.chunks:
         if chunk.parent not in headings:
             headings[chunk.parent] = " ".join(analyzer.terms(" ".join(headings_of(chunk.parent))))
-        terms = " ".join(analyzer.terms(chunk.text))
+        terms = " ".join(analyzer.terms(chunk.body))
         chunks.append(replace(chunk, terms=terms, heading_terms=headings[chunk.parent]))
     told = f"{_RULES} {language} {graph.content_hash}".encode()
     return replace(

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from trivium.graph.schema import headings_of, unescape
+from trivium.headings import body_of
+from trivium.text import normalise_title
 from trivium.types import MetadataValue
 
 
@@ -48,6 +51,11 @@ class ChunkNode:
     references: tuple[str, ...] = ()
     thumbnail: bytes = field(default=b"", repr=False)
     anchors: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def body(self) -> str:
+        """The text without the headings that it begins with (:func:`trivium.headings.body_of`)."""
+        return body_of(self.text, headings_of(self.parent))
 
 
 class RelationEdge(NamedTuple):
@@ -97,3 +105,8 @@ class PageGraph:
     questions: tuple[QuestionNode, ...] = ()
     differing: tuple[str, ...] = field(default=(), compare=False)
     missing: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether it has more text than its title."""
+        return normalise_title(self.text) not in ("", unescape(self.uri))

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
+from trivium.graph.schema import headings_of
+from trivium.headings import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
@@ -95,6 +97,11 @@ class ChunkRecord:
     document: str = ""
     format: str = ""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+    @property
+    def body(self) -> str:
+        """The text without the headings that it begins with (:func:`trivium.headings.body_of`)."""
+        return body_of(self.text, headings_of(self.section))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from trivium.headings import body_of
+
 SCHEMA_VERSION = 9
 
 MAX_URI_BYTES = 4000
@@ -125,10 +127,12 @@ def embedding_text(headings: Sequence[str], text: str) -> str:
 
     >>> embedding_text(["Mars", "Moons"], "It has two.")
     'Mars > Moons: It has two.'
+    >>> embedding_text(["Mars", "Moons"], "Moons\\n\\nIt has two.")
+    'Mars > Moons: It has two.'
     >>> embedding_text([], "It has two.")
     'It has two.'
     """
-    return f"{' > '.join(headings)}: {text}" if headings else text
+    return f"{' > '.join(headings)}: {body_of(text, headings)}" if headings else text
 
 
 def entity_text(uri: str, type: str = "") -> str:

@@ -170,9 +170,9 @@ class FilePages:
         return stored is not None and stored.uri != uri
 
     def _is_free(self, uri: str, graph: PageGraph, alias: str | None) -> bool:
-        """Whether no other document has this name. Documents with equal, non-empty text are the same document."""
+        """Whether no other document has this name. Documents with equal text, beyond a title, are the same document."""
         if uri in self._came:
-            return bool(graph.text) and self._texts.get(uri) == hash(graph.text)
+            return graph.has_body and self._texts.get(uri) == hash(graph.text)
         if uri in self.retitled:
             return True
         stored = self._store.find_pages([uri]).get(uri)
@@ -180,7 +180,7 @@ class FilePages:
             return True
         if stored.source == graph.source and self._is_of(stored, graph, alias):
             return True
-        return bool(graph.text) and self._store.page_text(uri) == graph.text
+        return graph.has_body and self._store.page_text(uri) == graph.text
 
     def _is_of(self, stored: PageRecord, graph: PageGraph, alias: str | None) -> bool:
         """Whether a document with the same source comes from the same file. A relative source (``README.md``) depends

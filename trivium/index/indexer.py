@@ -408,8 +408,7 @@ class Indexer:
         self.store.set_embedder(embedder.identity)
 
         def parts(passage: Passage) -> list[str]:
-            headings = embedded_headings(embedder.identity, passage.headings)
-            return sentence_texts(Passage(headings, passage.text))
+            return sentence_texts(passage, embedded_headings(embedder.identity, passage.headings))
 
         return fill_parts(passages, parts, embedder, self.store.put_sentences, progress, total=len(passages))
 

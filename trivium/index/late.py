@@ -79,5 +79,5 @@ def _first_places(graph: PageGraph) -> dict[str, tuple[int, int]]:
     """Map the texts of a page's chunks to their first positions."""
     places: dict[str, tuple[int, int]] = {}
     for text, chunk in zip(chunk_texts(graph), graph.chunks, strict=True):
-        places.setdefault(text, (chunk.start, chunk.end))
+        places.setdefault(text, (chunk.end - len(chunk.body), chunk.end))
     return places

@@ -129,7 +129,7 @@ def _names_for(store: MentionStore, uris: Sequence[str]) -> Gazetteer:
     forms: dict[str, None] = {}
     for graph in store.page_graphs(uris) if len(uris) <= _FEW_PAGES else ():
         for chunk in graph.chunks:
-            forms.update(dict.fromkeys(possible_names(chunk.text)))
+            forms.update(dict.fromkeys(possible_names(chunk.body)))
         if len(forms) > _FEW_FORMS:
             break
     if len(uris) > _FEW_PAGES or len(forms) > _FEW_FORMS:
@@ -161,7 +161,7 @@ def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:
     own = {normalise_name(title), normalise_name(without_parenthesis(title))}
     terms = used_terms([_passage(chunk) for chunk in graph.chunks])
     chunks = tuple(
-        replace(chunk, cites=tuple(dict.fromkeys(_cites(graph.uri, own, chunk.text, used, gazetteer))))
+        replace(chunk, cites=tuple(dict.fromkeys(_cites(graph.uri, own, chunk.body, used, gazetteer))))
         for chunk, used in zip(graph.chunks, terms, strict=True)
     )
     digest = hashlib.blake2b(
@@ -195,4 +195,4 @@ def _is_name_there(mention: Mention, text: str) -> bool:
 def _passage(chunk: ChunkNode) -> Passage:
     headings = headings_of(chunk.parent)
     glossary = chunk.kind == ChunkKind.DEFINITION or any(map(is_glossary, headings[1:]))
-    return Passage(chunk.text, glossary)
+    return Passage(chunk.body, glossary)

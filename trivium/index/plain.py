@@ -46,7 +46,7 @@ def _chunks(store: GraphStore, waiting: Waiting) -> Iterator[tuple[str, str]]:
         if not waiting:
             return
         for graph in store.page_graphs(pages):
-            texts = dict(zip(chunk_texts(graph), (chunk.text for chunk in graph.chunks), strict=True))
+            texts = dict(zip(chunk_texts(graph), (chunk.body for chunk in graph.chunks), strict=True))
             keys = list(texts)
             wanted = [keys[row] for row in waiting.among(keys)]
             waiting.remove(wanted)

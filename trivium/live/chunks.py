@@ -22,6 +22,7 @@ from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
 from trivium.graph.schema import Hop, chunk_uri, embedding_text, entity_text, page_uri, section_uri
 from trivium.graph.sentences import sentence_texts
+from trivium.headings import body_of
 from trivium.languages import Analyzer, StoreLanguages
 from trivium.live.asking import FoundDocument
 from trivium.live.base import LivePassage
@@ -130,13 +131,16 @@ def embed_chunks(
         return EmbeddedChunks(tuple(chunks), nothing, nothing, nothing, tuple(no_sentences for _ in chunks))
     headings = [embedded_headings(embedder.identity, chunk.headings) for chunk in chunks]
     texts = [
-        [embedding_text(own, chunk.record.text), chunk.section_text, chunk.page_text]
+        [embedding_text(own, chunk.record.body), chunk.section_text, chunk.page_text]
         for own, chunk in zip(headings, chunks, strict=True)
     ]
     vectors = known.of([text for own in texts for text in own], embedder).reshape(len(chunks), 3, -1)
     cosines = dots(vectors[:, 0], embedder.embed_query(question)) if chunks else np.zeros(0)
     closest = np.argsort(-cosines, kind="stable")[:WITH_SENTENCES].tolist()
-    of_closest = {row: sentence_texts(Passage(headings[row], chunks[row].record.text)) for row in closest}
+    of_closest = {
+        row: sentence_texts(Passage(chunks[row].headings, chunks[row].record.text), headings[row])
+        for row in closest
+    }
     codes = quantize_int8(known.of([text for row in closest for text in of_closest[row]], embedder))
     sentences = [codes[:0]] * len(chunks)
     begin = 0
@@ -187,6 +191,7 @@ def _chunks(found: FoundDocument, taken: set[str], analyzer: Analyzer) -> Iterat
         for start, end in spans:
             numbers[section] = numbers.get(section, 0) + 1
             text = passage.text[start:end]
+            body = body_of(text, above)
             yield LiveChunk(
                 ChunkRecord(
                     uri=chunk_uri(section, numbers[section]),
@@ -197,13 +202,13 @@ def _chunks(found: FoundDocument, taken: set[str], analyzer: Analyzer) -> Iterat
                     position=sum(numbers.values()) - 1,
                     start=offset + start,
                     end=offset + end,
-                    token_count=count_tokens(text),
+                    token_count=count_tokens(body),
                     document=document.address,
                     format=found.format,
                     metadata={} if published is None else {"published": published},
                 ),
                 above,
-                " ".join(analyzer.terms(text)),
+                " ".join(analyzer.terms(body)),
                 heading_terms,
                 found.origin,
                 page,

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from trivium.common.fetching import fetch
 from trivium.errors import InputError
+from trivium.headings import with_headings
 from trivium.limits import DEFAULT_LIMITS
 from trivium.live.base import LiveDocument, LivePassage
 from trivium.live.together import run_together
@@ -65,6 +66,7 @@ def with_page(document: LiveDocument, page: Page, question: str) -> LiveDocument
 
 
 def _passages(page: Page) -> Iterator[LivePassage]:
+    page = with_headings(page)
     headings: list[tuple[str, ...]] = []
     for section in page.sections:
         above = () if section.parent is None else headings[section.parent]

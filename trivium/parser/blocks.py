@@ -91,6 +91,8 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
         )
         if text and not repeats_title:
             reader.document.heading(text, number, anchors)
+        elif text and reader.titles_are_text:
+            reader.document.title(text)
 
     return leave
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from trivium.errors import ParseError, TriviumError, said
+from trivium.headings import BETWEEN
 from trivium.parser.runs import Address, PictureText, TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
-_BLOCK = "\n\n"  # separates the blocks of a page's text
 _MAX_MISSING = 20  # parts named that could not be read
 _MAX_REASON = 300  # characters
 
@@ -29,6 +29,8 @@ class _OpenSection:
     level: int
     parent: int | None
     anchors: tuple[str, ...]
+    start: int | None
+    page: int | None
     chunks: list[Chunk] = field(default_factory=list)
 
 
@@ -46,6 +48,7 @@ class Document:
         self._parts: list[str] = []
         self._length = 0
         self._waiting: list[TextRun] = []
+        self._titled = False
         self.page: int | None = None
         """Current page of a paginated document, from 1. Following blocks are assigned to it."""
         self._missing: dict[str, None] = {}  # an ordered set
@@ -58,7 +61,13 @@ class Document:
     def sections(self) -> tuple[Section, ...]:
         return tuple(
             Section(
-                heading=s.heading, level=s.level, parent=s.parent, chunks=tuple(s.chunks), anchors=s.anchors
+                heading=s.heading,
+                level=s.level,
+                parent=s.parent,
+                chunks=tuple(s.chunks),
+                anchors=s.anchors,
+                start=s.start,
+                page=s.page,
             )
             for s in self._sections
         )
@@ -70,6 +79,11 @@ class Document:
     @property
     def has_chunks(self) -> bool:
         return bool(self.lead) or any(section.chunks for section in self._sections)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there are chunks, or headings that become some (:func:`trivium.headings.with_headings`)."""
+        return self.has_chunks or self._titled or any(s.start is not None for s in self._sections)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -100,8 +114,18 @@ class Document:
 
     def expect_chunks(self, otherwise: str) -> None:
         """Raise ParseError, with this message and what could not be read, if there is no text."""
-        if not self.has_chunks:
+        if not self.has_text:
             raise ParseError("; ".join((otherwise, *self._missing))[:_MAX_REASON])
+
+    def title(self, text: str) -> None:
+        """Write the title: above everything else it is the heading of the first passage, otherwise a paragraph."""
+        if not self._parts:
+            self._write(text)
+            self._titled = True
+        else:
+            run = TextRun()
+            run.add(text)
+            self.block(ChunkKind.PARAGRAPH, run)
 
     def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
         """Open a section under the nearest section whose heading has a smaller number. ``anchors`` are those of
@@ -115,12 +139,29 @@ class Document:
             self._path.pop()
         parent = self._path[-1] if self._path else None
         level = len(self._path) + 1
-        section = _OpenSection(heading=text, number=number, level=level, parent=parent, anchors=anchors)
+        start = self._write(text)
+        section = _OpenSection(
+            heading=text,
+            number=number,
+            level=level,
+            parent=parent,
+            anchors=anchors,
+            start=start,
+            page=self.page,
+        )
         self._path.append(len(self._sections))
         self._sections.append(section)
         self._current = section.chunks
-        self._write(text)
         self.write_pictures()
+
+    def keep_headings_out(self) -> None:
+        """Keep the current headings out of passages if nothing stands below them yet: their content is left out, such as
+        a list of references, or they are no text of the document.
+        """
+        for index in self._path:
+            section = self._sections[index]
+            if not section.chunks:
+                section.start = None
 
     def picture(self, run: TextRun) -> None:
         """Add the text of a picture as a block of its own, after the current block and in the same section."""
@@ -199,8 +240,8 @@ class Document:
 
     def _write(self, text: str) -> int:
         if self._parts:
-            self._parts.append(_BLOCK)
-            self._length += len(_BLOCK)
+            self._parts.append(BETWEEN)
+            self._length += len(BETWEEN)
         at = self._length
         self._parts.append(text)
         self._length += len(text)

@@ -83,11 +83,12 @@ def _parse(
             "in its head or a heading; pass title=..."
         )
     reader = Reader(identity.title, identity.host, limits)
+    reader.titles_are_text = False
     if resolve_link is not None:
         reader.resolve_link = resolve_link
     reader.read(_content(tree))
     document = reader.document
-    if not document.has_chunks:
+    if not document.has_text:
         raise ParseError("the page has no text: expected paragraphs, lists or tables")
     return Page(
         title=identity.title,

@@ -43,6 +43,7 @@ def _skipped(_reader: Reader) -> None:
 
 SKIP: Final[Leave] = _skipped  # returned by a handler: skip the element with all its content
 
+_CONTENT = frozenset(("div", "p", "section", "ul", "ol", "dl", "table", "blockquote", "pre"))
 _SHORT_LINE = 60  # characters; longer lines are paragraphs regardless of the markup
 
 HANDLERS: dict[str | None, Enter] = {}
@@ -118,6 +119,7 @@ class Reader:
         self.written: set[int] = set()
         """Captions that follow and are already part of their picture."""
         self.keeps_anchors = resolve_link is not None  # in a MediaWiki, links to sections are links to pages
+        self.titles_are_text = True  # but those of encyclopaedias, whose pages are named by them
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
@@ -152,6 +154,8 @@ class Reader:
             enter = entry(tag)
             action = None if enter is None else enter(self, node)
             if action is SKIP:
+                if tag in _CONTENT and self.mode is Mode.FLOW and not self.run.length:
+                    self.document.keep_headings_out()
                 node = node.next
                 continue
             child = node.first_child

@@ -113,7 +113,7 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
         if reader.document.has_chunks:
             break
     document = reader.document
-    if not document.has_chunks:
+    if not document.has_text:
         raise ParseError("the page has no text: expected paragraphs, lists or tables")
     return page_of(document, file, "html", title=title, metadata=head.metadata())
 

@@ -113,7 +113,7 @@ def _similarities(query: Query, uris: Sequence[str], similarity: Similarity) -> 
 
 def _words(query: Query, uris: Sequence[str]) -> Floats:
     texts = [
-        query.analyzer.terms(" ".join([*headings_of(record.section), record.text]))
+        query.analyzer.terms(" ".join([*headings_of(record.section), record.body]))
         for record in query.store.fetch(uris)
     ]
     terms = sorted({term for text in texts for term in text})

@@ -12,6 +12,7 @@ import pytest
 
 from tests.parser.documents.files import PNG, epub, pptx_file, read, texts, xlsx_file
 from trivium.errors import ParseError
+from trivium.headings import with_headings
 from trivium.limits import DEFAULT_LIMITS
 
 
@@ -54,7 +55,7 @@ def test_shapes_are_read_from_top_to_bottom_hidden_slides_not_at_all() -> None:
     hidden.shapes.title.text = "Hidden"
     hidden._element.set("show", "0")
     show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "Thanks"
-    page = read("pptx", made(show))
+    page = with_headings(read("pptx", made(show)))
     assert [text for _, _, text in texts(page)] == [
         "first",
         "second",

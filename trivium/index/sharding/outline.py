@@ -45,7 +45,7 @@ def outline_of(graph: PageGraph) -> Outline:
     kept = {field.name: getattr(graph, field.name) for field in fields(PageGraph)}
     text = blake2b(graph.text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     kept |= {
-        "text": text if graph.text else "",
+        "text": text if graph.has_body else "",
         "sections": (),
         "chunks": tuple(_outlined(chunk) for chunk in graph.chunks if chunk.references),
         "relations": (),

@@ -33,7 +33,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         delimiter = "\t" if _is_tsv(file.path) and "\t" in text else find_delimiter(text)
     document = Document(limits.headings)
     add_rows(document, _rows(text, delimiter, limits), headed=True)
-    if not document.has_chunks:
+    if not document.has_text:
         raise ParseError("the table has no text")
     return page_of(document, file, "csv")
 

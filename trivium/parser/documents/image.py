@@ -70,7 +70,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         run = PictureText(thumbnail)
         run.add(said or (name if number == 0 and thumbnail else ""))
         document.block(ChunkKind.IMAGE, run)
-    if not document.has_chunks:
+    if not document.has_text:
         raise ParseError(_nothing(ocr))
     if ocr.illegible:
         metadata = {**metadata, "illegible_pictures": ocr.illegible}

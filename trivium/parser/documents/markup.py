@@ -52,7 +52,7 @@ def read_blocks(
     """
     reader = Reader(title, None, limits, resolve_link=local_address, read_picture=read_picture)
     reader.read(root)
-    if not (may_be_empty or reader.document.has_chunks):
+    if not (may_be_empty or reader.document.has_text):
         raise ParseError("the document has no text")
     return reader.document
 

@@ -74,7 +74,6 @@ class _Slides:
         self._package = package
         self._band = height // _BANDS or 1
         self._pictures = Pictures(limits)
-        self._blocks = 0  # blocks of the current slide
         self._footers: dict[str, None] = {}
         self._part = ""
         self._where = ""
@@ -95,8 +94,9 @@ class _Slides:
         if name and number == 1:
             self.first_title = normalise_title(name) or None
         self.document.page = number
-        self._blocks = 0
         self.document.heading(normalise_heading(name) or f"Slide {number}", 1)
+        if not name:
+            self.document.keep_headings_out()
         for shape in shapes:
             if shape is not title:
                 with self.document.part(f"a shape{self._where}"):
@@ -107,17 +107,13 @@ class _Slides:
                 self._text(_text_of(shape))
         _, comments = self._package.related(part, "comments", f"the comments{self._where}")
         for text in () if comments is None else comments.iter("{*}text"):
-            self._block(ChunkKind.PARAGRAPH, RowRun([f"Comment: {' '.join((text.text or '').split())}"]))
-        if name and not self._blocks:  # a slide with only a title is found by its title
-            self._block(ChunkKind.PARAGRAPH, RowRun([name]))
+            self.document.block(
+                ChunkKind.PARAGRAPH, RowRun([f"Comment: {' '.join((text.text or '').split())}"])
+            )
 
     def footers(self) -> None:
         """Add the footers of the slides, once, behind them."""
-        self._block(ChunkKind.PARAGRAPH, RowRun(list(self._footers)))
-
-    def _block(self, kind: ChunkKind, run: TextRun) -> None:
-        self._blocks += run.length > 0
-        self.document.block(kind, run)
+        self.document.block(ChunkKind.PARAGRAPH, RowRun(list(self._footers)))
 
     def _in_order(self, tree: Any, layouts: list[Any]) -> Iterator[Any]:
         """Yield shapes from top to bottom and left to right; groups are kept together."""
@@ -140,11 +136,11 @@ class _Slides:
             return
         table = next(shape.iter(f"{A}tbl"), None)
         if table is not None:
-            self._block(ChunkKind.TABLE, linearise(_table(table)))
+            self.document.block(ChunkKind.TABLE, linearise(_table(table)))
         else:
             self._text(_text_of(shape))
         for of_drawing, run in drawn_texts(self._package, self._part, shape, self._where):
-            self._block(of_drawing, run)
+            self.document.block(of_drawing, run)
         described = next(shape.iter("{*}cNvPr"), None)
         alt = "" if described is None else described.get("descr") or ""
         for blip in shape.iter(f"{A}blip"):
@@ -153,7 +149,7 @@ class _Slides:
                 picture.add_to(self.document, self._pictures)
 
     def _text(self, run: TextRun) -> None:
-        self._block(ChunkKind.LIST if LINE in run.text else ChunkKind.PARAGRAPH, run)
+        self.document.block(ChunkKind.LIST if LINE in run.text else ChunkKind.PARAGRAPH, run)
 
 
 def _placeholder(shape: Any) -> dict[str, str]:

@@ -26,7 +26,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         run = Verbatim()
         run.add(paragraph)
         document.block(ChunkKind.PARAGRAPH, run)
-    if not document.has_chunks:
+    if not document.has_text:
         raise ParseError("the file has no text")
     return page_of(document, file, "text")
 

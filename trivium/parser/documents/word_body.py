@@ -146,7 +146,8 @@ class Body:
             own = name[len(paragraph.label) :]
             is_first = not self.document.has_sections
             if is_first and normalise_title(own) in (self.title, self._known_title):
-                return  # the page's title
+                self.document.title(name)
+                return
             if look.role is Role.HEADING:
                 self.document.heading(name, look.level)
                 return

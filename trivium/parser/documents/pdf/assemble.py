@@ -36,6 +36,8 @@ def assemble(
             _merged([b for i, b in enumerate(blocks[at : heading.at], at) if i not in replaced], words),
         )
         at = max(at, heading.at)
+        if heading.at < len(blocks):
+            document.page = blocks[heading.at].page
         document.heading(heading.text, heading.number)
     _write(document, _merged([b for i, b in enumerate(blocks[at:], at) if i not in replaced], words))
 
