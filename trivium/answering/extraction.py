@@ -95,7 +95,7 @@ def features(
     candidates = [
         (rarity.covered(asked, passage.said_by(text)), passage, text)
         for passage in offered
-        for text in passage.sentences
+        for text in (*passage.sentences, *(s for s in passage.stated if _answers(asked, passage, s)))
     ]
     best = sorted(candidates, key=lambda row: (-row[0], row[1].number))[:MAX_EMBEDDED]
     rows = [
@@ -114,6 +114,12 @@ def features(
         for (_, _, row), value in zip(rows, values, strict=False):
             row[f"{name}_lead"] = value - sum(values) / len(values)
     return rows
+
+
+def _answers(asked: Sequence[str], passage: NumberedPassage, heading: str) -> bool:
+    """Whether a heading has terms of the question and others: one with the same terms only repeats the question."""
+    said = set(passage.analyzer.terms(heading))
+    return not said.isdisjoint(asked) and len(said.difference(asked)) > 1
 
 
 def _of_words(

@@ -6,27 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.graph.schema import headings_of
+from trivium.headings import BETWEEN, body_of
 from trivium.languages import IN_ENGLISH, Analyzer
 from trivium.text import sentences, words
 from trivium.types import Citation, Hit
 
+LEAST_STATED = 6
+"""Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
 MAX_SENTENCE = 600
 """Number of characters of a sentence that are used, since rows of tables can be very long."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """``number`` is the rank, by which answers cite the passage. ``sentences`` are in order. ``said`` are the terms
-    of headings and text, ``words`` their words.
+    """``number`` is the rank, by which answers cite the passage. ``body`` is its text without the headings that it
+    begins with, ``sentences`` are those of the body, in order, and ``stated`` the headings that say something as a
+    sentence does. ``said`` are the terms of headings and text, ``words`` their words.
     """
 
     number: int
     hit: Hit
+    body: str
     headings: str
     sentences: tuple[str, ...]
     said: frozenset[str]
     words: frozenset[str]
     analyzer: Analyzer = IN_ENGLISH
+    stated: tuple[str, ...] = ()
 
     @property
     def citation(self) -> Citation:
@@ -47,14 +53,22 @@ def passages(hits: Sequence[Hit], analyzer: Analyzer = IN_ENGLISH) -> list[Numbe
 
 
 def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
-    headings = " > ".join(headings_of(hit.section))
-    spans = sentences(hit.text)
+    above = headings_of(hit.section)
+    headings = " > ".join(above)
+    body = body_of(hit.text, above)
     return NumberedPassage(
         number,
         hit,
+        body,
         headings,
-        tuple(hit.text[start : min(end, start + MAX_SENTENCE)] for start, end in spans),
+        tuple(body[start : min(end, start + MAX_SENTENCE)] for start, end in sentences(body)),
         frozenset(analyzer.terms(f"{headings} {hit.text}")),
         frozenset(words(f"{headings} {hit.text}")),
         analyzer,
+        tuple(filter(_states, hit.text.removesuffix(body).split(BETWEEN))),
     )
+
+
+def _states(heading: str) -> bool:
+    """Whether a heading has the words of a sentence rather than those of a topic or a question."""
+    return len(words(heading)) >= LEAST_STATED and not heading.endswith("?")

@@ -74,7 +74,7 @@ def make_prompt(
     room = model.context_tokens - max_tokens - SLACK - frame
     blocks: dict[int, str] = {}
     for passage in passages:
-        listed = block(passage.number, passage.headings, passage.hit.text)
+        listed = block(passage.number, passage.headings, passage.body)
         tokens = model.count_tokens(listed)
         if tokens <= room:
             blocks[passage.number] = listed
@@ -108,9 +108,9 @@ def block(number: int, headings: str, text: str) -> str:
 
 def _cut(passage: NumberedPassage, room: int, model: ChatModel, style: PromptStyle) -> str:
     """Return as much of the beginning of a passage as fits."""
-    length = len(passage.hit.text)
+    length = len(passage.body)
     while length > 0:
-        listed = block(passage.number, passage.headings, passage.hit.text[:length])
+        listed = block(passage.number, passage.headings, passage.body[:length])
         if model.count_tokens(listed) <= room:
             return listed
         length = length * 3 // 4

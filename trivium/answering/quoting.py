@@ -145,7 +145,7 @@ def _answered(chosen: Sequence[Sentence]) -> Quotation:
     lines: list[tuple[str, int]] = []
     subject = ""
     for sentence in chosen:
-        own = _clean(with_list(sentence.passage.hit.text, sentence.text))
+        own = _clean(with_list(sentence.passage.body, sentence.text))
         here = _subject(sentence.passage)
         named = here == subject or _names(own, here)
         subject = here
@@ -157,7 +157,8 @@ def _closest(offered: Sequence[NumberedPassage], ranked: Sequence[Sentence]) -> 
     lines = []
     for passage in offered:
         best = next((sentence.text for sentence in ranked if sentence.passage is passage), "")
-        own, here = _clean(excerpt(passage.hit.text, best)), _subject(passage)
+        text = passage.hit.text if best in passage.stated else passage.body
+        own, here = _clean(excerpt(text, best)), _subject(passage)
         lines.append((own if _names(own, here) else f"{here}: {own}", passage.number))
     return _composed("closest", CLOSEST, lines)
 

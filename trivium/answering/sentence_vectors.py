@@ -48,7 +48,7 @@ def _kept(
     found = store.sentence_vectors([passage.hit.uri for passage in own])
     kept: dict[str, Vectors] = {}
     for passage, (start, end) in zip(own, pairwise(found.starts.tolist()), strict=True):
-        texts = sentence_texts(Passage(headings(passage), passage.hit.text))
+        texts = sentence_texts(Passage(headings(passage), passage.body))
         if len(texts) == end - start:  # false if the document has changed meanwhile
             codes = found.codes[start:end].astype(np.float32)
             kept |= zip(texts, codes / np.linalg.norm(codes, axis=1, keepdims=True), strict=True)

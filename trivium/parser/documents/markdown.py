@@ -113,6 +113,7 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.before("code", "html_parts", _html_parts)
     parser.inline.ruler.before("text", "deadline", _check_time)
     parser.core.ruler.before("inline", "heading_attributes", _strip_heading_attributes)
+    parser.core.ruler.before("inline", "underlined_lines", _underlined_lines)
     parser.core.ruler.push("unmarked", _strip_marks)
     parser.add_render_rule("footnote_ref", _nothing)
     parser.add_render_rule("footnote_anchor", _nothing)
@@ -198,6 +199,14 @@ def _strip_heading_attributes(state: StateCore) -> None:
                 anchor = _ANCHOR.search(found[0])
                 if anchor is not None:
                     opening.attrSet("id", anchor[1])
+
+
+def _underlined_lines(state: StateCore) -> None:
+    """Several lines above a rule, as in receipts and mails, are a paragraph and no heading."""
+    for opening, content, closing in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if opening.type == "heading_open" and opening.markup in ("-", "=") and "\n" in content.content:
+            opening.type, closing.type = "paragraph_open", "paragraph_close"
+            opening.tag = closing.tag = "p"
 
 
 def _strip_marks(state: StateCore) -> None:
