@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 
 import openpyxl
 import pptx
@@ -10,9 +11,10 @@ import pytest
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
+from pptx.oxml import parse_xml
 
 from tests.parser.documents.files import docx_file, pptx_file, read, replaced, texts
-from tests.parser.documents.office_xml import W, paragraph, run, saved, word
+from tests.parser.documents.office_xml import M, W, paragraph, run, saved, word
 from trivium.parser.documents.number_format import shown_number
 from trivium.types import Page
 
@@ -106,6 +108,17 @@ def test_a_style_of_characters_raises_them() -> None:
 )
 def test_formulas_on_one_line(xml: str, expected: str) -> None:
     assert formula(xml) == expected
+
+
+@pytest.mark.parametrize("name", ["acc", "bar", "d", "box", "sSup", "rad", "func", "eqArr", "m"])
+def test_deeply_nested_formulas_take_little_time(name: str) -> None:
+    xml = t("x")
+    for _ in range(60):
+        inner = f"<m:e>{xml}</m:e>"
+        xml = f"<m:{name}>{f'<m:mr>{inner}</m:mr>' if name == 'm' else inner}</m:{name}>"
+    started = time.process_time()
+    assert "x" in formula(xml)
+    assert time.process_time() - started < 2
 
 
 def test_a_displayed_formula_is_no_heading() -> None:
@@ -411,3 +424,18 @@ def test_charts_comments_and_text_boxes_of_sheets_and_texts_are_read() -> None:
     )
     page = read("docx", word(paragraph(run("We bake.")), paragraph(inside), parts={"chart": part}))
     assert lines(page) == ["We bake.", "Loaves", "Rye; Loaves: 80"]
+
+
+def test_formulas_of_slides_are_read() -> None:
+    show = pptx.Presentation()
+    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    frame.text = "The area is "
+    mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    a14 = "http://schemas.microsoft.com/office/drawing/2010/main"
+    power = f"<m:sSup><m:e>{t('r')}</m:e><m:sup>{t('2')}</m:sup></m:sSup>"
+    inside = (
+        f'<mc:AlternateContent xmlns:mc="{mc}" {M}><mc:Choice xmlns:a14="{a14}" Requires="a14"><a14:m><m:oMath>'
+        f"{t('π')}{power}</m:oMath></a14:m></mc:Choice><mc:Fallback/></mc:AlternateContent>"
+    )
+    frame.paragraphs[0]._p.append(parse_xml(inside))
+    assert lines(read("pptx", saved(show))) == ["The area is πr²"]

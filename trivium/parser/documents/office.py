@@ -237,7 +237,7 @@ class Package:
             key: texts[name] for name, key in _LABELS.items() if texts.get(name)
         }
         modified, created = iso(texts.get("modified", "")), iso(texts.get("created", ""))
-        if created is None or (modified is not None and created > modified):
+        if texts.get("created") and (created is None or (modified is not None and created > modified)):
             created = modified
         if created is not None:
             metadata["created"] = created
