@@ -318,6 +318,7 @@ def test_entries_of_an_outline_that_lead_to_none_of_its_words_are_those_of_pages
         ("Part II", 12, 1),  # is numbered like it
         ("Section 4. Prospects", 12, 2),
         ("Prospects of the fleet", 12, 3),
+        ("A fleet with prospects", 12, 3),
     ],
 )
 def test_a_heading_of_the_same_rank_ends_the_section_of_the_last_entry_of_the_outline(

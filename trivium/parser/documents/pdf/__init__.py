@@ -53,10 +53,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         blocks, words = _blocks(pages, minor, from_pictures, reader.pictures(pdf, placed))
         reader.add_thumbnails(pdf, blocks)
     title = _title(file, info, pages[0], _size_of_text(pages))
-    printed = (
-        {index: [line.text for line in lines] for index, lines in enumerate(pages, 1)} if outline else {}
-    )
-    assemble(document, blocks, words, outline, title, printed)
+    assemble(document, blocks, words, outline, title)
     document.expect_chunks(
         "the PDF has no text but that of pictures, which is not clear enough to be read: scan it anew"
         if reader.illegible

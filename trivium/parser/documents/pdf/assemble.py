@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from trivium.parser.document import Document
 from trivium.parser.documents.pdf.blocks import NUMBERED, Block, Kind, goes_on
@@ -17,17 +17,10 @@ _KINDS = {Kind.TABLE: ChunkKind.TABLE, Kind.PICTURE: ChunkKind.IMAGE}
 
 
 def assemble(
-    document: Document,
-    blocks: Sequence[Block],
-    words: Words,
-    outline: Sequence[OutlineEntry],
-    title: str,
-    printed: Mapping[int, Collection[str]],
+    document: Document, blocks: Sequence[Block], words: Words, outline: Sequence[OutlineEntry], title: str
 ) -> None:
-    """Write ``blocks`` under their headings; see :func:`~trivium.parser.documents.pdf.headings.find_headings`. Raises
-    ParseError when there are too many headings.
-    """
-    headings = find_headings(blocks, outline, title, printed)
+    """Write ``blocks`` under their headings. Raises ParseError when there are too many headings."""
+    headings = find_headings(blocks, outline, title)
     replaced = {heading.at for heading in headings if heading.replaces}
     at = 0
     for heading in headings:

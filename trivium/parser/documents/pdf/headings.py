@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.parser.documents.pdf.blocks import SIZE_TOLERANCE, Block, Kind
@@ -23,8 +23,10 @@ _SHORTEST = 3
 """Number of letters of an outline entry that may be part of a longer text."""
 _MOST = 0.8
 """Share of an outline entry that a heading has to have."""
-_TRUSTED = 2 / 3
-"""Share of the entries whose words have to be on their pages, if those that are not shall be headings."""
+_MISSING = 1 / 3
+"""Maximum number of entries whose words are not on their pages, if they shall be headings: a third of all entries, or
+two for three pages.
+"""
 _BELOW_OUTLINE = 100
 _AROUND = 2
 """Number of neighbouring pages on each side used to determine the usual font of a page."""
@@ -36,10 +38,11 @@ _NUMBERED = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit)?\s*[\dIVXA-Z]{1,5}[.):]", re.IGNORECASE
 )
 _SERIES = re.compile(
-    r"(part|chapter|article|item|section|note|exhibit|appendix|schedule|)\b[\s.]*(\d{1,3}(?:\.\d{1,3})*|[IVXLC]+\b|[A-Z]\b)",
+    r"(part|chapter|article|item|section|note|exhibit|appendix|schedule)\b[\s.]*(\d[\d.]*|[IVXLC]+\b|[A-Z]\b)"
+    r"|(\d{1,3}(?:\.\d{1,3})*)(?=[.)])",
     re.IGNORECASE,
 )
-"""A word and a number, which headings of one level have in common."""
+"""A word and a number, or a number, with which headings of one level begin."""
 _WITHIN = ("part", "chapter", "article", "item", "section", "note")
 """Words of such headings, from the highest level to the lowest."""
 _NAMELESS = re.compile(r"(?:page|slide|blank|untitled)?[\s_\-\d.]*", re.IGNORECASE)
@@ -61,25 +64,9 @@ class Heading:
     replaces: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A section whose level is that of an entry of the outline."""
-
-    number: int
-    style: Style | None
-    text: str
-
-
-def find_headings(
-    blocks: Sequence[Block],
-    outline: Sequence[OutlineEntry],
-    title: str,
-    printed: Mapping[int, Collection[str]],
-) -> list[Heading]:
-    """Return the headings of a document, in order. A heading that only repeats the title is left out. ``printed`` are
-    the lines of each page (from 1), with those that are in no block.
-    """
-    named = _of_outline(blocks, _useful(outline), printed)
+def find_headings(blocks: Sequence[Block], outline: Sequence[OutlineEntry], title: str) -> list[Heading]:
+    """Return the headings of a document, in order. A heading that only repeats the title is left out."""
+    named = _of_outline(blocks, _useful(outline))
     taken = {heading.at for heading in named if heading.replaces}
     usual = _usual_types([block for block in blocks if block.kind is Kind.TEXT])
     typed, styles = _of_type(blocks, taken, title, usual, _BELOW_OUTLINE if named else 1)
@@ -96,37 +83,32 @@ def _levelled(headings: Iterable[Heading], styles: Mapping[int, Style]) -> Itera
     """Give headings that look like those of the outline before them, or more prominent, the level of these. The outline
     may name only some: others end their sections, too.
     """
-    path: list[_Open] = []
+    path: list[tuple[Heading, Style | None]] = []
     for heading in headings:
-        style = styles[heading.at] if heading.replaces and heading.at in styles else None
-        number = heading.number
-        if number >= _BELOW_OUTLINE and style is not None:
-            number = _level(heading.text, style, path) or number
-        if number < _BELOW_OUTLINE:
-            while path and path[-1].number >= number:
+        style = styles.get(heading.at) if heading.replaces else None
+        if heading.number >= _BELOW_OUTLINE and style is not None:
+            heading = replace(heading, number=_level(heading, style, path))
+        if heading.number < _BELOW_OUTLINE:
+            while path and path[-1][0].number >= heading.number:
                 path.pop()
-            path.append(_Open(number, style, heading.text))
-        yield replace(heading, number=number)
+            path.append((heading, style))
+        yield heading
 
 
-def _level(text: str, style: Style, path: Sequence[_Open]) -> int | None:
-    """Return the number of the outermost section that a heading ends; None if it ends none."""
-    found: int | None = None
+def _level(heading: Heading, style: Style, path: Sequence[tuple[Heading, Style | None]]) -> int:
+    """Return the number of the outermost section of ``path`` that a heading ends; its own if it ends none."""
+    number = heading.number
     below: Style | None = None
-    for section in reversed(path):
-        order = _order(text, section.text)
+    for section, its in reversed(path):
+        order = _order(heading.text, section.text)
         if order is None:
-            if (
-                section.style is None
-                or not _as_prominent(style, section.style)
-                or section.style == below == style
-            ):
+            if its is None or not _as_prominent(style, its) or its == below == style:
                 break
-            below = section.style
+            below = its
         elif order > 0:
             break
-        found = section.number
-    return found
+        number = section.number
+    return number
 
 
 def _as_prominent(style: Style, other: Style) -> bool:
@@ -137,7 +119,7 @@ def _as_prominent(style: Style, other: Style) -> bool:
 def _series(text: str) -> tuple[str, int] | None:
     """Return the word and the depth of the number that a heading begins with."""
     found = _SERIES.match(text)
-    return None if found is None else (found[1].lower(), found[2].count("."))
+    return None if found is None else ((found[1] or "").lower(), (found[2] or found[3]).count("."))
 
 
 def _order(text: str, other: str) -> int | None:
@@ -163,12 +145,9 @@ def _normal(text: str) -> str:
     return _JOINERS.sub("", text.casefold())
 
 
-def _of_outline(
-    blocks: Sequence[Block], outline: Sequence[OutlineEntry], printed: Mapping[int, Collection[str]]
-) -> list[Heading]:
-    """Place each entry at the block of its page that contains its words, else at the beginning of a page that has them
-    in a running head. The others are at the beginning of their pages if there are few. If there are many, as in pages
-    cut from another file, only blocks that consist of an entry are headings.
+def _of_outline(blocks: Sequence[Block], outline: Sequence[OutlineEntry]) -> list[Heading]:
+    """Place each entry at the block of its page that contains its words, the others at the beginning of their pages if
+    there are few. If there are many, as in pages cut from another file, only blocks equal to an entry are headings.
     """
     pages: dict[int, list[int]] = defaultdict(list)
     for index, block in enumerate(blocks):
@@ -176,12 +155,10 @@ def _of_outline(
     spots: list[tuple[OutlineEntry, int | None, bool]] = []
     earliest = 0
     texts: dict[int, list[str]] = {}
-    lines: dict[int, list[str]] = {}
     for entry in outline:
         places = pages.get(entry.page, [])
         if entry.page not in texts:
             texts[entry.page] = [_normal(blocks[index].text[:400]) for index in places]
-            lines[entry.page] = [_normal(line[:400]) for line in printed.get(entry.page, ())]
         wanted = _normal(entry.title)
         at, replaces = None, False
         for index, text in zip(places, texts[entry.page], strict=True):
@@ -192,12 +169,10 @@ def _of_outline(
                 break
             if at is None and len(wanted) > _SHORTEST and _names(wanted, text, blocks[index]):
                 at = index
-        if at is None and wanted and any(line.startswith(wanted) for line in lines[entry.page]):
-            at = _first_of_page(blocks, entry.page)
-        at = None if at is None else max(at, earliest)
         earliest = earliest if at is None else at + replaces
         spots.append((entry, at, replaces))
-    trusted = sum(at is not None for _, at, _ in spots) >= _TRUSTED * len(spots)
+    missing = sum(at is None for _, at, _ in spots)
+    trusted = missing <= _MISSING * max(len(spots), 2 * max(pages, default=0))
     found: list[Heading] = []
     earliest = 0
     for entry, at, replaces in spots:
