@@ -26,6 +26,7 @@ class ChunkKind(StrEnum):
     QUOTE = "quote"
     DEFINITION = "definition"
     IMAGE = "image"
+    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,4 +485,4 @@ def _html(text: str) -> str:
 
 
 def _html_lines(text: str) -> str:
-    return f'<p style="white-space: pre-line">{_html(text)}</p>'
+    return f'<p style="white-space: pre-wrap">{_html(text)}</p>'

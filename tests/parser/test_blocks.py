@@ -91,7 +91,7 @@ def test_block_quotes_are_quotes_with_their_lines() -> None:
 def test_code_keeps_its_lines_and_indentation() -> None:
     """Spans of a highlighter leave no trace."""
     body = '<pre><span class="k">def</span> f():\n    return 1   \n\n\tx</pre>'
-    assert chunks(body) == [("paragraph", "def f():\n    return 1\n\n    x")]
+    assert chunks(body) == [("code", "def f():\n    return 1\n\n    x")]
     assert chunks("<ul><li>run<pre>a\n  b</pre>done</li></ul>") == [("list", "run\na\n  b\ndone")]
 
 

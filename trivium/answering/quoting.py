@@ -16,6 +16,7 @@ from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import unescape
+from trivium.headings import BETWEEN
 from trivium.text import (
     STOPS,
     content_terms,
@@ -145,7 +146,9 @@ def _answered(chosen: Sequence[Sentence]) -> Quotation:
     lines: list[tuple[str, int]] = []
     subject = ""
     for sentence in chosen:
-        own = _clean(with_list(sentence.passage.body, sentence.text))
+        own = _quoted(sentence.passage, sentence.text)
+        if any(own in line for line, _ in lines):
+            continue  # another line of the same code
         here = _subject(sentence.passage)
         named = here == subject or _names(own, here)
         subject = here
@@ -153,12 +156,34 @@ def _answered(chosen: Sequence[Sentence]) -> Quotation:
     return _composed("answered", "", lines)
 
 
+def _quoted(passage: NumberedPassage, sentence: str) -> str:
+    """Return a sentence with what it announces. Code is quoted as it is written, whole and with what announces it."""
+    body = passage.body
+    if passage.hit.kind != ChunkKind.CODE:
+        return _clean(with_list(body, sentence))
+    start = body.find(sentence)
+    begin = body.rfind(BETWEEN, 0, start) + len(BETWEEN) if BETWEEN in body[:start] else 0
+    before = body[:begin].rstrip()
+    if before.endswith(":"):
+        begin = before.rfind(BETWEEN) + len(BETWEEN) if BETWEEN in before else 0
+    end = body.find(BETWEEN, start)
+    if end >= 0 and body[begin:end].endswith(":"):
+        end = body.find(BETWEEN, end + len(BETWEEN))
+    return _lines(body[begin : end if end >= 0 else len(body)])
+
+
+def _lines(code: str) -> str:
+    """Return code in a quotation, with its line ends and indentation."""
+    return uncited(plain(code.rstrip()))
+
+
 def _closest(offered: Sequence[NumberedPassage], ranked: Sequence[Sentence]) -> Quotation:
     lines = []
     for passage in offered:
         best = next((sentence.text for sentence in ranked if sentence.passage is passage), "")
         text = passage.hit.text if best in passage.stated else passage.body
-        own, here = _clean(excerpt(text, best)), _subject(passage)
+        own, here = excerpt(text, best), _subject(passage)
+        own = _lines(own) if passage.hit.kind == ChunkKind.CODE else _clean(own)
         lines.append((own if _names(own, here) else f"{here}: {own}", passage.number))
     return _composed("closest", CLOSEST, lines)
 

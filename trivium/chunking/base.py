@@ -100,7 +100,7 @@ def _trimmed(text: str, spans: Iterator[Span]) -> list[Span]:
 
 def pieces_of(text: str, run: Sequence[Chunk], spans: Sequence[Span]) -> Iterator[Chunk]:
     """Create the chunks of a run for these spans: each with the links and pages of its content, and the kind of the
-    largest part of it.
+    largest part of it, or code if some of it is code.
     """
     starts, ends = [chunk.start for chunk in run], [chunk.end for chunk in run]
     links = _links(run, spans)
@@ -109,9 +109,11 @@ def pieces_of(text: str, run: Sequence[Chunk], spans: Sequence[Span]) -> Iterato
         blocks = run[bisect_right(ends, start) : bisect_left(starts, end)]
         shares = [min(end, block.end) - max(start, block.start) for block in blocks]
         main = blocks[shares.index(max(shares))]
+        kind = ChunkKind.CODE if any(block.kind is ChunkKind.CODE for block in blocks) else main.kind
         paged = [block.pages for block in blocks if block.pages is not None]
         yield replace(
             main,
+            kind=kind,
             text=text[start:end],
             start=start,
             end=end,

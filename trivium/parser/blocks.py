@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from selectolax.lexbor import LexborNode
 
 from trivium.parser.figures import captioned
@@ -13,6 +15,9 @@ from trivium.text import normalise_title
 from trivium.types import ChunkKind
 
 _MAX_ANCHORS = 20  # per heading
+_CODE = re.compile(r"[{}\\]$|\);$|[=!<>]=|=>|->|\(\)|^ *[$#] | --\w|\w[=:]\S{0,40}[\d'\"]", re.MULTILINE)
+"""Signs of code in preformatted text that is not marked as such, which poems and addresses do not have."""
+_MAX_CODE = 10_000
 _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
 
 
@@ -180,7 +185,8 @@ def _preformatted(reader: Reader, node: LexborNode) -> Leave:
     ):  # continue the current run: nesting runs and copying each into the next would take quadratic time
         reader.run.separate(LINE)
         return _leave_inner_preformatted
-    reader.open(Verbatim(), Mode.LINES, ChunkKind.PARAGRAPH)
+    is_code = node.css_first("code") is not None or _CODE.search(node.text()[:_MAX_CODE]) is not None
+    reader.open(Verbatim(), Mode.LINES, ChunkKind.CODE if is_code else ChunkKind.PARAGRAPH)
     return _leave_preformatted
 
 
@@ -189,9 +195,10 @@ def _leave_inner_preformatted(reader: Reader) -> None:
 
 
 def _leave_preformatted(reader: Reader) -> None:
+    kind = reader.kind
     lines = reader.close()
     if reader.mode is Mode.FLOW:
-        reader.document.block(ChunkKind.PARAGRAPH, lines)
+        reader.document.block(kind, lines)
         return
     reader.run.separate(LINE)
     reader.run.append(lines)

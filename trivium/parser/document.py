@@ -192,7 +192,7 @@ class Document:
             self.write_pictures()
             return
         at = self._write(text)
-        pieces = split_points(text)
+        pieces = split_points(text, code=kind is ChunkKind.CODE)
         titles = run.links
         if any(isinstance(target, Address) for target, _, _ in titles):
             references = [

@@ -18,6 +18,8 @@ _SENTENCE = re.compile(
     r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…。！？])['"”’»)\]]*(?=\s+[^\sa-z]|$)|$)""", re.DOTALL
 )
 _CELL = re.compile(r"\S.*?(?:;(?=\s)|$)", re.DOTALL)
+_CODE_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+_COMMAND = re.compile(r"(?:[^\n]*\\\n)*[^\n]+")
 _SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyond ASCII as letters
     ord(" ")
     if chr(b).isspace() and b < 128
@@ -29,16 +31,16 @@ _SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyon
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-def split_points(text: str) -> list[tuple[int, int]]:
+def split_points(text: str, *, code: bool = False) -> list[tuple[int, int]]:
     """Return the (start, end) character offsets of each piece of ``text``, in order. Every piece has at most 400 tokens
     and 8,000 characters.
 
     Pieces are filled up to the limit (a long and a short one, rather than two halves), so that most of a paragraph
-    stays together.
+    stays together. Code is split between its blocks and lines; a line that ends with a backslash goes on in the next.
     """
     if _fits(text):
         return [(0, len(text))]
-    return list(_fill(_atoms(text)))
+    return list(_fill(_commands(text) if code else _atoms(text)))
 
 
 def _fits(text: str) -> bool:
@@ -77,6 +79,19 @@ def _atoms(text: str) -> Iterator[tuple[int, int, int]]:
                 yield sentence.start(), sentence.end(), _count(sentence[0])
             else:
                 yield from _cells(text, sentence.start(), sentence.end())
+
+
+def _commands(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the blocks of code between empty lines, or the commands of those that are too long."""
+    for block in _CODE_BLOCK.finditer(text):
+        if _fits(block[0]):
+            yield block.start(), block.end(), _count(block[0])
+            continue
+        for command in _COMMAND.finditer(text, block.start(), block.end()):
+            if _fits(command[0]):
+                yield command.start(), command.end(), _count(command[0])
+            else:
+                yield from _words(text, command.start(), command.end())
 
 
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -137,7 +137,7 @@ def test_a_table_in_html_goes_on_after_an_empty_line_until_it_is_closed() -> Non
     assert [(chunk.kind, chunk.text) for chunk in read.chunks] == [
         (ChunkKind.TABLE, "--alpha Default: 1\nSets alpha.\n--beta Default: 1\nSets beta."),
         (ChunkKind.PARAGRAPH, "Text:"),
-        (ChunkKind.PARAGRAPH, "<tr><td>an example</td></tr>"),
+        (ChunkKind.CODE, "<tr><td>an example</td></tr>"),
     ]
 
 
@@ -152,7 +152,7 @@ def test_lists_code_quotes_definitions_and_footnotes() -> None:
     )
     assert [(c.kind, c.text) for c in read.chunks] == [
         (ChunkKind.LIST, "[x] one\n  two"),
-        (ChunkKind.PARAGRAPH, "ls  -l\n  x"),
+        (ChunkKind.CODE, "ls  -l\n  x"),
         (ChunkKind.QUOTE, "said"),
         (ChunkKind.DEFINITION, "Term: meaning"),
         (ChunkKind.LIST, "a note"),

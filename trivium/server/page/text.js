@@ -78,6 +78,7 @@ export function block(kind, text, write) {
   if (kind === "table") return tableOf(lines, write) ?? paragraph(text, write);
   if (kind === "infobox") return factsOf(lines, write) ?? paragraph(text, write);
   if (kind === "list") return listOf(lines, write);
+  if (kind === "code") return el("pre", {}, ...write(text));
   return paragraph(text, write);
 }
 

@@ -1,0 +1,67 @@
+"""Code is a kind of its own, and keeps its lines: in passages, where it is split, and in quotations."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from trivium.engine import Engine
+from trivium.parser.split import MAX_TOKENS, split_points
+from trivium.text import count_tokens
+
+COMMAND = "orchard plant \\\n  --tree pear \\\n  --row 14"
+PAGES = {
+    "orchard.md": f"# Orchard\n\nTo plant a pear tree in the orchard:\n\n```sh\n{COMMAND}\n```\n",
+    "orchard.html": f"<h1>Orchard</h1><p>To plant a pear tree in the orchard:</p><pre><code>{COMMAND}</code></pre>",
+    "orchard2.html": f"<h1>Orchard</h1><p>To plant a pear tree in the orchard:</p><pre>{COMMAND}</pre>",
+}
+
+
+def book() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr(
+            "META-INF/container.xml",
+            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="b.opf"/></rootfiles></container>',
+        )
+        archive.writestr(
+            "b.opf",
+            '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="c" href="c.xhtml" '
+            'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>',
+        )
+        archive.writestr(
+            "c.xhtml", f"<html><body>{PAGES['orchard.html'].replace('&', '&amp;')}</body></html>"
+        )
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("name", [*PAGES, "orchard.epub"])
+def test_code_is_found_and_quoted_with_its_lines(name: str, tmp_path: Path) -> None:
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files({name: PAGES[name] if name in PAGES else book()}, workers=1)
+        (hit, *_) = engine.search("plant a pear tree", where="kind = code")
+        assert hit.kind == "code" and COMMAND in hit.text
+        answer = engine.ask("How do I plant a pear tree in the orchard?")
+        assert COMMAND in answer.text and ";" not in answer.text
+
+
+def test_preformatted_poems_are_no_code(tmp_path: Path) -> None:
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        poem = "<h1>Song</h1><pre>The pear tree stood in snow,\n  and nobody came;\nthe gate (of oak) stayed low.</pre>"
+        engine.add_files({"song.html": poem}, workers=1, embed=False)
+        assert [chunk.kind for page in engine.store.page_graphs() for chunk in page.chunks] == ["paragraph"]
+
+
+def test_long_code_is_split_between_lines_and_never_inside_a_command() -> None:
+    text = "\n".join(f"    run step-{n} \\\n        --with tool-{n} \\\n        --fast" for n in range(90))
+    pieces = [text[start:end] for start, end in split_points(text, code=True)]
+    assert len(pieces) > 1 and "\n".join(pieces) == text
+    assert all(count_tokens(piece) <= MAX_TOKENS and not piece.endswith("\\") for piece in pieces)
+    blocks = ["\n".join(f"value_{n} = make({m})" for m in range(20)) for n in range(8)]
+    parted = "\n\n".join(blocks)
+    assert all(parted[:end].endswith(tuple(blocks)) for _, end in split_points(parted, code=True))
