@@ -439,3 +439,14 @@ def test_formulas_of_slides_are_read() -> None:
     )
     frame.paragraphs[0]._p.append(parse_xml(inside))
     assert lines(read("pptx", saved(show))) == ["The area is πr²"]
+
+
+def test_shapes_are_where_the_layout_puts_them() -> None:
+    """A placeholder without a place of its own; the order in the file is another."""
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[3])  # a title above two columns
+    title, left, right = slide.placeholders
+    title.text, left.text, right.text = "Kilns", "west", "east"
+    slide.shapes._spTree.remove(left._element)
+    slide.shapes._spTree.append(left._element)
+    assert lines(read("pptx", saved(show)))[-2:] == ["west", "east"]

@@ -13,6 +13,7 @@ from trivium.types import ChunkKind
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 """The XML namespace of text in drawings."""
+_MAX_LABEL = 300  # characters of a nested category
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 
 
@@ -70,7 +71,7 @@ def _points(series: Any, name: str) -> dict[int, str]:
         index = point.get("idx") or ""
         text = point.findtext(f"{_C}v") or ""
         at = int(index) if index.isascii() and index.isdigit() else number
-        found[at] = f"{text} {found[at]}" if at in found else text
+        found[at] = f"{text} {found[at]}"[:_MAX_LABEL] if at in found else text
     direct = "" if parent is None else parent.findtext(f"{_C}v") or ""
     return found or ({0: direct} if direct else {})
 

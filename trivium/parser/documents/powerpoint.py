@@ -88,7 +88,7 @@ class _Slides:
         master = (
             self._package.related(layout, "slideMaster", f"the layout{self._where}")[1] if layout else None
         )
-        shapes = list(self._in_order(tree, [one for one in (above, master) if one is not None]))
+        shapes = list(self._in_order(tree, [_places(one) for one in (above, master) if one is not None]))
         title = next((shape for shape in shapes if _placeholder(shape).get("type") in _TITLES), None)
         name = "" if title is None else " ".join(_text_of(title).text.split())[:_MAX_TITLE]
         if name and number == 1:
@@ -115,7 +115,7 @@ class _Slides:
         """Add the footers of the slides, once, behind them."""
         self.document.block(ChunkKind.PARAGRAPH, RowRun(list(self._footers)))
 
-    def _in_order(self, tree: Any, layouts: list[Any]) -> Iterator[Any]:
+    def _in_order(self, tree: Any, layouts: list[_Places]) -> Iterator[Any]:
         """Yield shapes from top to bottom and left to right; groups are kept together."""
         placed = []
         for at, shape in enumerate(content(tree)):
@@ -158,17 +158,28 @@ def _placeholder(shape: Any) -> dict[str, str]:
     return {} if found is None else {"type": "obj", **found.attrib}
 
 
-def _offset(shape: Any, layouts: list[Any]) -> tuple[int, int]:
+_Places = dict[tuple[str, str | None], Any]
+"""Places of the placeholders of a layout, by their ``idx`` and ``type``."""
+
+
+def _places(layout: Any) -> _Places:
+    found: _Places = {}
+    for shape in layout.iter(f"{_P}sp"):
+        place = shape.find(f"{_P}spPr/{A}xfrm/{A}off")
+        for pair in _placeholder(shape).items() if place is not None else ():
+            found.setdefault(pair, place)
+    return found
+
+
+def _offset(shape: Any, layouts: list[_Places]) -> tuple[int, int]:
     """Return the place of a shape; without one of its own, it is that of its placeholder in the layout."""
     place = next(iter(shape.iterfind(f"./*/{A}xfrm/{A}off")), None)
     if place is None:
         place = shape.find(f"{_P}xfrm/{A}off")
     wanted = _placeholder(shape)
-    for name in ("idx", "type"):
-        for layout in layouts if place is None and name in wanted else ():
-            for other in layout.iter(f"{_P}sp"):
-                if place is None and _placeholder(other).get(name) == wanted[name]:
-                    place = other.find(f"{_P}spPr/{A}xfrm/{A}off")
+    for pair in (("idx", wanted.get("idx")), ("type", wanted.get("type"))):
+        for layout in layouts if place is None else ():
+            place = layout.get(pair) if place is None else place
     return (0, 0) if place is None else (integer(place.get("x")), integer(place.get("y")))
 
 
