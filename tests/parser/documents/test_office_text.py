@@ -273,8 +273,9 @@ def test_code_keeps_its_lines_and_indentation() -> None:
         paragraph(run("It runs "), run("nightly", mono), run(".")),
         paragraph(run("This sentence was typed with a typewriter.", mono)),
     )
-    found = [text for _, _, text in texts(read("docx", data))]
-    assert found == [
+    found = texts(read("docx", data))
+    assert [kind for _, kind, _ in found] == ["paragraph", "code", "paragraph", "paragraph"]
+    assert [text for _, _, text in found] == [
         "The timer:",
         "for second in range(9):\n    beep()\n\n    # The end of it all, and of the loop.\nprint(1)",
         "It runs nightly.",

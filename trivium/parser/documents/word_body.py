@@ -221,7 +221,7 @@ class Body:
         lines, self._code = self._code, []
         run = Verbatim()
         run.add(dedent(LINE.join(lines)).strip(LINE))
-        self.document.block(ChunkKind.PARAGRAPH, run)
+        self.document.block(ChunkKind.CODE, run)
 
     def _flush_list(self) -> None:
         if self._list.length:
