@@ -99,7 +99,7 @@ def _remover(store: str | Path) -> Callable[[], object]:
     """What removes the store that is going to be made, as long as it is empty; nothing where there is one already."""
     if is_address(store):
         with suppress(StoreError):  # a server that is not there is said by whoever opens the store
-            if _neo4j().is_empty(str(store)):
+            if not _neo4j().exists(str(store)):
                 return lambda: _neo4j().discard_empty(str(store))
         return lambda: None
     if exists(store):

@@ -6,7 +6,7 @@ The Neo4j store writes these rows, and the bulk export puts the same ones into f
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -19,14 +19,25 @@ from trivium.graph.schema import embedding_text, entity_text, headings_of, unesc
 from trivium.graph.vectors import text_hash
 from trivium.text import normalise_name, without_parenthesis
 
+_MARK = "Trivium"
+
 
 class InternalLabel(StrEnum):
-    """Labels of nodes that a store in Neo4j has beside those of the graph, for its own use."""
+    """Labels of nodes that a store in Neo4j has beside those of the graph, for its own use. The last is a mark."""
 
     ALIAS = "Alias"
     TERM = "Term"
     RELATION_TYPE = "RelationType"
-    STORE = "Trivium"
+    STORE = "TriviumStore"
+
+
+def with_marks(labels: Sequence[str]) -> list[str]:
+    """The labels of a node in Neo4j: its own, and the mark of each, by which the store's nodes are told from others.
+
+    >>> with_marks(["Chunk"]), with_marks([InternalLabel.STORE])
+    (['Chunk', 'TriviumChunk'], ['TriviumStore'])
+    """
+    return [*labels, *(f"{_MARK}{label}" for label in labels if not label.startswith(_MARK))]
 
 
 ALIAS_OF = "alias_of"

@@ -34,7 +34,7 @@ def read_export(folder: Path) -> tuple[Nodes, Edges]:
     for kind, row in _tables(folder, arguments, "--relationships="):
         start, end = keys[row.pop(":START_ID")], keys[row.pop(":END_ID")]
         edges[(start, kind, _frozen(row), end)] += 1
-    (own_node,) = (row for key, row in nodes.items() if key[-1] == "Trivium")
+    (own_node,) = (row for key, row in nodes.items() if key[-1] == "TriviumStore")
     assert own_node.pop("generation") == 1
     assert UUID(own_node.pop("uuid"))
     return nodes, edges

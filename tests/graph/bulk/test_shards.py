@@ -207,7 +207,7 @@ def test_pictures_and_the_decision_on_fusion_go_along(tmp_path: Path) -> None:
     export(joined(store, MemoryStore()), tmp_path)
     nodes, _ = read_export(tmp_path)
     assert nodes["Mars#chunk-1", "Chunk"]["picture_vector"] == "mpkZP83MTD8="
-    own = nodes["1", "Trivium"]
+    own = nodes["1", "TriviumStore"]
     assert (own["image_embedder"], own["image_embedder_dimension"]) == ("eyes", 2)
 
 

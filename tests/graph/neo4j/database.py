@@ -22,6 +22,7 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.indexes import recognise
 from trivium.graph.neo4j.vectors import embed_relations
+from trivium.graph.property_graph import InternalLabel, with_marks
 from trivium.graph.schema import SCHEMA_VERSION, unescape
 from trivium.text import normalise_name, without_parenthesis
 
@@ -72,7 +73,7 @@ def found(connection: Connection) -> tuple[Nodes, Edges]:
     for one, of_one, kind, properties, other, of_other in connection.read(_EDGES):
         edges[(_key(one, of_one), kind, _frozen(properties), _key(other, of_other))] += 1
     for key in nodes:
-        if key[-1] == "Trivium":
+        if key[-1] == InternalLabel.STORE:
             for property_of_this_database in ("generation", "uuid", "changes"):
                 nodes[key].pop(property_of_this_database, None)
     return nodes, edges
@@ -80,7 +81,7 @@ def found(connection: Connection) -> tuple[Nodes, Edges]:
 
 def generation(connection: Connection) -> int:
     """How many changes there were."""
-    return int(connection.read("MATCH (t:Trivium) RETURN t.generation")[0][0])
+    return int(connection.read("MATCH (t:TriviumStore) RETURN t.generation")[0][0])
 
 
 def expected(oracle: MemoryStore) -> tuple[Nodes, Edges]:
@@ -90,7 +91,9 @@ def expected(oracle: MemoryStore) -> tuple[Nodes, Edges]:
 
 def _key(labels: list[str], properties: dict[str, Any]) -> tuple[str, ...]:
     name = next(str(properties[each]) for each in ("uri", "term", "type", "id") if each in properties)
-    return (name, *sorted(labels))
+    own = [label for label in labels if not label.startswith("Trivium")] or [InternalLabel.STORE]
+    assert sorted(labels) == sorted(with_marks(own))
+    return (name, *sorted(own))
 
 
 def _comparable(properties: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +186,7 @@ def _nodes(oracle: MemoryStore) -> Nodes:
             "embedder_version": oracle.embedder.version,
             "embedder_dimension": oracle.embedder.dimension,
         }
-    nodes[("1", "Trivium")] = own_node
+    nodes[("1", InternalLabel.STORE)] = own_node
     return nodes
 
 

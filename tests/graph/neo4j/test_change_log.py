@@ -23,7 +23,7 @@ from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.records import Adjacency
 
 WITHOUT_NOTE: LiteralString = """
-MATCH (t:Trivium) SET t.generation = t.generation + 1, t.uuid = randomUUID()
+MATCH (t:TriviumStore) SET t.generation = t.generation + 1, t.uuid = randomUUID()
 WITH t MATCH (:Chunk {uri: 'B#chunk-1'})-[r:cites]->() DELETE r
 """
 """A write by a program that knows of no log."""

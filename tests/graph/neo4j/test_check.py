@@ -84,7 +84,10 @@ REPAIRED = {
         "vector of another text",
         "MATCH (e:Entity {uri: 'Sun'}), (m:Entity {uri: 'Mars'}) SET e.embedding = m.embedding",
     ),
-    "an entity that nothing mentions": ("leftovers", "CREATE (:Entity {uri: 'Nowhere', text: 'Nowhere'})"),
+    "an entity that nothing mentions": (
+        "leftovers",
+        "CREATE (:Entity:TriviumEntity {uri: 'Nowhere', text: 'Nowhere'})",
+    ),
     "a count of terms": ("term counts", "MATCH (t:Term {term: 'moon'}) SET t.df = t.df + 1"),
     "a relation without the vector of its type": (
         "relations",
@@ -94,7 +97,7 @@ REPAIRED = {
         "relations",
         "MATCH (:Entity {uri: 'Sun'})-[r:semantic_rel]->() SET r.embedding = [1.0, 2.0]",
     ),
-    "an index": ("index", "DROP INDEX chunk_search_terms"),
+    "an index": ("index", "DROP INDEX trivium_chunk_search_terms"),
 }
 
 

@@ -28,7 +28,7 @@ from trivium.graph.neo4j.indexes import (
     Dialect,
     detect,
     ensure_vector_indexes,
-    is_empty,
+    exists,
     prepare,
     read_indexes,
     recognise,
@@ -55,11 +55,14 @@ def _run(connection: Connection, query: Any) -> None:
     connection.write(work)
 
 
-def test_only_an_empty_database_becomes_a_store(connection: Connection) -> None:
-    """And only once."""
+def test_a_database_holds_one_store(connection: Connection) -> None:
+    """And what is left of one whose own node was deleted is not taken over."""
     prepare(connection)
     recognise(connection)
-    with pytest.raises(StoreError, match=r"expected an empty database .*, got one with 1 nodes"):
+    with pytest.raises(StoreError, match="holds a store, or nodes of one, already"):
+        prepare(connection)
+    _run(connection, "MATCH (t:TriviumStore) DELETE t CREATE (:Term:TriviumTerm {term: 'a', df: 1})")
+    with pytest.raises(StoreError, match="holds a store, or nodes of one, already"):
         prepare(connection)
 
 
@@ -69,20 +72,24 @@ def test_an_empty_database_is_no_store(connection: Connection) -> None:
         recognise(connection)
 
 
-def test_a_database_of_something_else_is_refused(connection: Connection) -> None:
-    """Nothing in it is touched."""
-    _run(connection, "CREATE (:Person {uri: 'me'}), (:Page {uri: 'mine'})")
-    with pytest.raises(StoreFormatError, match="2 nodes of something else"):
+def test_a_database_of_something_else_is_no_store_either(connection: Connection) -> None:
+    """Even if it has a node like the store's own of earlier versions. A store can be made beside."""
+    _run(connection, "CREATE (:Person {uri: 'me'}), (:Page {uri: 'mine'}), (:Trivium {id: 1, uri: 'quiz'})")
+    with pytest.raises(StoreNotFoundError, match="trivium build SOURCE --store bolt://"):
         recognise(connection)
-    with pytest.raises(StoreError, match="2 nodes"):
-        prepare(connection)
-    assert sorted(connection.read("MATCH (n) RETURN n.uri")) == [["me"], ["mine"]]
+    prepare(connection)
+    recognise(connection)
+    assert sorted(connection.read("MATCH (n) WHERE n.uri IS NOT NULL RETURN n.uri")) == [
+        ["me"],
+        ["mine"],
+        ["quiz"],
+    ]
 
 
 def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     """Both versions are named."""
     prepare(connection)
-    _run(connection, "MATCH (t:Trivium) SET t.schema_version = 99")
+    _run(connection, "MATCH (t:TriviumStore) SET t.schema_version = 99")
     with pytest.raises(
         StoreFormatError, match=f"schema version 99, this program reads 2 to {SCHEMA_VERSION};"
     ):
@@ -97,7 +104,7 @@ def test_a_store_of_version_2_is_read_as_it_is(neo4j_5: Server) -> None:
         embed_pending(store)
         _run(
             store._connection,
-            "MATCH (t:Trivium) SET t.schema_version = 2 WITH t MATCH (c:Chunk) REMOVE c.sentences",
+            "MATCH (t:TriviumStore) SET t.schema_version = 2 WITH t MATCH (c:Chunk) REMOVE c.sentences",
         )
         with Neo4jStore.open(neo4j_5.bolt) as opened:
             assert (opened.info().schema_version, opened.info().to_embed) == (2, 0)
@@ -113,12 +120,17 @@ def test_opening_makes_what_is_missing_and_writes_nothing_else(
 ) -> None:
     """As after a bulk import, which brings nodes but no indexes; a database in read-only mode can be opened."""
     prepare(connection)
-    connection.change_schema("DROP INDEX entity_name")
-    connection.change_schema("DROP CONSTRAINT term_term")
-    assert {"entity_name", "term_term"}.isdisjoint(read_indexes(connection))
+    connection.change_schema("DROP INDEX trivium_entity_name")
+    connection.change_schema("DROP CONSTRAINT trivium_term_term")
+    assert {"trivium_entity_name", "trivium_term_term"}.isdisjoint(read_indexes(connection))
     recognise(connection)
     indexes = read_indexes(connection)
-    assert indexes.keys() >= {"entity_name", "term_term", *cypher.CONSTRAINTS, *cypher.INDEXES}
+    assert indexes.keys() >= {
+        "trivium_entity_name",
+        "trivium_term_term",
+        *cypher.CONSTRAINTS,
+        *cypher.INDEXES,
+    }
     assert {index.state for index in indexes.values()} == {"ONLINE"}
     made: list[object] = []
     monkeypatch.setattr(connection, "change_schema", made.append)
@@ -131,7 +143,7 @@ def test_every_index_is_named_as_its_statement_says() -> None:
     statements = cypher.CONSTRAINTS | cypher.INDEXES
     assert all(f" {name} IF NOT EXISTS FOR " in statement for name, statement in statements.items())
     for label, name in VECTOR_INDEXES.items():
-        assert f" {name} IF NOT EXISTS FOR (n:{label}) " in cypher.CREATE_VECTOR_INDEX[label]
+        assert f" {name} IF NOT EXISTS FOR (n:Trivium{label}) " in cypher.CREATE_VECTOR_INDEX[label]
         assert f" {name} " in cypher.DROP_VECTOR_INDEX[label]
 
 
@@ -173,7 +185,7 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
     writer.write_pages(connection, [graph("A", [("one", [])])])
     vectors.put_vectors(connection, ["A: one"], unit("A: one")[None])
     found = connection.read(
-        "CALL db.index.vector.queryNodes('chunk_embedding', 3, $vector) YIELD node RETURN node.uri",
+        "CALL db.index.vector.queryNodes('trivium_chunk_embedding', 3, $vector) YIELD node RETURN node.uri",
         {"vector": unit("A: one").tolist()},
     )
     assert found == [["A#chunk-1"]]
@@ -186,7 +198,7 @@ def test_a_store_for_documents_that_never_came_leaves_an_empty_database(neo4j_5:
         with pytest.raises(NothingReadError), never_left_empty(neo4j_5.bolt):
             Neo4jStore.create(neo4j_5.bolt).close()
             raise NothingReadError("nothing could be read", IngestReport())
-        assert is_empty(connection)
+        assert not exists(connection)
         assert not (cypher.CONSTRAINTS | cypher.INDEXES).keys() & read_indexes(connection).keys()
         with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_5.bolt):
             with Neo4jStore.create(neo4j_5.bolt) as store:

@@ -135,11 +135,11 @@ def test_a_search_asks_the_server_for_its_state_alone(neo4j_5: Server, trips: li
         engine.search("what is a lighthouse")  # reads the graph of the walk
         trips.clear()
         before = engine.search("who keeps the light", 10, fusion="convex")
-        assert 1 < len([query for query in trips if "Trivium" not in query]) <= FROM_THE_SERVER
+        assert 1 < len([query for query in trips if "TriviumStore" not in query]) <= FROM_THE_SERVER
         assert store.replicate()
         trips.clear()
         after = engine.search("who keeps the light", 10, fusion="convex")
-        assert [query for query in trips if "Trivium" not in query] == []
+        assert [query for query in trips if "TriviumStore" not in query] == []
         assert len(trips) == 1
         assert [hit.uri for hit in after] == [hit.uri for hit in before]
         np.testing.assert_allclose([hit.score for hit in after], [hit.score for hit in before], atol=1e-4)
@@ -235,7 +235,7 @@ def test_a_store_that_is_too_large_is_left_to_the_server(
             assert not {cypher.NUMBERED_ENTITIES, cypher.CITATIONS, cypher.REPLICA_ENTITIES} & set(trips)
             trips.clear()
             assert not _ask(store, 2 * keeper.QUESTIONS)
-            assert [query for query in trips if "Trivium" not in query] == []
+            assert [query for query in trips if "TriviumStore" not in query] == []
 
 
 def test_closing_a_store_ends_the_reading(neo4j_5: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], tri
         store.embedder  # noqa: B018 - sees how the store stands
         trips.clear()
         ask()
-        counts[name] = len([query for query in trips if "Trivium" not in query])
+        counts[name] = len([query for query in trips if "TriviumStore" not in query])
     expected = dict.fromkeys(asked, 1) | {"similarities": 2}  # one of them for the chunks
     assert counts == expected
 
@@ -159,7 +159,7 @@ def test_what_was_asked_before_is_not_asked_again(
     store.nearest([Label.PAGE], VECTOR, 1)
     store.relation_vectors(["r"])
     assert store.adjacency() is store.adjacency()
-    assert [query for query in trips if "Trivium" not in query] == []
+    assert [query for query in trips if "TriviumStore" not in query] == []
 
 
 def test_views_that_ask_at_once_share_the_answers_of_the_indexes(

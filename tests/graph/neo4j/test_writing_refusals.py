@@ -73,7 +73,7 @@ def test_a_word_longer_than_any_index_takes_is_counted_too(connection: Connectio
     writer.write_pages(connection, [graph("P", [(f"{'x' * 9_000} short", [])])])
     terms = connection.read("MATCH (t:Term) RETURN size(t.term), t.df ORDER BY t.term")
     assert sorted(terms) == [[1, 1], [5, 1], [32, 1]]
-    assert connection.read("MATCH (t:Trivium) RETURN t.term_total") == [[3]]
+    assert connection.read("MATCH (t:TriviumStore) RETURN t.term_total") == [[3]]
     writer.delete_pages(connection, ["P"])
     assert connection.read("MATCH (t:Term) RETURN count(t)") == [[0]]
 

@@ -15,6 +15,7 @@ from trivium.graph.bulk.folder import MANIFEST, SUFFIX, Finished, open_folder, t
 from trivium.graph.bulk.shard_parts import LINKS, PAGES, ShardFiles, shards_of, write_shard
 from trivium.graph.bulk.shared_parts import SharedParts
 from trivium.graph.bulk.tables import HEADERS, NODES, RELATIONSHIPS, NodeTable, RelationshipTable
+from trivium.graph.property_graph import with_marks
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo
 from trivium.graph.schema import QUESTION, Label, RelationshipType, without_unrequested
@@ -234,7 +235,7 @@ def arguments(parts: Mapping[str, Finished]) -> list[str]:
         f"--read-buffer-size={_buffer(parts)}",
     ]
     for table in NODES:
-        flags += _argument("nodes", ":".join(table.labels), table.name, _files(table, parts))
+        flags += _argument("nodes", ":".join(with_marks(table.labels)), table.name, _files(table, parts))
     for edge in RELATIONSHIPS:
         files = _files(edge, parts)
         flags += _argument("relationships", edge.type, edge.name, files)

@@ -60,7 +60,7 @@ async def apply_change(
     plan = await _plan(transaction, change, parts, embedded=embedded)
     terms = TermChanges()
     asked = await answered_by(transaction, change.emptied)
-    await _empty(transaction, change, terms)
+    await _empty(transaction, change, parts, terms)
     await withdraw(transaction, plan.statements)
     await in_batches(transaction, cypher.WITHDRAW_CITES, "ids", list(plan.recited))
 
@@ -167,11 +167,15 @@ def _resolved(titles: Titles, citations: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(titles.new(title) for title in citations))
 
 
-async def _empty(transaction: AsyncManagedTransaction, change: Change, terms: TermChanges) -> None:
+async def _empty(
+    transaction: AsyncManagedTransaction, change: Change, parts: Parts, terms: TermChanges
+) -> None:
     held = await in_batches(transaction, cypher.HELD_TERMS, "uris", change.emptied)
     terms.remove(search_terms for (search_terms,) in held)
-    await in_batches(transaction, cypher.EMPTY_CHUNKS, "uris", change.emptied)
-    await in_batches(transaction, cypher.EMPTY_SECTIONS, "uris", change.emptied)
+    sections = [section["uri"] for section, _ in parts.sections]
+    await in_batches(transaction, cypher.DROP_CHUNKS, "uris", change.emptied, kept=list(parts.citations))
+    await in_batches(transaction, cypher.DROP_SECTIONS, "uris", change.emptied, kept=sections)
+    await in_batches(transaction, cypher.UNLINK_KEPT, "uris", change.emptied)
     await in_batches(transaction, cypher.DROP_CLAIMS, "uris", list(change.removed))
     await in_batches(transaction, cypher.UNSET_PAGES, "uris", list(change.removed))
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache as memoized
-from typing import Any
+from typing import Any, NamedTuple
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreNotFoundError
@@ -74,6 +74,15 @@ class ChunkTerms:
     text: str
 
 
+class Counts(NamedTuple):
+    """Relationships by type, aliases, and distinct texts with a vector and in all."""
+
+    relationships: list[int]
+    aliases: int
+    embedded: int
+    texts: int
+
+
 class StoreCache:
     """The cache of one open store. Thread-safe."""
 
@@ -87,7 +96,7 @@ class StoreCache:
         self.facts: LruCache[str, ChunkFacts] = LruCache(1)
         self.conditions: LruCache[Condition, Allowed] = LruCache(CONDITIONS)
         self.pictures: LruCache[str, PictureVectors] = LruCache(1)
-        self.counted: LruCache[str, tuple[int, int, int]] = LruCache(1)
+        self.counted: LruCache[str, Counts] = LruCache(1)
         self.cited: LruCache[Condition, frozenset[str]] = LruCache(CONDITIONS)
         self.projecting = threading.Lock()
         self.projected: tuple[str | None, Adjacency | None] = (None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ClientError
@@ -33,6 +33,7 @@ _USUAL = {
     "vector.quantization.enabled": False,
 }
 _COMPARED = ("vector.dimensions", *_USUAL)
+_MARKED_A_WRITE = 20_000
 _FILLED = 100
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
@@ -60,14 +61,13 @@ class Index:
 
 
 def prepare(connection: Connection) -> None:
-    """Turn an empty database into a store. Raises StoreError if it is not empty. Can be repeated after an
-    interruption.
+    """Make an empty store in a database. Nodes of other programs do not matter. Raises StoreError if there is a store.
+    Can be repeated after an interruption.
     """
-    nodes = _count(connection)
-    if nodes:
+    if exists(connection) or connection.read(cypher.ANY_CONTENT)[0][0]:
         raise StoreError(
-            f"expected an empty database at {connection.address}, got one with {nodes:,} nodes: name another"
-            " database, or empty this one"
+            f"the database at {connection.address} holds a store, or nodes of one, already: open it, name another"
+            " database, or delete these nodes"
         )
     make_schema(connection, existing={})
     connection.write(_create_store)
@@ -78,15 +78,12 @@ async def _create_store(transaction: AsyncManagedTransaction) -> None:
 
 
 def discard_empty(connection: Connection) -> bool:
-    """Turn a store without content into an empty database again, removing its constraints and indexes. Returns
-    whether it did. Nothing is changed if the database contains anything else.
+    """Remove a store without content, with its constraints and indexes. Returns whether it did. Nothing is changed if
+    the store has any content.
     """
     if not connection.write(_discard_store):
         return False
-    for name in cypher.CONSTRAINTS:
-        connection.change_schema(cypher.DROP_CONSTRAINT, {"name": name})
-    for name in (*cypher.INDEXES, *VECTOR_INDEXES.values()):
-        connection.change_schema(cypher.DROP_INDEX, {"name": name})
+    _drop_schema(connection, {name: name for name in cypher.NAMES})
     return True
 
 
@@ -94,36 +91,31 @@ async def _discard_store(transaction: AsyncManagedTransaction) -> bool:
     return bool((await rows(transaction, cypher.DISCARD_STORE))[0][0])
 
 
-def is_empty(connection: Connection) -> bool:
-    """Whether the database has no nodes."""
-    return _count(connection) == 0
+def exists(connection: Connection) -> bool:
+    """Whether there is a store in the database."""
+    return _version(connection) is not None
 
 
 def recognise(connection: Connection) -> None:
-    """Check that the database is a readable store, and create missing constraints and indexes, as after a bulk
-    import. Nothing is written if none is missing.
+    """Check that the database holds a readable store, and create missing constraints and indexes, as after a bulk
+    import. Marks the nodes of a store of an earlier version. Nothing is written if nothing is missing.
 
-    Raises StoreNotFoundError for an empty database, StoreFormatError for anything else that is not such a store.
+    Raises StoreNotFoundError if there is no store, StoreFormatError for one of another version.
     """
-    nodes = _count(connection)
-    if nodes == 0:
+    version = _version(connection)
+    if version is None:
         raise StoreNotFoundError(
-            f"the database at {connection.address} is empty; make a store of it with"
+            f"the database at {connection.address} holds no store; make one with"
             f"  trivium build SOURCE --store {connection.address}"
         )
-    found = connection.read(cypher.READ_VERSION)
-    if not found:
-        raise StoreFormatError(
-            f"the database at {connection.address} holds {nodes:,} nodes of something else than a store of Trivium:"
-            " name another database"
-        )
-    version = found[0][0]
     if version not in _READABLE:
         raise StoreFormatError(
             f"the store at {connection.address} has schema version {version}, this program reads"
             f" {_READABLE[0]} to {_READABLE[-1]};"
-            " build it again in an empty database"
+            " build it again in another database"
         )
+    if not connection.read(cypher.READ_VERSION):
+        _mark(connection)
     make_schema(connection, read_indexes(connection))
 
 
@@ -142,8 +134,9 @@ async def _detect(connection: Connection) -> Dialect:
 
 
 def read_indexes(connection: Connection) -> dict[str, Index]:
-    """Return all indexes by name. The index behind a constraint has the constraint's name."""
-    return {name: Index(*rest) for name, *rest in connection.read(cypher.SHOW_INDEXES)}
+    """Return the store's indexes by name. The index behind a constraint has the constraint's name."""
+    found = connection.read(cypher.SHOW_INDEXES, {"names": list(cypher.NAMES)})
+    return {name: Index(*rest) for name, *rest in found}
 
 
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
@@ -212,5 +205,32 @@ def make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
         await_indexes(connection)
 
 
-def _count(connection: Connection) -> int:
-    return int(connection.read(cypher.COUNT_NODES)[0][0])
+def _version(connection: Connection) -> int | None:
+    found = connection.read(cypher.READ_VERSION) or connection.read(cypher.READ_UNMARKED_VERSION)
+    return found[0][0] if found else None
+
+
+def _mark(connection: Connection) -> None:
+    """Mark the nodes of a store of an earlier version, and drop its constraints and indexes, which were on labels
+    without a mark. Can be repeated after an interruption.
+    """
+    for query in cypher.MARK_NODES:
+
+        async def mark(transaction: AsyncManagedTransaction, query: LiteralString = query) -> int:
+            return int((await rows(transaction, query, {"limit": _MARKED_A_WRITE}))[0][0])
+
+        while connection.write(mark):
+            pass
+    _drop_schema(connection, cypher.UNMARKED_NAMES)
+
+    async def mark_store(transaction: AsyncManagedTransaction) -> None:
+        await rows(transaction, cypher.MARK_STORE)
+
+    connection.write(mark_store)
+
+
+def _drop_schema(connection: Connection, names: Mapping[str, str]) -> None:
+    """Drop constraints and indexes. ``names`` maps those of the present version to the ones to drop."""
+    for name, dropped in names.items():
+        statement = cypher.DROP_CONSTRAINT if name in cypher.CONSTRAINTS else cypher.DROP_INDEX
+        connection.change_schema(statement, {"name": dropped})

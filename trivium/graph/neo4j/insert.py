@@ -1,4 +1,4 @@
-"""Inserts the sections and chunks of pages and their relationships. None of them may exist yet."""
+"""Inserts the sections and chunks of pages and their relationships. None of these relationships may exist yet."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
-from trivium.graph.neo4j.cache import StoreCache
+from trivium.graph.neo4j.cache import Counts, StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
@@ -33,25 +33,22 @@ from trivium.index_parameters import IndexParameters
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000
-_COUNTED = "aliases and texts"
+_COUNTED = "counts"
 
 
 def info(connection: Connection, cache: StoreCache) -> StoreInfo:
-    """Return identity and counts of the store. The server maintains the numbers of nodes and relationships; aliases and
+    """Return identity and counts of the store. The server maintains the numbers of nodes; relationships, aliases and
     texts are counted once per state.
     """
     state = cache.state(connection, now=True)
-    (nodes,), (relationships,), ((version,),) = connection.read_at_once(
-        [cypher.NODE_COUNTS, cypher.RELATIONSHIP_COUNTS, READ_VERSION]
-    )
+    (nodes,), ((version,),) = connection.read_at_once([cypher.NODE_COUNTS, READ_VERSION])
     known = cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
     if known is None:
-        ((aliases,),), ((embedded, texts),) = connection.read_at_once(
-            [cypher.ALIAS_COUNT, cypher.TEXT_COUNTS], whole=True
+        (relationships,), ((aliases,),), ((embedded, texts),) = connection.read_at_once(
+            [cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS], whole=True
         )
-        known = (aliases, embedded, texts)
+        known = Counts(relationships, aliases, embedded, texts)
         cache.counted.put(state.key, {_COUNTED: known})
-    aliases, embedded, texts = known
     return StoreInfo(
         location=str(connection.address),
         schema_version=version,
@@ -60,11 +57,11 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
             {str(label): count for label, count in zip((*Label, QUESTION), nodes, strict=True)}
         ),
         relationships=without_unrequested(
-            {str(kind): n for kind, n in zip(RelationshipType, relationships, strict=True)}
+            {str(kind): n for kind, n in zip(RelationshipType, known.relationships, strict=True)}
         ),
-        aliases=aliases,
-        embedded=embedded,
-        to_embed=texts - embedded,
+        aliases=known.aliases,
+        embedded=known.embedded,
+        to_embed=known.texts - known.embedded,
         chunker=chunker(connection),
         index=index_parameters(connection).chosen,
     )
@@ -78,8 +75,7 @@ def waiting_texts(cache: StoreCache) -> WaitingTexts:
     known = None if state is None else cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
     if known is None:
         return NONE_KNOWN
-    _, embedded, texts = known
-    return WaitingTexts(texts - embedded, texts)
+    return WaitingTexts(known.texts - known.embedded, known.texts)
 
 
 def count_pending_sentences(connection: Connection) -> int:

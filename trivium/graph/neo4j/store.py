@@ -19,7 +19,7 @@ from trivium.graph.neo4j.indexes import (
     detect,
     discard_empty,
     ensure_vector_indexes,
-    is_empty,
+    exists,
     prepare,
     recognise,
 )
@@ -61,7 +61,8 @@ from trivium.types import EmbedderIdentity
 class Neo4jStore:
     """A :class:`trivium.graph.protocols.GraphStore` in a database of a Neo4j server (5.26 or later).
 
-    The database is used exclusively by the store. Any number of threads and processes may read; writes are
+    Other programs may have nodes in the same database: those of the store are known by their marks
+    (:mod:`trivium.graph.neo4j.cypher.schema`). Any number of threads and processes may read; writes are
     serialised. Cached data (the walk's adjacency, requested vectors and words) is dropped when the graph changes. A
     change by another process is noticed within 0.05 seconds, and by every question asked after that. After a few
     questions the store is read into memory (:mod:`trivium.graph.neo4j.replica`) if it fits; until the next write,
@@ -81,7 +82,7 @@ class Neo4jStore:
 
     @classmethod
     def create(cls, address: str) -> Self:
-        """Create an empty store in an empty database. Raises StoreError if the database is not empty."""
+        """Create an empty store in a database. Raises StoreError if there is one already."""
         connection = _connect(address)
         try:
             prepare(connection)
@@ -92,8 +93,8 @@ class Neo4jStore:
 
     @classmethod
     def open(cls, address: str) -> Self:
-        """Open the store in a database. Raises StoreNotFoundError for an empty database, StoreFormatError for a store
-        of another version or a database that is not a store.
+        """Open the store in a database. Raises StoreNotFoundError if there is none, StoreFormatError for one of another
+        version.
         """
         connection = _connect(address)
         try:
@@ -104,10 +105,10 @@ class Neo4jStore:
             raise
 
     @staticmethod
-    def is_empty(address: str) -> bool:
-        """Whether the database is empty. Raises StoreError if it cannot be reached."""
+    def exists(address: str) -> bool:
+        """Whether there is a store in the database. Raises StoreError if it cannot be reached."""
         with closing(_connect(address)) as connection:
-            return is_empty(connection)
+            return exists(connection)
 
     @staticmethod
     def discard_empty(address: str) -> bool:

@@ -24,7 +24,7 @@ async def lock(transaction: AsyncManagedTransaction) -> bool:
     """
     found = await rows(transaction, cypher.LOCK)
     if not found:
-        raise StoreFormatError("the database is no store of Trivium any more: its Trivium node is gone")
+        raise StoreFormatError("the database is no store of Trivium any more: its TriviumStore node is gone")
     return bool(found[0][0])
 
 

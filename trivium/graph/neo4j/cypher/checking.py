@@ -9,44 +9,48 @@ from __future__ import annotations
 from functools import cache
 from typing import LiteralString
 
+from trivium.graph.neo4j.cypher.schema import ANY_NODE
 from trivium.graph.schema import Label
 
 RULES_OF_PAGES: dict[str, LiteralString] = {
     "chunks do not stand under exactly one section or page, or belong to exactly one page": """
-MATCH (c:Chunk)
-WHERE COUNT { (c)<-[:has_chunk]-() } <> 1 OR COUNT { (c)-[:is_chunk_of]->(:Page) } <> 1
+MATCH (c:TriviumChunk)
+WHERE COUNT { (c)<-[:has_chunk]-(:TriviumPage|TriviumSubChapter) } <> 1
+   OR COUNT { (c)-[:is_chunk_of]->(:TriviumPage) } <> 1
 RETURN collect(c.uri)
 """,
     "sections do not stand under exactly one section or page, or belong to exactly one page": """
-MATCH (s:SubChapter)
-WHERE COUNT { (s)<-[:has_subchapter]-() } <> 1 OR COUNT { (s)-[:is_subchapter_of]->(:Page) } <> 1
+MATCH (s:TriviumSubChapter)
+WHERE COUNT { (s)<-[:has_subchapter]-(:TriviumPage|TriviumSubChapter) } <> 1
+   OR COUNT { (s)-[:is_subchapter_of]->(:TriviumPage) } <> 1
 RETURN collect(s.uri)
 """,
     "chunks cite an entity that does not know it": """
-MATCH (c:Chunk)
-WHERE COUNT { (c)-[:cites]->() } <> COUNT { (c)<-[:cited_in]-() }
-   OR EXISTS { MATCH (c)-[:cites]->(e) WHERE NOT EXISTS { (e)-[:cited_in]->(c) } }
+MATCH (c:TriviumChunk)
+WHERE COUNT { (c)-[:cites]->(:TriviumEntity) } <> COUNT { (c)<-[:cited_in]-(:TriviumEntity) }
+   OR EXISTS { MATCH (c)-[:cites]->(e:TriviumEntity) WHERE NOT EXISTS { (e)-[:cited_in]->(c) } }
 RETURN collect(c.uri)
 """,
     "chunks come next to one that does not come before them": """
-MATCH (c:Chunk)
-WHERE COUNT { (c)-[:next]->() } > 1 OR COUNT { (c)-[:previous]->() } > 1
-   OR EXISTS { MATCH (c)-[:next]->(d) WHERE NOT EXISTS { (d)-[:previous]->(c) } }
-   OR EXISTS { MATCH (c)-[:previous]->(d) WHERE NOT EXISTS { (d)-[:next]->(c) } }
+MATCH (c:TriviumChunk)
+WHERE COUNT { (c)-[:next]->(:TriviumChunk) } > 1 OR COUNT { (c)-[:previous]->(:TriviumChunk) } > 1
+   OR EXISTS { MATCH (c)-[:next]->(d:TriviumChunk) WHERE NOT EXISTS { (d)-[:previous]->(c) } }
+   OR EXISTS { MATCH (c)-[:previous]->(d:TriviumChunk) WHERE NOT EXISTS { (d)-[:next]->(c) } }
 RETURN collect(c.uri)
 """,
 }
 """Problem -> query for the sections and chunks concerned."""
 
 RULES: dict[str, LiteralString] = {
-    "pages are no entities": "MATCH (p:Page) WHERE NOT p:Entity RETURN collect(p.uri)",
+    "pages are no entities": "MATCH (p:TriviumPage) WHERE NOT p:TriviumEntity RETURN collect(p.uri)",
     "aliases lead to a title that is no page": """
-MATCH (a:Alias) WHERE a.leads_to IS NOT NULL AND NOT EXISTS { (:Page {uri: a.leads_to}) } RETURN collect(a.uri)
+MATCH (a:TriviumAlias) WHERE a.leads_to IS NOT NULL AND NOT EXISTS { (:TriviumPage {uri: a.leads_to}) }
+RETURN collect(a.uri)
 """,
     "relations are stated without their mirror, or are of a type that is not known": """
-MATCH (a:Entity)-[r:semantic_rel]->(b:Entity) WHERE r.stated
+MATCH (a:TriviumEntity)-[r:semantic_rel]->(b:TriviumEntity) WHERE r.stated
   AND (NOT EXISTS { MATCH (b)-[m:semantic_rel]->(a) WHERE NOT m.stated AND m.type = 'is_' + r.type + '_of' }
-       OR NOT EXISTS { (:RelationType {type: r.type}) })
+       OR NOT EXISTS { (:TriviumRelationType {type: r.type}) })
 RETURN collect(a.uri)
 """,
 }
@@ -56,63 +60,67 @@ RETURN collect(a.uri)
 # chunk.
 LEFTOVERS: LiteralString = """
 CALL () {
-  MATCH (e:Entity) WHERE NOT e:Page AND NOT EXISTS { (e)--() } RETURN e AS node
+  MATCH (e:TriviumEntity) WHERE NOT e:TriviumPage AND NOT EXISTS { (e)--() } RETURN e AS node
   UNION ALL
-  MATCH (a:Alias) WHERE NOT EXISTS { (a)-[:alias_of]->() } RETURN a AS node
+  MATCH (a:TriviumAlias) WHERE NOT EXISTS { (a)-[:alias_of]->(:TriviumPage) } RETURN a AS node
   UNION ALL
-  MATCH (t:RelationType) WHERE NOT EXISTS { MATCH ()-[r:semantic_rel {type: t.type}]->() WHERE r.stated }
+  MATCH (t:TriviumRelationType)
+  WHERE NOT EXISTS { MATCH (:TriviumEntity)-[r:semantic_rel {type: t.type}]->(:TriviumEntity) WHERE r.stated }
   RETURN t AS node
   UNION ALL
-  MATCH (c:Chunk) WHERE NOT EXISTS { (c)-[:is_chunk_of]->(:Page) } RETURN c AS node
+  MATCH (c:TriviumChunk) WHERE NOT EXISTS { (c)-[:is_chunk_of]->(:TriviumPage) } RETURN c AS node
   UNION ALL
-  MATCH (s:SubChapter) WHERE NOT EXISTS { (s)-[:is_subchapter_of]->(:Page) } RETURN s AS node
+  MATCH (s:TriviumSubChapter) WHERE NOT EXISTS { (s)-[:is_subchapter_of]->(:TriviumPage) } RETURN s AS node
   UNION ALL
-  MATCH (q:Question) WHERE NOT EXISTS { (q)<-[:is_answer_of]-(:Chunk) } RETURN q AS node
+  MATCH (q:TriviumQuestion) WHERE NOT EXISTS { (q)<-[:is_answer_of]-(:TriviumChunk) } RETURN q AS node
 }
 RETURN collect([elementId(node), coalesce(node.uri, node.type, '')])
 """
 
-DROP_NODES: LiteralString = "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id DETACH DELETE n"
+# Element ids may have been given to new nodes meanwhile, of another program too.
+DROP_NODES: LiteralString = f"""
+UNWIND $ids AS id MATCH (n:{ANY_NODE}) WHERE elementId(n) = id DETACH DELETE n
+"""
 
 # -- texts, terms and vectors ------------------------------------------------------------------------------------
 
 CHUNK_HASHES: LiteralString = """
-MATCH (c:Chunk) WHERE c.uri >= $after
+MATCH (c:TriviumChunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit
 RETURN collect([c.text, c.text_hash, coalesce(c.search_terms, ''), c.uri])
 """
 
 SECTION_HASHES: LiteralString = """
-MATCH (s:SubChapter) WHERE s.uri >= $after
+MATCH (s:TriviumSubChapter) WHERE s.uri >= $after
 WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.text, s.text_hash, s.uri])
 """
 
 ENTITY_HASHES: LiteralString = """
-MATCH (e:Entity) WHERE e.uri >= $after
+MATCH (e:TriviumEntity) WHERE e.uri >= $after
 WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, coalesce(e.type, ''), e.text_hash, e.uri])
 """
 
 TERMS: LiteralString = """
-MATCH (t:Term) WHERE t.term >= $after
+MATCH (t:TriviumTerm) WHERE t.term >= $after
 WITH t ORDER BY t.term LIMIT $limit RETURN collect([t.df, t.term])
 """
 
-ALL_TERMS: LiteralString = "MATCH (c:Chunk) RETURN coalesce(c.search_terms, '')"
+ALL_TERMS: LiteralString = "MATCH (c:TriviumChunk) RETURN coalesce(c.search_terms, '')"
 
-TERM_TOTAL: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.term_total"
+TERM_TOTAL: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.term_total"
 
-DROP_TERMS: LiteralString = "MATCH (t:Term) DELETE t"
+DROP_TERMS: LiteralString = "MATCH (t:TriviumTerm) DETACH DELETE t"
 
-SET_TERMS: LiteralString = "UNWIND $rows AS row CREATE (:Term {term: row[0], df: row[1]})"
+SET_TERMS: LiteralString = "UNWIND $rows AS row CREATE (:Term:TriviumTerm {term: row[0], df: row[1]})"
 
-SET_TERM_TOTAL: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.term_total = $total"
+SET_TERM_TOTAL: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.term_total = $total"
 
 
 @cache
 def vector_sizes(label: Label) -> LiteralString:
     """Query for the length and the sum of squares of nodes' vectors."""
     return f"""
-    MATCH (n:{label}) WHERE n.uri >= $after AND n.embedding IS NOT NULL
+    MATCH (n:Trivium{label}) WHERE n.uri >= $after AND n.embedding IS NOT NULL
     WITH n ORDER BY n.uri LIMIT $limit
     RETURN collect([size(n.embedding), reduce(sum = 0.0, x IN n.embedding | sum + x * x), n.uri])
     """
@@ -121,53 +129,53 @@ def vector_sizes(label: Label) -> LiteralString:
 @cache
 def drop_vectors(label: Label) -> LiteralString:
     """Query that removes the vectors of nodes."""
-    return f"UNWIND $uris AS uri MATCH (n:{label} {{uri: uri}}) REMOVE n.embedding"
+    return f"UNWIND $uris AS uri MATCH (n:Trivium{label} {{uri: uri}}) REMOVE n.embedding"
 
 
 # Removes vectors by the hashes of their texts.
 DROP_VECTORS_OF_TEXTS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (n:Chunk {text_hash: hash}) RETURN n
+  MATCH (n:TriviumChunk {text_hash: hash}) RETURN n
   UNION ALL
-  MATCH (n:SubChapter {text_hash: hash}) RETURN n
+  MATCH (n:TriviumSubChapter {text_hash: hash}) RETURN n
   UNION ALL
-  MATCH (n:Entity {text_hash: hash}) RETURN n
+  MATCH (n:TriviumEntity {text_hash: hash}) RETURN n
   UNION ALL
-  MATCH (n:RelationType {text_hash: hash}) RETURN n
+  MATCH (n:TriviumRelationType {text_hash: hash}) RETURN n
 }
 REMOVE n.embedding, n.relations_embedded
 """
 
 # Relation types marked as embedded with relations, or mirrors of them, that lack the type's embedding.
 OTHER_RELATIONS: LiteralString = """
-MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded
-  AND (EXISTS { MATCH ()-[r:semantic_rel {type: t.type}]->()
+MATCH (t:TriviumRelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded
+  AND (EXISTS { MATCH (:TriviumEntity)-[r:semantic_rel {type: t.type}]->(:TriviumEntity)
                 WHERE r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) }
-       OR EXISTS { MATCH ()-[r:semantic_rel {type: 'is_' + t.type + '_of'}]->()
+       OR EXISTS { MATCH (:TriviumEntity)-[r:semantic_rel {type: 'is_' + t.type + '_of'}]->(:TriviumEntity)
                    WHERE NOT r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) })
 RETURN collect(t.type)
 """
 
 UNMARK_TYPES: LiteralString = (
-    "UNWIND $types AS type MATCH (t:RelationType {type: type}) REMOVE t.relations_embedded"
+    "UNWIND $types AS type MATCH (t:TriviumRelationType {type: type}) REMOVE t.relations_embedded"
 )
 
 DROP_SENTENCES: LiteralString = """
-UNWIND $hashes AS hash MATCH (c:Chunk {text_hash: hash}) REMOVE c.sentences
+UNWIND $hashes AS hash MATCH (c:TriviumChunk {text_hash: hash}) REMOVE c.sentences
 """
 
 # -- pages -------------------------------------------------------------------------------------------------------
 
 PAGE_DIGESTS: LiteralString = """
-MATCH (p:Page) WHERE p.uri >= $after AND p.digest IS NOT NULL
+MATCH (p:TriviumPage) WHERE p.uri >= $after AND p.digest IS NOT NULL
 WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.digest, p.uri])
 """
 
 SET_DIGESTS: LiteralString = """
-UNWIND $rows AS row MATCH (p:Page {uri: row[0]}) WHERE p.digest IS NULL SET p.digest = row[1]
+UNWIND $rows AS row MATCH (p:TriviumPage {uri: row[0]}) WHERE p.digest IS NULL SET p.digest = row[1]
 """
 
 GIVE_UP_PAGES: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri}) SET p.content_hash = '' REMOVE p.revision
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri}) SET p.content_hash = '' REMOVE p.revision
 """

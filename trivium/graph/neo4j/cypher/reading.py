@@ -14,64 +14,63 @@ from trivium.graph.schema import Hop, Label
 
 # What all cached data depends on; requested with every question.
 STORE_STATE: LiteralString = """
-MATCH (t:Trivium {id: 1})
-RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) },
-  t.languages
+MATCH (t:TriviumStore {id: 1})
+RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total,
+  COUNT { (:TriviumChunk) }, t.languages
 """
 
 # What the latest writes touched, oldest first; null before the first.
-READ_CHANGES: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.changes"
+READ_CHANGES: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.changes"
 
 # The decision on the store's fusion; null if there is none.
-READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
+READ_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.fusion"
 
 # The parameters of the vector indexes; null if not set.
-READ_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.index_parameters"
+READ_INDEX_PARAMETERS: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.index_parameters"
 
 # Whether a load has begun and not ended.
-READ_LINKS_PENDING: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN coalesce(t.links_pending, false)"
+READ_LINKS_PENDING: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN coalesce(t.links_pending, false)"
 
 # The chunker, and the number of pages.
-READ_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.chunker, COUNT { (:Page) }"
+READ_CHUNKER: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.chunker, COUNT { (:TriviumPage) }"
 
 # -- counts ------------------------------------------------------------------------------------------------------
 
 NODE_COUNTS: LiteralString = """
-RETURN COUNT { (:Entity) }, COUNT { (:Page) }, COUNT { (:SubChapter) }, COUNT { (:Chunk) }, COUNT { (:Question) }
+RETURN COUNT { (:TriviumEntity) }, COUNT { (:TriviumPage) }, COUNT { (:TriviumSubChapter) },
+  COUNT { (:TriviumChunk) }, COUNT { (:TriviumQuestion) }
 """
 
 RELATIONSHIP_COUNTS: LiteralString = """
-RETURN COUNT { ()-[:has_subchapter]->() }, COUNT { ()-[:is_subchapter_of]->() }, COUNT { ()-[:has_chunk]->() },
-  COUNT { ()-[:is_chunk_of]->() }, COUNT { ()-[:next]->() }, COUNT { ()-[:previous]->() },
-  COUNT { ()-[:cites]->() }, COUNT { ()-[:cited_in]->() }, COUNT { ()-[:semantic_rel]->() },
-  COUNT { ()-[:is_answer_of]->() }
+RETURN
+  COUNT { (:TriviumPage|TriviumSubChapter)-[:has_subchapter]->(:TriviumSubChapter) },
+  COUNT { (:TriviumSubChapter)-[:is_subchapter_of]->(:TriviumPage|TriviumSubChapter) },
+  COUNT { (:TriviumPage|TriviumSubChapter)-[:has_chunk]->(:TriviumChunk) },
+  COUNT { (:TriviumChunk)-[:is_chunk_of]->(:TriviumPage|TriviumSubChapter) },
+  COUNT { (:TriviumChunk)-[:next]->(:TriviumChunk) }, COUNT { (:TriviumChunk)-[:previous]->(:TriviumChunk) },
+  COUNT { (:TriviumChunk)-[:cites]->(:TriviumEntity) }, COUNT { (:TriviumEntity)-[:cited_in]->(:TriviumChunk) },
+  COUNT { (:TriviumEntity)-[:semantic_rel]->(:TriviumEntity) },
+  COUNT { (:TriviumChunk)-[:is_answer_of]->(:TriviumQuestion) }
 """
 
-ALIAS_COUNT: LiteralString = "MATCH (a:Alias) WHERE a.leads_to IS NOT NULL RETURN count(a)"
+ALIAS_COUNT: LiteralString = "MATCH (a:TriviumAlias) WHERE a.leads_to IS NOT NULL RETURN count(a)"
 
 # Distinct texts with a vector, and all distinct texts.
 TEXT_COUNTS: LiteralString = """
-CALL () {
-  MATCH (n:Chunk) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
-  UNION ALL
-  MATCH (n:SubChapter) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
-  UNION ALL
-  MATCH (n:Entity) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
-  UNION ALL
-  MATCH (n:RelationType) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
-}
+MATCH (n:TriviumChunk|TriviumSubChapter|TriviumEntity|TriviumRelationType) WHERE n.text_hash IS NOT NULL
+WITH n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
 RETURN count(DISTINCT CASE WHEN embedded THEN hash END), count(DISTINCT hash)
 """
 
 PENDING_SENTENCE_COUNT: LiteralString = (
-    "MATCH (c:Chunk) WHERE c.sentences IS NULL RETURN count(DISTINCT c.text_hash)"
+    "MATCH (c:TriviumChunk) WHERE c.sentences IS NULL RETURN count(DISTINCT c.text_hash)"
 )
 
 # -- texts and structure -----------------------------------------------------------------------------------------
 
 CHUNKS: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
-OPTIONAL MATCH (c)-[:is_chunk_of]->(p:Page)
+UNWIND $chunks AS uri MATCH (c:TriviumChunk {uri: uri})
+OPTIONAL MATCH (c)-[:is_chunk_of]->(p:TriviumPage)
 RETURN collect([
   uri, c.text, c.kind, c.position, c.start, c.end, c.token_count, c.first_page, c.last_page,
   coalesce(p.path, p.source, ''), coalesce(p.format, ''), p.metadata
@@ -79,12 +78,12 @@ RETURN collect([
 """
 
 THUMBNAILS: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.thumbnail IS NOT NULL
+UNWIND $chunks AS uri MATCH (c:TriviumChunk {uri: uri}) WHERE c.thumbnail IS NOT NULL
 RETURN collect([uri, c.thumbnail])
 """
 
 PAGE_RECORDS: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri}) 
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri}) 
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   uri
@@ -92,7 +91,7 @@ RETURN collect([
 """
 
 PAGES_SAYING: LiteralString = """
-MATCH (p:Page) WHERE p.source STARTS WITH $source AND p.content_hash CONTAINS $mark
+MATCH (p:TriviumPage) WHERE p.source STARTS WITH $source AND p.content_hash CONTAINS $mark
 WITH p, toLower(p.body) AS text WHERE any(word IN $words WHERE text CONTAINS word)
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
@@ -101,7 +100,7 @@ RETURN collect([
 """
 
 PAGES_AT: LiteralString = """
-MATCH (p:Page) WHERE p.path IN $paths
+MATCH (p:TriviumPage) WHERE p.path IN $paths
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   p.uri
@@ -109,54 +108,56 @@ RETURN collect([
 """
 
 PAGES_OF_FILES: LiteralString = """
-MATCH (p:Page) WHERE [part IN split(p.source, '/') WHERE part <> ''][-1] IN $names
+MATCH (p:TriviumPage) WHERE [part IN split(p.source, '/') WHERE part <> ''][-1] IN $names
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   p.uri
 ])
 """
 
-UNLINKED_PAGES: LiteralString = "MATCH (p:Page) WHERE p.content_hash ENDS WITH '.' RETURN collect(p.uri)"
+UNLINKED_PAGES: LiteralString = (
+    "MATCH (p:TriviumPage) WHERE p.content_hash ENDS WITH '.' RETURN collect(p.uri)"
+)
 
-COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
+COUNT_PAGES: LiteralString = "MATCH (p:TriviumPage) RETURN count(p)"
 
-COUNT_PAGES_AFTER: LiteralString = "MATCH (p:Page) WHERE p.uri > $after RETURN count(p)"
+COUNT_PAGES_AFTER: LiteralString = "MATCH (p:TriviumPage) WHERE p.uri > $after RETURN count(p)"
 
 CHUNK_TEXTS: LiteralString = """
-UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) RETURN collect([uri, c.text])
+UNWIND $keys AS uri MATCH (c:TriviumChunk {uri: uri}) RETURN collect([uri, c.text])
 """
 
-PAGE_TEXT: LiteralString = "MATCH (p:Page {uri: $page}) RETURN p.body"
+PAGE_TEXT: LiteralString = "MATCH (p:TriviumPage {uri: $page}) RETURN p.body"
 
 OUTLINES: LiteralString = """
-UNWIND $pages AS uri MATCH (p:Page {uri: uri})
-RETURN collect([uri, [(p)<-[:is_subchapter_of]-(s) | [s.position, s.uri]]])
+UNWIND $pages AS uri MATCH (p:TriviumPage {uri: uri})
+RETURN collect([uri, [(p)<-[:is_subchapter_of]-(s:TriviumSubChapter) | [s.position, s.uri]]])
 """
 
 CITED: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
-RETURN collect([uri, [(c)-[r:cites]->(e) | [r.position, e.uri]]])
+UNWIND $chunks AS uri MATCH (c:TriviumChunk {uri: uri})
+RETURN collect([uri, [(c)-[r:cites]->(e:TriviumEntity) | [r.position, e.uri]]])
 """
 
 # Sections that links refer to by an anchor. Their pages are cited too, by a title or alias.
 CITED_SECTIONS: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.anchors IS NOT NULL
+UNWIND $chunks AS uri MATCH (c:TriviumChunk {uri: uri}) WHERE c.anchors IS NOT NULL
 UNWIND range(0, size(c.anchors) - 1) AS position
 WITH uri, position, split(c.anchors[position], $separator) AS link
-OPTIONAL MATCH (a:Alias {uri: link[0]})
+OPTIONAL MATCH (a:TriviumAlias {uri: link[0]})
 WITH uri, position, coalesce(a.leads_to, link[0]) AS page, link[1] AS anchor
-MATCH (:Page {uri: page})<-[:is_subchapter_of]-(s:SubChapter) WHERE anchor IN s.anchors
+MATCH (:TriviumPage {uri: page})<-[:is_subchapter_of]-(s:TriviumSubChapter) WHERE anchor IN s.anchors
 RETURN collect([uri, position, s.uri])
 """
 
 _STARTS: dict[Hop, LiteralString] = {
-    Hop.BELOW: "MATCH (n:Page {uri: uri})<-[:is_chunk_of]-(c) RETURN c",
+    Hop.BELOW: "MATCH (n:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk) RETURN c",
     Hop.CHILD: """
-      MATCH (n:Page {uri: uri})-[:has_chunk]->(c) RETURN c
+      MATCH (n:TriviumPage {uri: uri})-[:has_chunk]->(c:TriviumChunk) RETURN c
       UNION ALL
-      MATCH (n:SubChapter {uri: uri})-[:has_chunk]->(c) RETURN c
+      MATCH (n:TriviumSubChapter {uri: uri})-[:has_chunk]->(c:TriviumChunk) RETURN c
     """,
-    Hop.CITED_IN: "MATCH (n:Entity {uri: uri})-[:cited_in]->(c) RETURN c",
+    Hop.CITED_IN: "MATCH (n:TriviumEntity {uri: uri})-[:cited_in]->(c:TriviumChunk) RETURN c",
 }
 
 
@@ -172,7 +173,7 @@ def expand(hop: Hop) -> LiteralString:
 
 # Stated relations at either end of the entities.
 RELATIONS: LiteralString = """
-UNWIND $entities AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
+UNWIND $entities AS uri MATCH (e:TriviumEntity {uri: uri})-[r:semantic_rel]-(:TriviumEntity) WHERE r.stated
 WITH DISTINCT r
 RETURN collect([startNode(r).uri, r.type, endNode(r).uri])
 """
@@ -181,8 +182,8 @@ RETURN collect([startNode(r).uri, r.type, endNode(r).uri])
 
 RESOLVE: LiteralString = """
 UNWIND $titles AS title
-OPTIONAL MATCH (a:Alias {uri: title})
-MATCH (e:Entity {uri: coalesce(a.leads_to, title)})
+OPTIONAL MATCH (a:TriviumAlias {uri: title})
+MATCH (e:TriviumEntity {uri: coalesce(a.leads_to, title)})
 RETURN collect([title, e.uri])
 """
 
@@ -190,19 +191,19 @@ RETURN collect([title, e.uri])
 # citations. In a small graph the planner would prefer to scan all names, and might keep that plan as the graph grows.
 NAMED: LiteralString = """
 CALL () {
-  MATCH (e:Entity) USING INDEX SEEK e:Entity(name) WHERE e.name IN $names
+  MATCH (e:TriviumEntity) USING INDEX SEEK e:TriviumEntity(name) WHERE e.name IN $names
   RETURN e.name AS name, 0 AS kind, e
   UNION ALL
-  MATCH (a:Alias) USING INDEX SEEK a:Alias(name) WHERE a.name IN $names
-  MATCH (e:Entity {uri: a.leads_to}) RETURN a.name AS name, 1 AS kind, e
+  MATCH (a:TriviumAlias) USING INDEX SEEK a:TriviumAlias(name) WHERE a.name IN $names
+  MATCH (e:TriviumEntity {uri: a.leads_to}) RETURN a.name AS name, 1 AS kind, e
   UNION ALL
-  MATCH (e:Entity) USING INDEX SEEK e:Entity(short_name) WHERE e.short_name IN $names
+  MATCH (e:TriviumEntity) USING INDEX SEEK e:TriviumEntity(short_name) WHERE e.short_name IN $names
   RETURN e.short_name AS name, 2 AS kind, e
   UNION ALL
-  MATCH (a:Alias) USING INDEX SEEK a:Alias(short_name) WHERE a.short_name IN $names
-  MATCH (e:Entity {uri: a.leads_to}) RETURN a.short_name AS name, 2 AS kind, e
+  MATCH (a:TriviumAlias) USING INDEX SEEK a:TriviumAlias(short_name) WHERE a.short_name IN $names
+  MATCH (e:TriviumEntity {uri: a.leads_to}) RETURN a.short_name AS name, 2 AS kind, e
 }
-RETURN collect([name, kind, NOT e:Page, COUNT { (e)-[:cited_in]->() }, e.uri])
+RETURN collect([name, kind, NOT e:TriviumPage, COUNT { (e)-[:cited_in]->(:TriviumChunk) }, e.uri])
 """
 
 # -- vectors -----------------------------------------------------------------------------------------------------
@@ -212,26 +213,26 @@ RETURN collect([name, kind, NOT e:Page, COUNT { (e)-[:cited_in]->() }, e.uri])
 def vectors(label: Label) -> LiteralString:
     """Query for [[uri, embedding]] of nodes that have one."""
     return f"""
-    UNWIND $keys AS uri MATCH (n:{label} {{uri: uri}}) WHERE n.embedding IS NOT NULL
+    UNWIND $keys AS uri MATCH (n:Trivium{label} {{uri: uri}}) WHERE n.embedding IS NOT NULL
     RETURN collect([uri, n.embedding])
     """
 
 
 RELATION_VECTORS: LiteralString = """
-UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NOT NULL
+UNWIND $keys AS type MATCH (n:TriviumRelationType {type: type}) WHERE n.embedding IS NOT NULL
 RETURN collect([type, n.embedding])
 """
 
 # Types whose vectors were added or changed after their relations were stated.
 TYPES_TO_FOLLOW: LiteralString = """
-MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
+MATCH (t:TriviumRelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
 """
 
 # Positions in $relations with their embeddings. A stated relation precedes a mirrored one of the same name.
 RELATION_EMBEDDINGS: LiteralString = """
 UNWIND $relations AS row
-MATCH (:Entity {uri: row.source})-[r:semantic_rel]->(b)
-WHERE r.type = row.type AND b.uri = row.target AND r.embedding IS NOT NULL
+MATCH (:TriviumEntity {uri: row.source})-[r:semantic_rel]->(:TriviumEntity)
+WHERE r.type = row.type AND endNode(r).uri = row.target AND r.embedding IS NOT NULL
 WITH row.place AS place, r ORDER BY r.stated DESC
 WITH place, head(collect(r.embedding)) AS embedding
 RETURN collect([place, embedding])
@@ -239,6 +240,6 @@ RETURN collect([place, embedding])
 
 # Sentence vectors of the chunks that have some.
 SENTENCES: LiteralString = """
-UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) WHERE c.sentences <> ''
+UNWIND $keys AS uri MATCH (c:TriviumChunk {uri: uri}) WHERE c.sentences <> ''
 RETURN collect([uri, c.sentences])
 """

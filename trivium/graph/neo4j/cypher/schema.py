@@ -1,4 +1,9 @@
-"""Constraints, indexes, the store's metadata node, and queries about the server."""
+"""Marks of the store's nodes, constraints, indexes, the store's metadata node, and queries about the server.
+
+Every node of the store has, beside its label, a mark: that label with the prefix ``Trivium``. All queries and indexes
+go by the marks, so that nodes of other programs in the same database are never touched, whatever their labels. The
+metadata node has the mark only.
+"""
 
 from __future__ import annotations
 
@@ -6,96 +11,139 @@ from typing import LiteralString
 
 from trivium.graph.schema import Label
 
-VECTOR_INDEXES = {
-    Label.CHUNK: "chunk_embedding",
-    Label.SUBCHAPTER: "subchapter_embedding",
-    Label.PAGE: "page_embedding",
-    Label.ENTITY: "entity_embedding",
+VECTOR_INDEXES: dict[Label, LiteralString] = {
+    Label.CHUNK: "trivium_chunk_embedding",
+    Label.SUBCHAPTER: "trivium_subchapter_embedding",
+    Label.PAGE: "trivium_page_embedding",
+    Label.ENTITY: "trivium_entity_embedding",
 }
 """Label -> name of its vector index."""
 
-WORD_INDEX = "chunk_search_terms"
+WORD_INDEX = "trivium_chunk_search_terms"
 """Name of the full-text index."""
 
+_KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
+    ("trivium_page_uri", "Page", "uri"),
+    ("trivium_entity_uri", "Entity", "uri"),
+    ("trivium_subchapter_uri", "SubChapter", "uri"),
+    ("trivium_chunk_uri", "Chunk", "uri"),
+    ("trivium_alias_uri", "Alias", "uri"),
+    ("trivium_term_term", "Term", "term"),
+    ("trivium_relation_type", "RelationType", "type"),
+    ("trivium_question_uri", "Question", "uri"),
+    ("trivium_store_id", "Store", "id"),
+)
+
+_LOOKED_UP: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
+    ("trivium_entity_text_hash", "Entity", "text_hash"),
+    ("trivium_subchapter_text_hash", "SubChapter", "text_hash"),
+    ("trivium_chunk_text_hash", "Chunk", "text_hash"),
+    ("trivium_relation_text_hash", "RelationType", "text_hash"),
+    ("trivium_entity_name", "Entity", "name"),
+    ("trivium_entity_short_name", "Entity", "short_name"),
+    ("trivium_entity_type", "Entity", "type"),
+    ("trivium_alias_name", "Alias", "name"),
+    ("trivium_alias_short_name", "Alias", "short_name"),
+    ("trivium_alias_leads_to", "Alias", "leads_to"),
+)
+
 CONSTRAINTS: dict[str, LiteralString] = {
-    "page_uri": "CREATE CONSTRAINT page_uri IF NOT EXISTS FOR (n:Page) REQUIRE n.uri IS UNIQUE",
-    "entity_uri": "CREATE CONSTRAINT entity_uri IF NOT EXISTS FOR (n:Entity) REQUIRE n.uri IS UNIQUE",
-    "subchapter_uri": "CREATE CONSTRAINT subchapter_uri IF NOT EXISTS FOR (n:SubChapter) REQUIRE n.uri IS UNIQUE",
-    "chunk_uri": "CREATE CONSTRAINT chunk_uri IF NOT EXISTS FOR (n:Chunk) REQUIRE n.uri IS UNIQUE",
-    "alias_uri": "CREATE CONSTRAINT alias_uri IF NOT EXISTS FOR (n:Alias) REQUIRE n.uri IS UNIQUE",
-    "term_term": "CREATE CONSTRAINT term_term IF NOT EXISTS FOR (n:Term) REQUIRE n.term IS UNIQUE",
-    "relation_type": "CREATE CONSTRAINT relation_type IF NOT EXISTS FOR (n:RelationType) REQUIRE n.type IS UNIQUE",
-    "question_uri": "CREATE CONSTRAINT question_uri IF NOT EXISTS FOR (n:Question) REQUIRE n.uri IS UNIQUE",
-    "trivium_id": "CREATE CONSTRAINT trivium_id IF NOT EXISTS FOR (n:Trivium) REQUIRE n.id IS UNIQUE",
+    name: f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Trivium{label}) REQUIRE n.{key} IS UNIQUE"
+    for name, label, key in _KEYS
 }
 """Constraint name -> statement that creates it."""
 
 INDEXES: dict[str, LiteralString] = {
-    "entity_text_hash": "CREATE INDEX entity_text_hash IF NOT EXISTS FOR (n:Entity) ON (n.text_hash)",
-    "subchapter_text_hash": "CREATE INDEX subchapter_text_hash IF NOT EXISTS FOR (n:SubChapter) ON (n.text_hash)",
-    "chunk_text_hash": "CREATE INDEX chunk_text_hash IF NOT EXISTS FOR (n:Chunk) ON (n.text_hash)",
-    "relation_text_hash": "CREATE INDEX relation_text_hash IF NOT EXISTS FOR (n:RelationType) ON (n.text_hash)",
-    "entity_name": "CREATE INDEX entity_name IF NOT EXISTS FOR (n:Entity) ON (n.name)",
-    "entity_short_name": "CREATE INDEX entity_short_name IF NOT EXISTS FOR (n:Entity) ON (n.short_name)",
-    "entity_type": "CREATE INDEX entity_type IF NOT EXISTS FOR (n:Entity) ON (n.type)",
-    "alias_name": "CREATE INDEX alias_name IF NOT EXISTS FOR (n:Alias) ON (n.name)",
-    "alias_short_name": "CREATE INDEX alias_short_name IF NOT EXISTS FOR (n:Alias) ON (n.short_name)",
-    "alias_leads_to": "CREATE INDEX alias_leads_to IF NOT EXISTS FOR (n:Alias) ON (n.leads_to)",
-    "semantic_rel_type": "CREATE INDEX semantic_rel_type IF NOT EXISTS FOR ()-[r:semantic_rel]-() ON (r.type)",
-    "chunk_search_terms": (
-        "CREATE FULLTEXT INDEX chunk_search_terms IF NOT EXISTS FOR (n:Chunk) ON EACH [n.search_terms]"
+    **{
+        name: f"CREATE INDEX {name} IF NOT EXISTS FOR (n:Trivium{label}) ON (n.{key})"
+        for name, label, key in _LOOKED_UP
+    },
+    "trivium_semantic_rel_type": (
+        "CREATE INDEX trivium_semantic_rel_type IF NOT EXISTS FOR ()-[r:semantic_rel]-() ON (r.type)"
+    ),
+    WORD_INDEX: (
+        f"CREATE FULLTEXT INDEX {WORD_INDEX} IF NOT EXISTS FOR (n:TriviumChunk) ON EACH [n.search_terms]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}"
     ),
 }
 """Index name -> statement that creates it. Vector indexes are created with the first vectors."""
 
 CREATE_VECTOR_INDEX: dict[Label, LiteralString] = {
-    Label.CHUNK: (
-        "CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (n:Chunk) ON n.embedding OPTIONS $options"
-    ),
-    Label.SUBCHAPTER: (
-        "CREATE VECTOR INDEX subchapter_embedding IF NOT EXISTS FOR (n:SubChapter) ON n.embedding OPTIONS $options"
-    ),
-    Label.PAGE: "CREATE VECTOR INDEX page_embedding IF NOT EXISTS FOR (n:Page) ON n.embedding OPTIONS $options",
-    Label.ENTITY: (
-        "CREATE VECTOR INDEX entity_embedding IF NOT EXISTS FOR (n:Entity) ON n.embedding OPTIONS $options"
-    ),
+    label: f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:Trivium{label}) ON n.embedding OPTIONS $options"
+    for label, name in VECTOR_INDEXES.items()
 }
 
 DROP_VECTOR_INDEX: dict[Label, LiteralString] = {
-    Label.CHUNK: "DROP INDEX chunk_embedding IF EXISTS",
-    Label.SUBCHAPTER: "DROP INDEX subchapter_embedding IF EXISTS",
-    Label.PAGE: "DROP INDEX page_embedding IF EXISTS",
-    Label.ENTITY: "DROP INDEX entity_embedding IF EXISTS",
+    label: f"DROP INDEX {name} IF EXISTS" for label, name in VECTOR_INDEXES.items()
 }
 
-# Name, state, percentage populated, options and failure of every index.
+NAMES = frozenset({*CONSTRAINTS, *INDEXES, *VECTOR_INDEXES.values()})
+"""Names of all constraints and indexes of a store."""
+
+ANY_NODE: LiteralString = "|".join(f"Trivium{label}" for _, label, _ in _KEYS if label != "Store")
+"""Label expression for every node of a store but its metadata node."""
+
+# Name, state, percentage populated, options and failure of every index of the store.
 SHOW_INDEXES: LiteralString = (
-    "SHOW INDEXES YIELD name, state, populationPercent, options, failureMessage"
+    "SHOW INDEXES YIELD name, state, populationPercent, options, failureMessage WHERE name IN $names"
     " RETURN name, state, populationPercent, options, failureMessage"
 )
 
-# Number of nodes in the database, maintained by the server.
-COUNT_NODES: LiteralString = "MATCH (n) RETURN count(n)"
+# The schema version, if there is a store.
+READ_VERSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.schema_version"
 
-# The schema version, if the database is a store.
-READ_VERSION: LiteralString = "MATCH (t:Trivium) RETURN t.schema_version LIMIT 1"
+ANY_CONTENT: LiteralString = f"RETURN EXISTS {{ (:{ANY_NODE}) }}"
 
-# Turns an empty database into a store.
+# Makes a store where there is none.
 CREATE_STORE: LiteralString = (
-    "MERGE (t:Trivium {id: 1}) ON CREATE SET t.schema_version = $version, t.generation = 0,"
+    "MERGE (t:TriviumStore {id: 1}) ON CREATE SET t.schema_version = $version, t.generation = 0,"
     " t.uuid = randomUUID(), t.term_total = 0"
 )
 
-# Reverts this, if the database contains nothing else.
-DISCARD_STORE: LiteralString = "MATCH (t:Trivium) WHERE COUNT { MATCH (n) } = 1 DELETE t RETURN count(*)"
+# Reverts this, if the store has no content.
+DISCARD_STORE: LiteralString = (
+    f"MATCH (t:TriviumStore) WHERE NOT EXISTS {{ (:{ANY_NODE}) }} DETACH DELETE t RETURN count(*)"
+)
 DROP_CONSTRAINT: LiteralString = "DROP CONSTRAINT $name IF EXISTS"
 DROP_INDEX: LiteralString = "DROP INDEX $name IF EXISTS"
 
+# -- stores of earlier versions, whose nodes have no marks ---------------------------------------------------------
+
+# Their names had no prefix.
+UNMARKED_NAMES = {name: name.removeprefix("trivium_") for name in NAMES} | {"trivium_store_id": "trivium_id"}
+
+READ_UNMARKED_VERSION: LiteralString = (
+    "MATCH (t:Trivium {id: 1}) WHERE t.generation IS NOT NULL RETURN t.schema_version"
+)
+
+# What a node of the label is known by, in the order in which they are marked.
+_KNOWN_BY: dict[LiteralString, LiteralString] = {
+    "Entity": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
+    "Page": "n:TriviumEntity AND n.content_hash IS NOT NULL",
+    "SubChapter": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
+    "Chunk": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
+    "Question": "EXISTS { (n)<-[:is_answer_of]-(:TriviumChunk) }",
+    "Alias": "EXISTS { (n)-[:alias_of]->(:TriviumPage) }",
+    "Term": "n.term IS NOT NULL AND n.df IS NOT NULL",
+    "RelationType": "n.type IS NOT NULL AND n.text_hash IS NOT NULL",
+}
+
+# Each marks some nodes and returns how many.
+MARK_NODES: list[LiteralString] = [
+    f"MATCH (n:{label}) WHERE NOT n:Trivium{label} AND {known} WITH n LIMIT $limit SET n:Trivium{label} RETURN count(*)"
+    for label, known in _KNOWN_BY.items()
+]
+
+MARK_STORE: LiteralString = (
+    "MATCH (t:Trivium {id: 1}) WHERE t.generation IS NOT NULL SET t:TriviumStore REMOVE t:Trivium"
+)
+
+# -- the server ----------------------------------------------------------------------------------------------------
+
 # Fails on servers without the SEARCH clause, whatever indexes exist.
 EXPLAIN_SEARCH: LiteralString = (
-    "EXPLAIN CYPHER 25 MATCH (c:Chunk) SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector LIMIT $k) SCORE AS s"
-    " RETURN c.uri, s"
+    "EXPLAIN CYPHER 25 MATCH (c:TriviumChunk)"
+    " SEARCH c IN (VECTOR INDEX trivium_chunk_embedding FOR $vector LIMIT $k) SCORE AS s RETURN c.uri, s"
 )
 
 # The configured addresses of the server's web pages.

@@ -30,15 +30,9 @@ CALL (place) {
 """
 
 _HOPS: dict[Hop, LiteralString] = {
-    Hop.BELOW: "(node:Page)<-[:is_chunk_of]-(chunk)",
-    Hop.CHILD: "(node)-[:has_chunk]->(chunk)",
-    Hop.CITED_IN: "(node)-[:cited_in]->(chunk)",
-}
-
-_DEGREES: dict[Hop, LiteralString] = {
-    Hop.BELOW: "COUNT { (node)<-[:is_chunk_of]-() }",
-    Hop.CHILD: "COUNT { (node)-[:has_chunk]->() }",
-    Hop.CITED_IN: "COUNT { (node)-[:cited_in]->() }",
+    Hop.BELOW: "(node:TriviumPage)<-[:is_chunk_of]-(chunk:TriviumChunk)",
+    Hop.CHILD: "(node)-[:has_chunk]->(chunk:TriviumChunk)",
+    Hop.CITED_IN: "(node)-[:cited_in]->(chunk:TriviumChunk)",
 }
 
 # Rounded to 6 significant digits, like trivium.graph.records.round_score.
@@ -75,9 +69,9 @@ def reach_from(hop: Hop, *, embeddings: bool) -> LiteralString:
     return f"""
     UNWIND $near AS near
     CALL (near) {{
-      MATCH (node:Entity {{uri: near[0]}}) RETURN node
+      MATCH (node:TriviumEntity {{uri: near[0]}}) RETURN node
       UNION ALL
-      MATCH (node:SubChapter {{uri: near[0]}}) RETURN node
+      MATCH (node:TriviumSubChapter {{uri: near[0]}}) RETURN node
     }}
     WITH node, near[1] AS score
     WITH node, score, {_ROUNDED} AS rounded
@@ -89,7 +83,7 @@ def reach_from(hop: Hop, *, embeddings: bool) -> LiteralString:
 def nearest_of_all(label: Label) -> LiteralString:
     """Query for [[uri, embedding]] of the ``$count`` nearest nodes of a label, by exhaustive comparison."""
     return f"""
-    MATCH (node:{label}) WHERE node.embedding IS NOT NULL
+    MATCH (node:Trivium{label}) WHERE node.embedding IS NOT NULL
     WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
     RETURN collect([node.uri, node.embedding])
     """
@@ -101,7 +95,7 @@ def nearest_among(label: Label) -> LiteralString:
     comparison.
     """
     return f"""
-    UNWIND $uris AS uri MATCH (node:{label} {{uri: uri}}) WHERE node.embedding IS NOT NULL
+    UNWIND $uris AS uri MATCH (node:Trivium{label} {{uri: uri}}) WHERE node.embedding IS NOT NULL
     WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
     RETURN collect([node.uri, node.embedding])
     """
@@ -109,7 +103,7 @@ def nearest_among(label: Label) -> LiteralString:
 
 # Positions and similarities of chunks, [[uri, position, similarity]].
 PLACES: LiteralString = """
-UNWIND $chunks AS uri MATCH (chunk:Chunk {uri: uri})
+UNWIND $chunks AS uri MATCH (chunk:TriviumChunk {uri: uri})
 RETURN collect([uri, chunk.position, vector.similarity.cosine(chunk.embedding, $vector)])
 """
 
@@ -125,7 +119,7 @@ def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
     if dialect is Dialect.PROCEDURE:
         return _BY_PROCEDURE
     parts = [
-        f"MATCH (node:{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
+        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
         f" SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
         for place, label in enumerate(labels)
     ]
@@ -141,7 +135,9 @@ def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
     """
     embedding = ", chunk.embedding" if embeddings else ""
     return f"""
-    WITH collect({{node: node, uri: node.uri, score: score, rounded: rounded, chunks: {_DEGREES[hop]}}}) AS near
+    WITH collect({{node: node, uri: node.uri, score: score, rounded: rounded, 
+        chunks: COUNT {{ MATCH {_HOPS[hop]} RETURN chunk LIMIT $rows }}
+    }}) AS near
     CALL (near) {{
       UNWIND range(0, size(near) - 1) AS place
       WITH near, place, near[place] AS start
@@ -162,23 +158,23 @@ def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
 # dominates the time, so its existence is not checked first: without one the similarity is null.
 SIMILARITIES: LiteralString = """
 UNWIND range(0, size($chunks) - 1) AS place
-MATCH (chunk:Chunk {uri: $chunks[place]})
+MATCH (chunk:TriviumChunk {uri: $chunks[place]})
 WITH collect({place: place, chunk: chunk}) AS asked
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
-  MATCH (chunk)<-[:has_chunk]-(node)
+  MATCH (chunk)<-[:has_chunk]-(node:TriviumPage|TriviumSubChapter)
   WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS sections
 }
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
-  MATCH (chunk)-[:is_chunk_of]->(node:Page)
+  MATCH (chunk)-[:is_chunk_of]->(node:TriviumPage)
   WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS pages
 }
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
-  MATCH (chunk)-[:cites]->(node)
+  MATCH (chunk)-[:cites]->(node:TriviumEntity)
   WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS entities
 }
@@ -193,14 +189,14 @@ CALL () {
   CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
   RETURN collect([node.uri, score, node.search_terms, node.heading_count]) AS hits
 }
-RETURN hits, COLLECT { UNWIND $terms AS term MATCH (t:Term {term: term}) RETURN [term, t.df] }
+RETURN hits, COLLECT { UNWIND $terms AS term MATCH (t:TriviumTerm {term: term}) RETURN [term, t.df] }
 """
 
 SEARCH_TERMS: LiteralString = """
-UNWIND $chunks AS uri MATCH (chunk:Chunk {uri: uri})
+UNWIND $chunks AS uri MATCH (chunk:TriviumChunk {uri: uri})
 RETURN collect([uri, chunk.search_terms, chunk.heading_count])
 """
 
 DOCUMENT_FREQUENCIES: LiteralString = """
-UNWIND $terms AS term MATCH (t:Term {term: term}) RETURN collect([term, t.df])
+UNWIND $terms AS term MATCH (t:TriviumTerm {term: term}) RETURN collect([term, t.df])
 """

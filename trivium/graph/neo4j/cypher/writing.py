@@ -8,11 +8,11 @@ from typing import LiteralString
 
 # Setting a property acquires the node's lock, so writers wait here for one another. The other properties must be read
 # only afterwards, which is why none of them is set to itself.
-LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
+LOCK: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
 
 # Every write notes what it touched, see trivium.graph.neo4j.change_log.
 NEXT_VERSION: LiteralString = """
-MATCH (t:Trivium {id: 1})
+MATCH (t:TriviumStore {id: 1})
 WITH t, t.generation + 1 AS generation, coalesce(t.uuid, '') AS before,
   CASE WHEN $vectors_only THEN t.uuid ELSE randomUUID() END AS after
 SET t.generation = generation, t.term_total = t.term_total + $terms, t.uuid = after,
@@ -23,90 +23,91 @@ SET t.generation = generation, t.term_total = t.term_total + $terms, t.uuid = af
 # -- titles and aliases ------------------------------------------------------------------------------------------
 
 STORED_PAGES: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
 RETURN p.uri, p.content_hash, p.revision, coalesce(p.aliases, [])
 """
 
 # The pages of titles or aliases, in the order asked.
 FIND_PAGES: LiteralString = """
 UNWIND range(0, size($uris) - 1) AS place
-OPTIONAL MATCH (a:Alias {uri: $uris[place]})
-MATCH (p:Page {uri: coalesce(a.leads_to, $uris[place])})
+OPTIONAL MATCH (a:TriviumAlias {uri: $uris[place]})
+MATCH (p:TriviumPage {uri: coalesce(a.leads_to, $uris[place])})
 RETURN place, p.uri, coalesce(p.aliases, [])
 """
 
 # Whether a title is a page's own, which pages claim it, and which page it refers to.
 TITLE_CLAIMS: LiteralString = """
 UNWIND $titles AS title
-OPTIONAL MATCH (p:Page {uri: title})
-OPTIONAL MATCH (a:Alias {uri: title})
-RETURN title, p IS NOT NULL, a.leads_to, [(a)-[:alias_of]->(q:Page) | q.uri]
+OPTIONAL MATCH (p:TriviumPage {uri: title})
+OPTIONAL MATCH (a:TriviumAlias {uri: title})
+RETURN title, p IS NOT NULL, a.leads_to, [(a)-[:alias_of]->(q:TriviumPage) | q.uri]
 """
 
 LEADS: LiteralString = """
-UNWIND $titles AS title MATCH (a:Alias {uri: title}) WHERE a.leads_to IS NOT NULL
+UNWIND $titles AS title MATCH (a:TriviumAlias {uri: title}) WHERE a.leads_to IS NOT NULL
 RETURN title, a.leads_to
 """
 
 # New claims, and the page each alias refers to. A null removes leads_to.
 SET_ALIASES: LiteralString = """
 UNWIND $rows AS row
-MERGE (a:Alias {uri: row.uri}) ON CREATE SET a.name = row.name, a.short_name = row.short_name
+MERGE (a:TriviumAlias {uri: row.uri}) ON CREATE SET a:Alias, a.name = row.name, a.short_name = row.short_name
 SET a.leads_to = row.leads_to
 WITH a, row UNWIND row.pages AS uri
-MATCH (p:Page {uri: uri})
+MATCH (p:TriviumPage {uri: uri})
 CREATE (a)-[:alias_of]->(p)
 """
 
 NOTE_CLAIMS: LiteralString = """
-UNWIND $rows AS row MATCH (p:Page {uri: row.uri}) SET p.aliases = coalesce(p.aliases, []) + row.aliases
+UNWIND $rows AS row MATCH (p:TriviumPage {uri: row.uri}) SET p.aliases = coalesce(p.aliases, []) + row.aliases
 """
 
 DROP_CLAIMS: LiteralString = """
-UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[r:alias_of]-(:Alias) DELETE r
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[r:alias_of]-(:TriviumAlias) DELETE r
 """
 
 DROP_ALIASES: LiteralString = """
-UNWIND $uris AS uri MATCH (a:Alias {uri: uri}) WHERE NOT EXISTS { (a)-[:alias_of]->() } DELETE a
+UNWIND $uris AS uri MATCH (a:TriviumAlias {uri: uri}) WHERE NOT EXISTS { (a)-[:alias_of]->(:TriviumPage) }
+DETACH DELETE a
 """
 
 # -- what a change touches ---------------------------------------------------------------------------------------
 
 # Chunks that cite an entity through a title that now refers to something else.
 CITING_THROUGH: LiteralString = """
-UNWIND $moved AS row MATCH (e:Entity {uri: row.old})-[:cited_in]->(c:Chunk) WHERE row.title IN c.citations
-WITH DISTINCT c MATCH (c)-[:is_chunk_of]->(p:Page) WHERE NOT p.uri IN $emptied
+UNWIND $moved AS row MATCH (e:TriviumEntity {uri: row.old})-[:cited_in]->(c:TriviumChunk) WHERE row.title IN c.citations
+WITH DISTINCT c MATCH (c)-[:is_chunk_of]->(p:TriviumPage) WHERE NOT p.uri IN $emptied
 RETURN elementId(c), c.citations, c.uri
 """
 
 STATING_ABOUT: LiteralString = """
-UNWIND $uris AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
+UNWIND $uris AS uri MATCH (e:TriviumEntity {uri: uri})-[r:semantic_rel]-(:TriviumEntity) WHERE r.stated
 UNWIND r.pages AS page RETURN DISTINCT page
 """
 
 STATEMENTS: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
 RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, [])
 """
 
 HELD_TERMS: LiteralString = """
-UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk) RETURN coalesce(c.search_terms, '')
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk) RETURN coalesce(c.search_terms, '')
 """
 
 HELD_CITATIONS: LiteralString = """
-UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(:Chunk)-[:cites]->(e:Entity)
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(:TriviumChunk)-[:cites]->(e:TriviumEntity)
 RETURN DISTINCT e.uri
 """
 
-ENTITY_IDS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) RETURN uri, elementId(e)"
+ENTITY_IDS: LiteralString = "UNWIND $uris AS uri MATCH (e:TriviumEntity {uri: uri}) RETURN uri, elementId(e)"
 
-KNOWN_TYPES: LiteralString = "UNWIND $types AS type MATCH (t:RelationType {type: type}) RETURN type"
+KNOWN_TYPES: LiteralString = "UNWIND $types AS type MATCH (t:TriviumRelationType {type: type}) RETURN type"
 
 # -- nodes -------------------------------------------------------------------------------------------------------
 
 CREATE_ENTITIES: LiteralString = """
 UNWIND $rows AS row
-CREATE (e:Entity {
+CREATE (e:Entity:TriviumEntity {
   uri: row.uri, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
 })
 RETURN row.uri, elementId(e)
@@ -114,7 +115,7 @@ RETURN row.uri, elementId(e)
 
 SET_PAGES: LiteralString = """
 UNWIND $rows AS row MATCH (p) WHERE elementId(p) = row.id
-SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
+SET p:Page:TriviumPage, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
     p.digest = row.digest, p.body = row.body, p.format = row.format, p.path = row.path, p.modified = row.modified,
     p.metadata = row.metadata, p.added = coalesce(p.added, row.added),
     p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
@@ -123,10 +124,8 @@ SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = r
 
 CREATE_SECTIONS: LiteralString = """
 UNWIND $rows AS row
-CREATE (s:SubChapter {
-  uri: row.uri, text: row.uri, text_hash: row.text_hash, level: row.level, position: row.position,
-  anchors: row.anchors
-})
+MERGE (s:TriviumSubChapter {uri: row.uri})
+SET s:SubChapter, s += row, s.text = row.uri, s.embedding = null
 RETURN row.uri, elementId(s)
 """
 
@@ -145,13 +144,9 @@ CREATE_CHUNKS: LiteralString = """
 UNWIND $rows AS row
 MATCH (parent) WHERE elementId(parent) = row.id
 UNWIND row.chunks AS chunk
-CREATE (parent)-[:has_chunk]->(c:Chunk {
-  uri: chunk.uri, text: chunk.text, text_hash: chunk.text_hash, kind: chunk.kind, position: chunk.position,
-  start: chunk.start, end: chunk.end, token_count: chunk.token_count, citations: chunk.citations,
-  anchors: chunk.anchors,
-  search_terms: chunk.search_terms, heading_count: chunk.heading_count,
-  first_page: chunk.first_page, last_page: chunk.last_page, thumbnail: chunk.thumbnail
-})-[:is_chunk_of]->(parent)
+MERGE (c:TriviumChunk {uri: chunk.uri})
+SET c:Chunk, c += chunk, c.embedding = null, c.sentences = null, c.picture_vector = null
+CREATE (parent)-[:has_chunk]->(c)-[:is_chunk_of]->(parent)
 RETURN chunk.uri, elementId(c)
 """
 
@@ -170,17 +165,28 @@ MATCH (b) WHERE elementId(b) = row[1]
 CREATE (a)-[:next]->(b), (b)-[:previous]->(a)
 """
 
-EMPTY_CHUNKS: LiteralString = """
-UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk) DETACH DELETE c
+# The nodes of parts that their page will have again are kept, since other programs may have connected theirs with them.
+DROP_CHUNKS: LiteralString = """
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)
+WHERE NOT c.uri IN $kept DETACH DELETE c
 """
 
-EMPTY_SECTIONS: LiteralString = """
-UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_subchapter_of]-(s:SubChapter) DETACH DELETE s
+DROP_SECTIONS: LiteralString = """
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_subchapter_of]-(s:TriviumSubChapter)
+WHERE NOT s.uri IN $kept DETACH DELETE s
+"""
+
+UNLINK_KEPT: LiteralString = """
+UNWIND $uris AS uri
+MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of|is_subchapter_of]-(n:TriviumChunk|TriviumSubChapter)
+MATCH (n)-[r:has_subchapter|is_subchapter_of|has_chunk|is_chunk_of|next|previous|cites|cited_in|is_answer_of]-
+  (:TriviumEntity|TriviumSubChapter|TriviumChunk|TriviumQuestion)
+WITH DISTINCT r DELETE r
 """
 
 UNSET_PAGES: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri})
-REMOVE p:Page, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases,
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
+REMOVE p:Page:TriviumPage, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases,
        p.format, p.path, p.modified, p.metadata, p.added,
        p.relation_sources, p.relation_types, p.relation_targets
 """
@@ -189,7 +195,7 @@ REMOVE p:Page, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases
 
 WITHDRAW_CITES: LiteralString = """
 UNWIND $ids AS id MATCH (c) WHERE elementId(c) = id
-MATCH (c)-[r:cites|cited_in]-() DELETE r
+MATCH (c)-[r:cites|cited_in]-(:TriviumEntity) DELETE r
 """
 
 CITE: LiteralString = """
@@ -204,8 +210,8 @@ CREATE (c)-[:cites {position: position}]->(e), (e)-[:cited_in]->(c)
 
 WITHDRAW: LiteralString = """
 UNWIND $rows AS row
-MATCH (a:Entity {uri: row.source})
-MATCH (b:Entity {uri: row.target})
+MATCH (a:TriviumEntity {uri: row.source})
+MATCH (b:TriviumEntity {uri: row.target})
 MATCH (a)-[r:semantic_rel]->(b) WHERE r.stated AND r.type = row.type
 SET r.pages = [page IN r.pages WHERE NOT page IN row.pages]
 WITH a, b, r, row WHERE size(r.pages) = 0
@@ -226,7 +232,7 @@ MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
 # Relations and their mirrors have the embedding of their type. If the type has none yet, they get it later.
 EMBED_STATED: LiteralString = """
 UNWIND $rows AS row
-MATCH (t:RelationType {type: row.type}) WHERE t.embedding IS NOT NULL
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.embedding IS NOT NULL
 MATCH (a) WHERE elementId(a) = row.source
 MATCH (b) WHERE elementId(b) = row.target
 MATCH (a)-[r:semantic_rel {type: row.type, stated: true}]->(b)
@@ -237,8 +243,8 @@ CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
 
 # Some relations of a type, or mirrors of them, that lack its embedding.
 EMBED_RELATIONS: LiteralString = """
-MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL
-MATCH ()-[r:semantic_rel {type: $relation}]->()
+MATCH (t:TriviumRelationType {type: $type}) WHERE t.embedding IS NOT NULL
+MATCH (:TriviumEntity)-[r:semantic_rel {type: $relation}]->(:TriviumEntity)
 WHERE r.stated = $stated AND (r.embedding IS NULL OR r.embedding <> t.embedding)
 WITH t, r LIMIT $limit
 CALL db.create.setRelationshipVectorProperty(r, 'embedding', t.embedding)
@@ -246,92 +252,95 @@ RETURN count(r)
 """
 
 MARK_TYPE: LiteralString = """
-MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL SET t.relations_embedded = true
+MATCH (t:TriviumRelationType {type: $type}) WHERE t.embedding IS NOT NULL SET t.relations_embedded = true
 """
 
 UNMARK_TYPES: LiteralString = (
-    "UNWIND $hashes AS hash MATCH (t:RelationType {text_hash: hash}) REMOVE t.relations_embedded"
+    "UNWIND $hashes AS hash MATCH (t:TriviumRelationType {text_hash: hash}) REMOVE t.relations_embedded"
 )
 
 NOTE_STATEMENTS: LiteralString = """
-UNWIND $rows AS row MATCH (p:Page {uri: row.uri})
+UNWIND $rows AS row MATCH (p:TriviumPage {uri: row.uri})
 SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
     p.relation_types = coalesce(p.relation_types, []) + row.types,
     p.relation_targets = coalesce(p.relation_targets, []) + row.targets
 """
 
 CREATE_TYPES: LiteralString = """
-UNWIND $rows AS row CREATE (:RelationType {type: row.type, text_hash: row.text_hash})
+UNWIND $rows AS row CREATE (:RelationType:TriviumRelationType {type: row.type, text_hash: row.text_hash})
 """
 
 # -- questions that chunks answer --------------------------------------------------------------------------------
 
 QUESTIONS_OF: LiteralString = """
 UNWIND $uris AS uri
-MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk)-[:is_answer_of]->(q:Question)
+MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)-[:is_answer_of]->(q:TriviumQuestion)
 WITH uri, q, c ORDER BY c.position
 RETURN uri, q.uri, q.text, coalesce(q.answers, []), collect(c.uri)
 """
 
 CHUNKS_OF: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri})
-RETURN uri, COLLECT { MATCH (p)<-[:is_chunk_of]-(c:Chunk) RETURN c.uri ORDER BY c.position }
+UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
+RETURN uri, COLLECT { MATCH (p)<-[:is_chunk_of]-(c:TriviumChunk) RETURN c.uri ORDER BY c.position }
 """
 
 WITHDRAW_ANSWERS: LiteralString = """
 UNWIND $rows AS row
-MATCH (q:Question {uri: row.uri})<-[r:is_answer_of]-(c:Chunk)
-WHERE EXISTS { (c)-[:is_chunk_of]->(:Page {uri: row.page}) }
+MATCH (q:TriviumQuestion {uri: row.uri})<-[r:is_answer_of]-(c:TriviumChunk)
+WHERE EXISTS { (c)-[:is_chunk_of]->(:TriviumPage {uri: row.page}) }
 DELETE r
 """
 
 # Every row has at least one chunk.
 ANSWER: LiteralString = """
 UNWIND $rows AS row
-MERGE (q:Question {uri: row.uri}) SET q.text = row.text, q.answers = row.answers
+MERGE (q:TriviumQuestion {uri: row.uri}) SET q:Question, q.text = row.text, q.answers = row.answers
 WITH q, row UNWIND row.chunks AS chunk
-MATCH (c:Chunk {uri: chunk})
+MATCH (c:TriviumChunk {uri: chunk})
 CREATE (c)-[:is_answer_of]->(q)
 """
 
 DROP_QUESTIONS: LiteralString = """
-UNWIND $uris AS uri MATCH (q:Question {uri: uri}) WHERE NOT EXISTS { (q)<-[:is_answer_of]-() } DELETE q
+UNWIND $uris AS uri MATCH (q:TriviumQuestion {uri: uri}) WHERE NOT EXISTS { (q)<-[:is_answer_of]-(:TriviumChunk) }
+DETACH DELETE q
 """
 
 # -- removing unused nodes -----------------------------------------------------------------------------------------
 
 DROP_ENTITIES: LiteralString = """
-UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) WHERE NOT e:Page AND NOT EXISTS { (e)--() } DELETE e
+UNWIND $uris AS uri MATCH (e:TriviumEntity {uri: uri}) WHERE NOT e:TriviumPage AND NOT EXISTS { (e)--() } DELETE e
 RETURN uri
 """
 
 DROP_TYPES: LiteralString = """
-UNWIND $types AS type MATCH (t:RelationType {type: type})
-WHERE NOT EXISTS { ()-[r:semantic_rel {type: type}]->() WHERE r.stated }
-DELETE t
+UNWIND $types AS type MATCH (t:TriviumRelationType {type: type})
+WHERE NOT EXISTS { (:TriviumEntity)-[r:semantic_rel {type: type}]->(:TriviumEntity) WHERE r.stated }
+DETACH DELETE t
 """
 
 # -- search terms ------------------------------------------------------------------------------------------------
 
 COUNT_TERMS: LiteralString = """
 UNWIND $rows AS row
-MERGE (t:Term {term: row[0]}) ON CREATE SET t.df = row[1] ON MATCH SET t.df = t.df + row[1]
+MERGE (t:TriviumTerm {term: row[0]}) ON CREATE SET t:Term, t.df = row[1] ON MATCH SET t.df = t.df + row[1]
 """
 
-DROP_TERMS: LiteralString = "UNWIND $terms AS term MATCH (t:Term {term: term}) WHERE t.df <= 0 DELETE t"
+DROP_TERMS: LiteralString = (
+    "UNWIND $terms AS term MATCH (t:TriviumTerm {term: term}) WHERE t.df <= 0 DETACH DELETE t"
+)
 
 # -- types of entities -------------------------------------------------------------------------------------------
 
 # The entities of titles, with their types, in the order asked.
 FIND_ENTITIES: LiteralString = """
 UNWIND range(0, size($titles) - 1) AS place
-OPTIONAL MATCH (a:Alias {uri: $titles[place]})
-MATCH (e:Entity {uri: coalesce(a.leads_to, $titles[place])})
+OPTIONAL MATCH (a:TriviumAlias {uri: $titles[place]})
+MATCH (e:TriviumEntity {uri: coalesce(a.leads_to, $titles[place])})
 RETURN place, e.uri, coalesce(e.type, ''), e.text_hash
 """
 
 SET_TYPES: LiteralString = """
-UNWIND $rows AS row MATCH (e:Entity {uri: row.uri})
+UNWIND $rows AS row MATCH (e:TriviumEntity {uri: row.uri})
 SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 """
 
@@ -341,13 +350,13 @@ SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 FIND_VECTORS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (n:Chunk {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  MATCH (n:TriviumChunk {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
   UNION ALL
-  MATCH (n:SubChapter {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  MATCH (n:TriviumSubChapter {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
   UNION ALL
-  MATCH (n:Entity {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  MATCH (n:TriviumEntity {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
   UNION ALL
-  MATCH (n:RelationType {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  MATCH (n:TriviumRelationType {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
 }
 RETURN hash, head(collect(vector))
 """
@@ -355,66 +364,66 @@ RETURN hash, head(collect(vector))
 SET_VECTORS: LiteralString = """
 UNWIND $rows AS row
 CALL (row) {
-  MATCH (n:Chunk {text_hash: row.hash}) RETURN n
+  MATCH (n:TriviumChunk {text_hash: row.hash}) RETURN n
   UNION ALL
-  MATCH (n:SubChapter {text_hash: row.hash}) RETURN n
+  MATCH (n:TriviumSubChapter {text_hash: row.hash}) RETURN n
   UNION ALL
-  MATCH (n:Entity {text_hash: row.hash}) RETURN n
+  MATCH (n:TriviumEntity {text_hash: row.hash}) RETURN n
   UNION ALL
-  MATCH (n:RelationType {text_hash: row.hash}) RETURN n
+  MATCH (n:TriviumRelationType {text_hash: row.hash}) RETURN n
 }
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 """
 
-DROP_VECTORS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) REMOVE e.embedding"
+DROP_VECTORS: LiteralString = "UNWIND $uris AS uri MATCH (e:TriviumEntity {uri: uri}) REMOVE e.embedding"
 
 # Only chunks have sentence vectors.
 FIND_SENTENCES: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:Chunk {text_hash: hash}) WHERE c.sentences IS NOT NULL RETURN c.sentences AS sentences LIMIT 1
+  MATCH (c:TriviumChunk {text_hash: hash}) WHERE c.sentences IS NOT NULL RETURN c.sentences AS sentences LIMIT 1
 }
 RETURN hash, sentences
 """
 
 SET_SENTENCES: LiteralString = """
-UNWIND $rows AS row MATCH (c:Chunk {text_hash: row.hash}) SET c.sentences = row.sentences
+UNWIND $rows AS row MATCH (c:TriviumChunk {text_hash: row.hash}) SET c.sentences = row.sentences
 """
 
 READ_EMBEDDER: LiteralString = """
-MATCH (t:Trivium {id: 1}) WHERE t.embedder IS NOT NULL
+MATCH (t:TriviumStore {id: 1}) WHERE t.embedder IS NOT NULL
 RETURN t.embedder, t.embedder_version, t.embedder_dimension
 """
 
 SET_EMBEDDER: LiteralString = """
-MATCH (t:Trivium {id: 1})
+MATCH (t:TriviumStore {id: 1})
 SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $dimension
 """
 
-SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
+SET_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.fusion = $decision"
 
-SET_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.chunker = $chunker"
+SET_CHUNKER: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.chunker = $chunker"
 
 # False is stored as an absent property.
 SET_LINKS_PENDING: LiteralString = """
-MATCH (t:Trivium {id: 1}) SET t.links_pending = CASE WHEN $pending THEN true ELSE null END
+MATCH (t:TriviumStore {id: 1}) SET t.links_pending = CASE WHEN $pending THEN true ELSE null END
 """
 
-SET_LANGUAGES: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.languages = $languages"
+SET_LANGUAGES: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.languages = $languages"
 
 # A null removes the property.
-SET_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.index_parameters = $parameters"
+SET_INDEX_PARAMETERS: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.index_parameters = $parameters"
 
 ANY_VECTOR: LiteralString = """
 CALL () {
-  MATCH (n:Chunk) WHERE n.uri IS NOT NULL AND (n.embedding IS NOT NULL OR n.sentences IS NOT NULL)
+  MATCH (n:TriviumChunk) WHERE n.uri IS NOT NULL AND (n.embedding IS NOT NULL OR n.sentences IS NOT NULL)
   RETURN 1 AS one LIMIT 1
   UNION ALL
-  MATCH (n:SubChapter) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  MATCH (n:TriviumSubChapter) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
   UNION ALL
-  MATCH (n:Entity) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  MATCH (n:TriviumEntity) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
   UNION ALL
-  MATCH (n:RelationType) WHERE n.type IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  MATCH (n:TriviumRelationType) WHERE n.type IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
 }
 RETURN count(one) > 0
 """

@@ -1,0 +1,210 @@
+"""A database shared with other programs: what is theirs stays as it is, whatever its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, LiteralString
+
+import pytest
+from neo4j import Driver, GraphDatabase
+
+from tests.contract.graphs import graph
+from tests.graph.neo4j.stores import SERVERS, credentials
+from tests.neo4j_servers import Server
+from tests.neo4j_wipe import wipe
+from trivium.engine import Engine
+from trivium.graph.bulk import export
+from trivium.graph.factory import never_left_empty
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, NAMES, UNMARKED_NAMES
+from trivium.testing.toys import HashEmbedder
+
+# Nodes of every label of a store, with and without its keys, some with the very keys of the pages below, and
+# relationships of its types among them.
+THEIRS: LiteralString = """
+CREATE (p:Page:Entity {mine: 1, uri: 'Mars', name: 'mars', source: 'other', embedding: [1.0, 2.0]}),
+  (:Page:Entity {mine: 2, uri: 'Ares'}), (:Page {mine: 3}), (:Entity {mine: 4, uri: 'Sun', text_hash: 'x'}),
+  (:Entity {mine: 5}), (s:SubChapter {mine: 6, uri: 'Mars#Moons'}), (:SubChapter {mine: 7}),
+  (c:Chunk {mine: 8, uri: 'Mars#chunk-1', text: 'red', search_terms: 'red', thumbnail: 'eA=='}),
+  (d:Chunk {mine: 9, text_hash: 'y'}), (:Question {mine: 10, uri: 'q1'}), (:Question {mine: 11}),
+  (a:Alias {mine: 12, uri: 'Red Planet', leads_to: 'Nowhere', name: 'red planet'}), (:Alias {mine: 13}),
+  (:Term {mine: 14, term: 'red', df: 7}), (:Term {mine: 15}),
+  (:RelationType {mine: 16, type: 'orbits', embedding: [1.0]}), (:RelationType {mine: 17}),
+  (:Trivium {mine: 18, id: 1}), (n:Note {mine: 19}),
+  (p)-[:has_subchapter]->(s)-[:has_chunk]->(c)-[:is_chunk_of]->(p), (c)-[:next {of: 'theirs'}]->(d),
+  (c)-[:cites]->(p), (a)-[:alias_of]->(p), (p)-[:semantic_rel {type: 'orbits', stated: true}]->(p), (n)-[:ABOUT]->(p)
+"""
+SCHEMA: tuple[LiteralString, ...] = (
+    "CREATE CONSTRAINT page_uri IF NOT EXISTS FOR (n:Note) REQUIRE n.mine IS UNIQUE",
+    "CREATE INDEX entity_name IF NOT EXISTS FOR (n:Note) ON (n.name)",
+    "CREATE INDEX of_their_chunks IF NOT EXISTS FOR (n:Chunk) ON (n.mine)",
+)
+NODES: LiteralString = (
+    "MATCH (n) WHERE n.mine IS NOT NULL RETURN elementId(n) AS i, labels(n), properties(n) ORDER BY i"
+)
+EDGES: LiteralString = """
+MATCH (a)-[r]->(b) WHERE a.mine IS NOT NULL AND b.mine IS NOT NULL
+RETURN elementId(r) AS i, type(r), properties(r), elementId(a), elementId(b) ORDER BY i
+"""
+INDEXES: LiteralString = (
+    "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, options WHERE NOT name IN $ours RETURN *"
+)
+RULES: LiteralString = (
+    "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties WHERE NOT name IN $ours RETURN *"
+)
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    found: Server = request.getfixturevalue(request.param)
+    wipe(found)
+    yield found
+    wipe(found)
+    with _driver(found) as driver:
+        for statement in ("DROP CONSTRAINT page_uri", "DROP INDEX entity_name", "DROP INDEX of_their_chunks"):
+            driver.execute_query(f"{statement} IF EXISTS")  # type: ignore[arg-type]
+
+
+def _driver(server: Server) -> Driver:
+    return GraphDatabase.driver(server.bolt, auth=server.auth, notifications_min_severity="OFF")
+
+
+def _theirs(driver: Driver) -> list[list[Any]]:
+    """Nodes, relationships, indexes and constraints of the other program."""
+    asked = {"ours": sorted(NAMES)}
+    return [
+        [record.values() for record in driver.execute_query(query, asked).records]
+        for query in (NODES, EDGES, INDEXES, RULES)
+    ]
+
+
+def _pages(text: str = "red and cold") -> list[PageGraph]:
+    mars = graph(
+        "Mars",
+        [(text, ["Sun", "Phobos"]), ("it has two moons. they are small", ["Phobos"])],
+        sections={"Moons": [("Phobos and Deimos", ["Phobos"])]},
+        aliases=["Red Planet"],
+        relations=[("orbits", "Sun")],
+    )
+    return [mars, graph("Phobos", [("a moon of Mars", ["Red Planet"])], relations=[("orbits", "Mars")])]
+
+
+def test_everything_of_others_survives_every_operation(server: Server, tmp_path: Path) -> None:
+    """Node by node, to the last property; it is neither counted nor listed."""
+    with credentials(server), _driver(server) as driver:
+        for statement in SCHEMA:
+            driver.execute_query(statement)
+        driver.execute_query(THEIRS)
+        before = _theirs(driver)
+        assert [len(part) for part in before[:2]] == [19, 8]
+        assert not Neo4jStore.exists(server.bolt)
+        with never_left_empty(server.bolt), Neo4jStore.create(server.bolt) as store:
+            engine = Engine(store, HashEmbedder())
+            steps: dict[str, Callable[[], object]] = {
+                "create": lambda: None,
+                "build": lambda: store.write(_pages()),
+                "aliases": lambda: store.add_aliases({"Mars": ["Ares"]}),
+                "relations": lambda: store.add_relations({"Mars": [RelationEdge("Mars", "has", "Deimos")]}),
+                "questions": lambda: store.put_questions(
+                    {"Mars": [QuestionNode("q1", "Red?", (), ("Mars#chunk-1",))]}
+                ),
+                "types": lambda: store.set_types({"Sun": "star"}),
+                "embed": lambda: (engine.indexer.embed(), engine.indexer.embed_sentences()),
+                "indexes": store.refresh,
+                "replace": lambda: store.write(_pages("red and dry")),
+                "embed again": lambda: (engine.indexer.embed(), engine.indexer.embed_sentences()),
+                "export": lambda: export(store, tmp_path / "files"),
+            }
+            for name, step in steps.items():
+                step()
+                assert _theirs(driver) == before, name
+            assert [page.uri for page in store.pages()] == ["Mars", "Phobos"]
+            assert store.info().nodes == {"Entity": 3, "Page": 2, "SubChapter": 1, "Chunk": 4}
+            assert store.info().relationships["cites"] == 5
+            assert store.info().to_embed == 0 and store.info().aliases == 2
+            assert engine.search("red", k=1)[0].uri == "Mars#chunk-1"
+            report = engine.check(full=True)
+            assert report.findings == () and report.checked["chunks"] == 4
+            driver.execute_query("MATCH (t:TriviumTerm {term: 'red'}) SET t.df = 9")
+            driver.execute_query("CREATE (:Entity:TriviumEntity {uri: 'Lost', text: 'Lost', text_hash: 'z'})")
+            assert {finding.kind for finding in engine.check().findings} >= {"leftovers", "term counts"}
+            engine.check(repair=True)
+            assert engine.check(full=True).findings == ()
+            assert _theirs(driver) == before
+            assert store.delete(["Ares", "Phobos"]) == ["Mars", "Phobos"]
+            assert _theirs(driver) == before
+        assert driver.execute_query("MATCH (n) WHERE n.mine IS NULL RETURN labels(n)").records[
+            0
+        ].values() == [["TriviumStore"]]
+        assert Neo4jStore.discard_empty(server.bolt) and not Neo4jStore.exists(server.bolt)
+        assert _theirs(driver) == before
+        left = driver.execute_query("MATCH (n) WHERE n.mine IS NULL RETURN count(n)").records[0].value()
+        assert left == 0
+        names = {record["name"] for record in driver.execute_query("SHOW INDEXES YIELD name").records}
+        assert not names & NAMES
+
+
+def test_what_others_attach_to_a_page_stays_when_it_is_replaced(server: Server) -> None:
+    """Relationships, labels and properties; of passages and sections, too, whose uri the page still has."""
+    with credentials(server), _driver(server) as driver, Neo4jStore.create(server.bolt) as store:
+        store.write(_pages())
+        driver.execute_query("""
+            MATCH (p:Page {uri: 'Mars'}), (c:Chunk {uri: 'Mars#chunk-1'}), (s:SubChapter {uri: 'Mars#Moons'}),
+              (gone:Chunk {uri: 'Mars#chunk-2'})
+            SET p:Favourite, p.stars = 5, c.stars = 4
+            CREATE (n:Note {mine: 1}), (n)-[:ABOUT]->(p), (n)-[:ABOUT]->(c), (s)-[:NOTED]->(n), (n)-[:cites]->(gone),
+              (n)-[:has_chunk]->(c)
+        """)
+        short = graph("Mars", [("red and dry", ["Sun"])], sections={"Moons": [("two", [])]})
+        store.write([short])
+        found = driver.execute_query("""
+            MATCH (n:Note)-[r]-(o) RETURN type(r) + ' ' + o.uri AS tie, o:Favourite AS fond, o.stars AS stars
+            ORDER BY tie
+        """).records
+        assert [record.values() for record in found] == [
+            ["ABOUT Mars", True, 5],
+            ["ABOUT Mars#chunk-1", False, 4],
+            ["NOTED Mars#Moons", False, None],
+            ["has_chunk Mars#chunk-1", False, 4],
+        ]
+        assert Engine(store, HashEmbedder()).check(full=True).ok
+        assert store.info().relationships["has_chunk"] == 3
+        assert store.fetch(["Mars#chunk-1"])[0].text == "red and dry"
+        store.delete(["Mars"])
+        assert driver.execute_query("MATCH (n:Note) RETURN n.mine").records[0].value() == 1
+
+
+def test_a_store_of_an_earlier_version_is_marked_when_it_is_opened(server: Server) -> None:
+    """Its own nodes, not those that others have put beside them; its indexes are made anew under their new names."""
+    with credentials(server), _driver(server) as driver:
+        with Neo4jStore.create(server.bolt) as store:
+            store.write(_pages())
+            store.put_questions({"Mars": [QuestionNode("q1", "Red?", (), ("Mars#chunk-1",))]})
+            Engine(store, HashEmbedder()).indexer.embed()
+            store.refresh()
+            expected = store.info()
+        for name in NAMES:
+            kind = "CONSTRAINT" if name in CONSTRAINTS else "INDEX"
+            driver.execute_query(f"DROP {kind} {name} IF EXISTS")  # type: ignore[arg-type]
+        labels = "TriviumPage:TriviumEntity:TriviumSubChapter:TriviumChunk:TriviumAlias:TriviumTerm"
+        driver.execute_query(f"MATCH (n) REMOVE n:{labels}:TriviumRelationType:TriviumQuestion")  # type: ignore[arg-type]
+        driver.execute_query("MATCH (n:TriviumStore) SET n:Trivium REMOVE n:TriviumStore")
+        driver.execute_query("CREATE CONSTRAINT chunk_uri FOR (n:Chunk) REQUIRE n.uri IS UNIQUE")
+        driver.execute_query("""
+            CREATE (:Chunk {mine: 1})-[:OF]->(:Page {mine: 2}), (:Entity {mine: 3, name: 'x'}), (:Question {mine: 4}),
+              (:Term {mine: 5, term: 'bell'}), (:Alias {mine: 6, name: 'y'})
+        """)
+        theirs = _theirs(driver)[:2]
+        with Neo4jStore.open(server.bolt) as store:
+            engine = Engine(store, HashEmbedder())
+            assert store.info() == expected
+            assert engine.search("red", k=1)[0].uri == "Mars#chunk-1"
+            store.write(_pages("red and dry"))
+            engine.indexer.embed()
+            engine.indexer.embed_sentences()
+            assert engine.check(full=True).findings == ()
+        assert _theirs(driver)[:2] == theirs
+        names = {record["name"] for record in driver.execute_query("SHOW INDEXES YIELD name").records}
+        assert names >= NAMES and not names & set(UNMARKED_NAMES.values())
