@@ -589,6 +589,23 @@ def test_items_with_bullets_are_a_list():
     assert (items.kind, items.text) == (ChunkKind.LIST, "• ropes,\n• maps,\n• tea.")
 
 
+@pytest.mark.parametrize("kind", ["Widget", "FreeText"])
+def test_what_was_filled_into_a_form_stands_where_it_is_shown(kind: str):
+    file = PdfFile()
+    page = file.page()
+    page.lines(72, 700, ["Name of the boat:"])
+    page.lines(72, 600, ["Signed in the harbour."])
+    _, shown = file.form()
+    shown.text(2, 4, "Zephyrine")
+    field = f"<< /Type /Annot /Subtype /{kind} /F 4 /Rect [160 696 360 716] /AP << /N 12 0 R >> >>"
+    data = file.data()
+    assert b"12 0 obj\n<< /Type /XObject /Subtype /Form" in data
+    data = data.replace(b"/BBox [0 0 612 792]", b"/BBox [0 0 200 20]")
+    data = data.replace(b"/Resources << /XObject <<", b"/Resources << /Font << /F1 3 0 R >> /XObject <<")
+    texts = [c.text for c in read(data.replace(b"/Contents", f"/Annots [{field}] /Contents".encode())).chunks]
+    assert texts == ["Name of the boat: Zephyrine", "Signed in the harbour."]
+
+
 def with_glyphs(data: bytes, differences: str) -> bytes:
     """The same file with other characters of its font: ``97 /alpha`` shows alpha for "a"."""
     return data.replace(

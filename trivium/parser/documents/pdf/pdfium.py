@@ -24,6 +24,7 @@ _started = False
 
 _MAX_OUTLINE = 10_000
 _MAX_OUTLINE_DEPTH = 20
+_MAX_ANNOTATIONS = 1_000
 _MAX_CHARACTERS = 500_000  # per page; a printed page has 5,000
 _MAX_RENDERED = 30_000  # maximum side in pixels of a page of which a part is rendered
 _INFO = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDate")
@@ -87,9 +88,12 @@ class PdfiumDocument:
 
     @contextmanager
     def _opened(self, index: int) -> Iterator[Any]:
-        """Yield a page; None if it cannot be read."""
+        """Yield a page, with the text of its form fields; None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, index)
         try:
+            if page and _has_fields(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
+                pdfium.FPDF_ClosePage(page)
+                page = pdfium.FPDF_LoadPage(self._handle, index)
             yield page or None
         finally:
             if page:
@@ -174,6 +178,17 @@ def _text_of(page: Any) -> Iterator[Any]:
     finally:
         if text:
             pdfium.FPDFText_ClosePage(text)
+
+
+def _has_fields(page: Any) -> bool:
+    """Whether a page has form fields or text boxes, which are annotations."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if kind in (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT):
+            return True
+    return False
 
 
 def _size(page: Any) -> tuple[float, float] | None:
