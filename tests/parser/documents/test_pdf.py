@@ -628,6 +628,21 @@ def test_items_begin_with_marks_of_many_kinds_and_their_lines_are_joined(glyph: 
     )
 
 
+def test_a_line_left_of_the_text_of_a_short_item_is_none_of_it():
+    page = (file := PdfFile()).page()
+    for row, (label, text) in enumerate(
+        [("(a)", "Paid at once"), ("(b)", "Paid in a year"), ("(c)", "Not paid")]
+    ):
+        page.text(
+            72, 712 - 12 * row, label, 12
+        )  # labels larger and lower than the items, as one program makes them
+        page.text(90, 714 - 12 * row, text)
+    filled(page, 72, 676, [TEXT, "and then it ended."])
+    items, text = read(file.data()).chunks
+    assert (items.kind, items.text) == (ChunkKind.LIST, "(a) Paid at once\n(b) Paid in a year\n(c) Not paid")
+    assert text.text == f"{TEXT} and then it ended."
+
+
 HEBREW = "אבגדהוזחטיךכלםמןנסעףפץצקרש"
 
 

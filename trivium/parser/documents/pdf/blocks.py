@@ -137,14 +137,16 @@ def _begins(line: Line, paragraph: Sequence[Line], usual: float, left: float, ri
         return NUMBERED.match(paragraph[0].text) is not None or _ENDED.search(last.text) is not None
     if abs((line.x0 + line.x1) - (last.x0 + last.x1)) < 0.6 * size and line.x0 - left > 2 * size:
         return False  # centred
+    marked = BULLET.match(paragraph[0].text) or NUMBERED.match(paragraph[0].text)
     if line.x0 > last.x0 + _INDENT * size:
-        marked = BULLET.match(paragraph[0].text) or NUMBERED.match(paragraph[0].text)
         return not (len(paragraph) == 1 and marked)
     if line.x0 < last.x0 - _INDENT * size and (
         len(paragraph) > 1 or last.x0 - line.x0 > _MAX_FIRST_INDENT * size
     ):
         return True
-    return last.x1 < right - _SHORT * (right - left) and _ENDED.search(last.text) is not None
+    outside = marked is not None and text[0].isupper() and line.x0 < paragraph[0].x0 + size
+    ended = _ENDED.search(last.text) is not None or (outside and len(paragraph) == 1)
+    return ended and last.x1 < right - _SHORT * (right - left)
 
 
 def _block(lines: Sequence[Line], words: Words) -> Block:

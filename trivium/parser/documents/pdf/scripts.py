@@ -10,8 +10,8 @@ from trivium.parser.notation import lowered, raised
 
 SMALLER = 0.9
 """Maximum size of raised or lowered text, relative to the text beside it."""
-_RAISED = 0.12
-_LOWERED = 0.06, 0.45
+_RAISED = 0.2
+_LOWERED = 0.06, 0.65
 """Minimum difference of the baselines, and the maximum of lowered text, in sizes of the text beside it."""
 _LONGEST = 12
 """Maximum number of characters."""
@@ -49,7 +49,7 @@ def script_of(before: str, span: Span, beside: Span, following: str, notes: froz
     """
     text = span.text.strip()
     shift = (span.base - beside.base) / max(beside.size, 1.0)
-    if span.size >= SMALLER * beside.size or len(text) > _LONGEST or not before:
+    if span.size >= SMALLER * beside.size or len(text) > _LONGEST or " " in text or not before:
         return None
     if _LOWERED[0] < -shift < _LOWERED[1] and not _REFERENCE.fullmatch(text):
         return text if before[-1] in _SLASHES else lowered(before, text)
