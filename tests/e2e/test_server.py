@@ -58,6 +58,22 @@ def test_it_answers_as_the_command_line_does_and_ends_cleanly(
     assert answer.json()["hits"] == expected["hits"]
 
 
+def test_a_store_that_does_not_exist_is_made_and_filled_from_outside(tmp_path: Path) -> None:
+    with serve(tmp_path / "new") as (running, address):
+        assert requests.get(f"{address}ready", timeout=60).status_code == 503  # nothing can be found yet
+        asked = {"question": "Where do the swifts nest?", "k": 1}
+        files = {"files": ("swifts.md", b"# Swifts\n\nThe swifts nest under the eaves of the mill.\n")}
+        assert requests.post(f"{address}documents", files=files, timeout=60).status_code == 202
+        deadline = time.monotonic() + 60
+        while not (hits := requests.post(f"{address}search", json=asked, timeout=60).json().get("hits")):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert "eaves of the mill" in hits[0]["text"]
+        running.send_signal(signal.SIGTERM)
+        _, err = running.communicate(timeout=60)
+    assert "new, empty store" in err
+
+
 def test_an_answer_does_not_wait_for_the_acknowledgement_of_the_one_before(tmp_path: Path) -> None:
     """On one connection; systems acknowledge after 40 ms where they have nothing to send."""
     with serve(build_store(tmp_path)) as (_, address), requests.Session() as client:
@@ -101,7 +117,6 @@ def test_listening_for_everybody_without_a_key_is_warned_of(sample_store: Path, 
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (["--store", "nowhere"], 1, "nowhere"),
         (["--port", "99999"], 2, "65535"),
         (["--api-key-file", "missing"], 1, "missing"),
         (["--audit-log", "missing/audit.jsonl"], 1, "audit log"),

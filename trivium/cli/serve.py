@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+import trivium
 from trivium.cli.arguments import (
     answer_writer,
     chat_model,
@@ -27,8 +28,9 @@ from trivium.cli.options import (
     SetOption,
     Store,
 )
-from trivium.cli.terminal import err, out
+from trivium.cli.terminal import err, out, shown
 from trivium.errors import MissingExtraError
+from trivium.graph.factory import may_hold_something
 
 
 def serve(
@@ -186,6 +188,8 @@ def serve(
 ) -> None:
     """Serve a store: a web page at /, and an HTTP API (described at /openapi.json). Ctrl-C stops it.
 
+    A store that does not exist is made, and is filled from the page.
+
     With several --model, each request may choose one of them or none; the first is the default.
 
     Examples:
@@ -258,6 +262,12 @@ def serve(
         from trivium.cli.review_page import RunReview
 
         reviewing = RunReview(review, review_keep, review_threshold)
+    if not may_hold_something(store):
+        with trivium.Engine.create(store, device=device):
+            err.print(
+                f"{shown(str(store))} is a new, empty store: documents can be added on the page",
+                soft_wrap=True,
+            )
     app = create_app(
         store, settings, model=writer.model, models=models, writing=writer.writing, reviewing=reviewing
     )

@@ -33,7 +33,7 @@ from trivium.parser.sources.files import (
     too_long,
 )
 from trivium.parser.sources.nq_rows import as_row
-from trivium.parser.sources.recognise import is_left_out, recognise
+from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
 from trivium.parser.sources.shown import shown_pictures
 from trivium.types import Page
 
@@ -164,7 +164,10 @@ def expand(source: str) -> list[FoundFile | Problem]:
             for path in (_walk(match) if Path(match).is_dir() else [match])
         )
     if not files:
-        raise InputError(f"there are no files in {source!r}")
+        raise InputError(
+            f"there are no files in {source!r}, nor in folders below it (hidden folders and stores are not searched);"
+            f" expected documents: {known_formats()}"
+        )
     return files
 
 
