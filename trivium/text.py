@@ -14,7 +14,7 @@ from trivium.sentence_ends import SentenceEnds
 _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
-_PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 _MAX_MARKS = 30
 _JOINER = "\u034f"  # combining grapheme joiner
 _MANY_MARKS = re.compile(
@@ -23,7 +23,9 @@ _MANY_MARKS = re.compile(
 _LINE = re.compile(r"[^\n]+")
 # Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
-_SENTENCE_END = re.compile(rf"[.!?…]+{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]+{_MARKS}")
+_SENTENCE_END = re.compile(
+    rf"(?<![.!?…])[.!?…]++{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]++{_MARKS}"
+)
 # Full stops that do not end a sentence: after titles, other abbreviations before a capital or a number, and initials
 # ("J. Smith", "U.S.").
 _ABBREVIATED = re.compile(
@@ -34,7 +36,9 @@ STOPS = tuple(".!?…。！？]\"'”’)")
 """Characters that end a complete sentence, including a citation or closing quotation mark after its full stop."""
 _CLOSING = " \t\n.!?…。！？؟"
 """Characters that close a sentence, including white space."""
-_LIST_ITEM = re.compile(r"\W*(?:\d{1,3}\.){1,9}")
+_LIST_ITEM = re.compile(r"(?:\d{1,3}\.){1,9}")
+_INK = re.compile(r"\S")
+_LOOKAHEAD = 80
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
@@ -215,18 +219,20 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _sentences_of_line(text: str, start: int, end: int, ends: SentenceEnds) -> Iterator[tuple[int, int]]:
-    begin = start
+    begin, word = start, None
     for stop in _SENTENCE_END.finditer(text, start, end):
         # Within a line, a full stop after an abbreviation or a list number does not end a sentence.
-        rest = text[stop.end() : end].strip()
+        ink = _INK.search(text, stop.end(), end)
+        rest = text[ink.start() : min(end, ink.start() + _LOOKAHEAD)] if ink else ""
+        word = word or _WORD.search(text, begin, stop.end())
         if rest and stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 12), stop.end()):
             continue
-        if rest and _LIST_ITEM.fullmatch(text, begin, stop.end()):
+        if rest and word and _LIST_ITEM.fullmatch(text, word.start(), stop.end()):
             continue
         if rest and ends.continues(begin, stop, rest):
             continue
         yield from _trimmed(text, begin, stop.end())
-        begin = stop.end()
+        begin, word = stop.end(), None
     yield from _trimmed(text, begin, end)
 
 

@@ -19,7 +19,7 @@ from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
 from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
 from trivium.answering.rarity import Rarity
-from trivium.answering.repetition import cut_at, repeated_from
+from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
 from trivium.answering.talk import converse
@@ -185,7 +185,7 @@ def _written(
         return _Text(NOT_FOUND, "absent", (), Usage())
     prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
     marks = MarkFilter([passage.number for passage in prompt.offered])
-    text, again = "", None
+    text, again, repetition = "", None, Repetition()
     with model.stream(
         prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
     ) as reply:
@@ -194,7 +194,7 @@ def _written(
             if piece:
                 text += piece
                 yield Piece(piece)
-            again = repeated_from(text) if piece else None
+            again = repetition.start(text) if piece else None
             if again is not None:
                 break
     usage = usage_of(reply, model, prompt.messages, text)

@@ -23,7 +23,7 @@ _NOT_A_NAME = (
 """Words with which a clause begins rather than a name."""
 _BETWEEN = re.compile(r"(?P<comma>,)\s+|:\s+")
 _COMMA = re.compile(r",\s+|,$")
-_LIST = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+_LIST = re.compile(r",\s+(?:and\s+)?|(?<!\s)\s++and\s+")
 _OF_ALL = re.compile(r"(?<= )(?P<both>both)\b|(?<= )(?:of|from|in|by|at|on|have|had|share|shared) the same\b")
 _SENTENCE_END = re.compile(r"(?:[?!]|\w{3}\.)\s+[A-Z]")  # not of "P. J. O'Rourke" and "Craig v. Boren"
 _OF_DEGREE = re.compile(r"\b(?:both|same|more|less|better|worse|(?<!the )(?:first|last)|[a-z]{2,}er)\b")

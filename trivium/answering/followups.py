@@ -95,10 +95,11 @@ _FOR_SOMETHING = re.compile(
 """Beginnings of questions for something that a later question may speak of: "Which spacecraft visited Pluto?"."""
 _OF_A_THING = re.compile(r"(?:when|where|what) (?:is|are) ((?:the|our) [^?.!,;]+)[?.! ]*", re.IGNORECASE)
 """Questions about a thing without a name: "When is the summer party?"."""
-_FULL_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[\s.'’-]+\w+)*[\s.'’-]+[^\W\d_a-z]\w+")
+_FULL_NAME = re.compile(r"[^\W\d_a-z]\w{0,40}(?:[\s.'’-]{1,4}\w{1,40}){0,8}[\s.'’-]{1,4}[^\W\d_a-z]\w+")
 """A name of several words, the first and the last of which begin with capitals."""
 _IMPERSONAL = re.compile(
-    r"\b(?:time|true|rain|snow|happen(?:s|ed)?|means?|matter)\b|\bit\b[^?]*\b(?:that|to)\b", re.IGNORECASE
+    r"\b(?:time|true|rain|snow|happen(?:s|ed)?|means?|matter)\b|\bit\b[^?]{0,200}\b(?:that|to)\b",
+    re.IGNORECASE,
 )
 """Questions in which "it" may stand for nothing: "How long does it take to reach Mars?"."""
 _INTRODUCES = re.compile(r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b", re.IGNORECASE)

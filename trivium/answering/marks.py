@@ -9,14 +9,19 @@ from trivium.common import stopping
 from trivium.text import plain
 
 _MARK = re.compile(
-    r"(\s*)(?:\[\s*(?:passages?\s*)?(\d+(?:\s*[,;]\s*\d+)*)\s*\]|【\s*(\d+)[^】\]\[【]{0,20}】)",
+    r"(?<!\s)(\s*+)(?:\[\s*(?:passages?\s*)?(\d+(?:\s*[,;]\s*\d+)*)\s*\]|【\s*(\d+)[^】\]\[【]{0,20}】)",
     re.IGNORECASE,
 )
 _FOREIGN = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]|【(\s*\d+[^】]{0,20})】")
-_OWN_TAG = re.compile(r"\s*</?passages?(?:\s+\d+)?\s*>", re.IGNORECASE)
+_OWN_TAG = re.compile(r"(?<!\s)\s*+</?passages?(?:\s+\d+)?\s*>", re.IGNORECASE)
 """The tags around quoted passages, which small models repeat."""
 _LONGEST_MARK = 40
+_LONGEST_SPACE = 200
+"""White space before a possible citation that is held back."""
+_DEEPEST = 8
+"""Citations within citations that are removed one by one."""
 _OPENING, _CLOSING = "[【<", "]】>"
+_NO_BRACKETS = dict.fromkeys(map(ord, _OPENING + _CLOSING))
 _NUMBER = re.compile(r"\d+")
 _CITED = re.compile(r"\[(\d+)\]")
 _THINK, _THOUGHT = "<think>", "</think>"
@@ -55,9 +60,12 @@ class MarkFilter:
 
     def _checked(self, text: str) -> str:
         # Removing a citation may join the text around it to another one: "[9[9]]".
-        while (checked := _OWN_TAG.sub("", _MARK.sub(self._mark, text))) != text:
+        for _ in range(_DEEPEST):
+            checked = _OWN_TAG.sub("", _MARK.sub(self._mark, text))
+            if checked == text:
+                return text
             text = checked
-        return text
+        return text.translate(_NO_BRACKETS)
 
     def _mark(self, found: re.Match[str]) -> str:
         numbers = [int(digits[:9]) for digits in _NUMBER.findall(found[2] or found[3])]
@@ -74,7 +82,9 @@ def _certain(text: str) -> int:
             opened.append(place)
         elif text[place] in _CLOSING and opened:
             opened.pop()
-    return len(text[: opened[0] if opened else len(text)].rstrip())
+    end = opened[0] if opened else len(text)
+    begin = max(0, end - _LONGEST_SPACE)
+    return begin + len(text[begin:end].rstrip())
 
 
 def cited(text: str) -> tuple[int, ...]:
@@ -101,7 +111,7 @@ def without_marks(text: str) -> str:
     >>> without_marks("Two moons [1][2].")
     'Two moons.'
     """
-    return re.sub(r"\s*\[\d+\]", "", text).strip()
+    return re.sub(r"(?<!\s)\s*+\[\d+\]", "", text).strip()
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
@@ -116,6 +126,7 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
             if ended:
                 yield answer
                 break
+            begun = _THINK + start[-len(_THOUGHT) :]
         elif not _THINK.startswith(start):
             yield begun
             break

@@ -38,14 +38,33 @@ _COUNTED = 20
 """Counting is a repetition from this many consecutive numbers on."""
 
 _WORD = re.compile(r"[^\W_]+")
-_MARK = re.compile(r"\s*\[\d+\]")
-_BULLET = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+")
-_SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
+_MARK = re.compile(r"\[\d+\]")
+_BULLET = re.compile(r"(?:[-*•–]|\(?\d{1,3}[.):])\s+")
+_SEPARATOR = re.compile(r"[,;]|\b(?:and|or)\b")
 _EMPTY = re.compile(rf"(?:(?<!\S)(?:\(?\d{{1,3}}[.):]|[-*•–](?=\s*\n))(?:\s*\[\d+\])*\s+){{{_EMPTY_ITEMS},}}")
 _NUMBER = re.compile(r"(?<![\w.\[])\d{1,6}(?![\w\]])")
 _BETWEEN_NUMBERS = re.compile(r"[\s,.;:()*•–-]{1,6}")
 _ENDS = re.compile(r"[.!?…。！？\n:]\s")
-_LOOSE_END = re.compile(r"(?:[\s,;:\-–*•(]|\b(?:and|or)$|(?:^|\n)\s*\d{1,3}[.)]$)+$")
+_LOOSE_MARKS = frozenset(",;:-–*•(")
+_LOOSE_WORD = re.compile(r"\b(?:and|or)$|(?<!\d)\d{1,3}[.)]$")
+_EACH_TIME, _GROWTH = 2_000, 16
+"""Longer texts are examined again when they have grown by this fraction of what is beyond these characters, so that the
+work is proportional to the text.
+"""
+
+
+class Repetition:
+    """Looks for the beginning of a repetition (:func:`repeated_from`) in a text that grows."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def start(self, text: str) -> int | None:
+        """Return where the text repeats itself, or None."""
+        if len(text) < self._next:
+            return None
+        self._next = len(text) + max(0, len(text) - _EACH_TIME) // _GROWTH
+        return repeated_from(text)
 
 
 def repeated_from(text: str) -> int | None:
@@ -68,10 +87,22 @@ def cut_at(text: str, start: int) -> str:
     >>> cut_at("Phobos, Deimos, Phobos, Deimos", 16)
     'Phobos, Deimos'
     """
-    kept = text[:start].rstrip()
-    while (shorter := _LOOSE_END.sub("", kept)) != kept:
-        kept = shorter
-    return kept
+    end = start
+    while end:
+        if text[end - 1].isspace() or text[end - 1] in _LOOSE_MARKS:
+            end -= 1
+            continue
+        word = _LOOSE_WORD.search(text, max(0, end - 4), end)
+        if word is None or (word[0][0].isdecimal() and not _begins_line(text, word.start())):
+            break
+        end = word.start()
+    return text[:end]
+
+
+def _begins_line(text: str, place: int) -> bool:
+    while place and text[place - 1].isspace() and text[place - 1] != "\n":
+        place -= 1
+    return place == 0 or text[place - 1] == "\n"
 
 
 def _said(text: str) -> list[str]:
@@ -147,7 +178,8 @@ def _names(text: str) -> int | None:
     items: list[tuple[int, str]] = []
     start = begin
     for separator in _SEPARATOR.finditer(text, begin):
-        items.append((start, text[start : separator.start()].strip().lower()))
+        item = text[start : separator.start()]
+        items.append((separator.start() - len(item.lstrip()), item.strip().lower()))
         start = separator.end()
     items = [item for item in items if item[1]]
     seen: set[str] = set()
@@ -186,6 +218,8 @@ def _counting(text: str) -> int | None:
 
 def _in_a_row(said: Sequence[str], size: int, times: int) -> bool:
     """Whether the last ``size`` elements occur ``times`` times in a row at the end."""
+    if said[-1] != said[-1 - size]:
+        return False
     last = said[-size:]
     return all(said[len(said) - size * (n + 1) : len(said) - size * n] == last for n in range(1, times))
 

@@ -19,7 +19,7 @@ HALF_WORDS = (4, 26)
 :data:`trivium.synthetic.checks.QUESTION_WORDS`.
 """
 
-_ASIDE = re.compile(r"\s*\([^()]*\)|\[[^\]]*\]")
+_ASIDE = re.compile(r"(?<!\s)\s*+\([^()]*\)|\[[^\]]{0,300}\]")
 _PRONOUN = re.compile(r"(?:It|He|She)\b(?= \w)")
 _CUT = re.compile(r";|\s[–—-]\s|, (?:and|but|while|whilst|which|who|where|whose|so|although|because|with)\b")
 """The end of a clause that is sufficient on its own."""
@@ -53,7 +53,7 @@ _SPAN = re.compile(r"\b(?:and|to|from|From|between|Between) \||\|(?: (?:and|to|o
 """One of two dates: the context around ``|``."""
 _OPENING = re.compile(r"(?:In|On|At|From|Since|Until|By|After|Before|During|Like|With|Of|To)\s(?:the )?")
 _NAME = re.compile(r"\b[A-Z][\w’'.-]*[\w](?: (?:(?:of|the|de|von|van) )*[A-Z0-9][\w’'.-]*\w)*")
-_NUMBER = re.compile(r"\b\d[\d,.]*(?= [a-z]{3,})")
+_NUMBER = re.compile(r"\b\d[\d,.]{0,30}(?= [a-z]{3,})")
 
 
 @dataclass(frozen=True, slots=True)

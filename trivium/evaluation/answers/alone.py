@@ -7,7 +7,7 @@ from trivium.answering.events import NOT_FOUND
 from trivium.answering.marks import MarkFilter
 from trivium.answering.prompt_styles import DEFAULT, prompt_style
 from trivium.answering.prompting import ANSWER_TOKENS, quoted
-from trivium.answering.repetition import cut_at, repeated_from
+from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.writing import Writing
 from trivium.llm.base import ChatModel, usage_of
 from trivium.types import Answer
@@ -21,11 +21,11 @@ def answer_without_context(question: str, model: ChatModel, writing: Writing) ->
     messages = style.messages_alone(quoted(question))
     wanted = ANSWER_TOKENS if writing.max_tokens is None else writing.max_tokens
     max_tokens = min(wanted, model.context_tokens // 4)
-    text, again = "", None
+    text, again, repetition = "", None, Repetition()
     with model.stream(messages, max_tokens=max_tokens, temperature=writing.temperature) as reply:
         for piece in MarkFilter(()).filtered(reply):
             text += piece
-            again = repeated_from(text) if piece else None
+            again = repetition.start(text) if piece else None
             if again is not None:
                 break
     usage = usage_of(reply, model, messages, text)
