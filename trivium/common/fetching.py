@@ -32,6 +32,17 @@ _CONNECT_SECONDS = 5.0
 _MAX_REDIRECTS = 5
 _BLOCK = 1 << 16
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_SPECIAL = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
+    )
+)
+"""Special-purpose addresses (the registries of IANA), because the table of an old Python is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +74,7 @@ def fetch(
     stopping.check()
     _check_address(address)
     until = time.monotonic() + seconds
-    open_lines = _Lines()
-    ending = threading.Timer(seconds, open_lines.cut)
-    ending.daemon = True
-    with requests.Session() as session, stopping.calling(open_lines.cut), _timed(ending):
-        session.max_redirects = _MAX_REDIRECTS
-        session.trust_env = not public  # a proxy would resolve names itself
-        session.headers["User-Agent"] = user_agent()
-        adapter = _Adapter(open_lines, public, until)
-        session.mount("http://", adapter)
-        session.mount("https://", adapter)
+    with limited_session(seconds, public) as session:
         try:
             with session.request(
                 "GET" if json is None else "POST",
@@ -94,8 +96,41 @@ def fetch(
         except (requests.RequestException, OSError, ValueError) as error:
             stopping.check()
             raise InputError(_reason(error, seconds, late=time.monotonic() >= until)) from error
+
+
+@contextmanager
+def limited_session(seconds: float, public: bool) -> Iterator[requests.Session]:
+    """A session whose connections are all cut after ``seconds``, or when the work is stopped. With ``public`` it connects
+    to public addresses only, and raises InputError for others.
+    """
+    lines = _Lines()
+    ending = threading.Timer(seconds, lines.cut)
+    ending.daemon = True
+    with requests.Session() as session, stopping.calling(lines.cut), _timed(ending):
+        session.max_redirects = _MAX_REDIRECTS
+        session.trust_env = not public  # a proxy would resolve names itself
+        session.headers["User-Agent"] = user_agent()
+        adapter = _Adapter(lines, public, time.monotonic() + seconds)
+        session.mount("http://", adapter)
+        session.mount("https://", adapter)
+        try:
+            yield session
         finally:
-            open_lines.close()
+            lines.close()
+
+
+def leads_to_public(address: str) -> bool:
+    """Whether the host of an address is of the public internet, as far as this machine can tell: it resolves to public
+    addresses only, and no proxy stands between.
+    """
+    host = urlsplit(address).hostname or ""
+    if requests.utils.get_environ_proxies(address):
+        return False
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    return all(is_public(str(place[0])) for *_, place in found)
 
 
 def package_version() -> str:
@@ -129,7 +164,9 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(own) & 0xFFFFFFFF)
         if inner is not None:
             own = inner
-    return own.is_global and not (own.is_multicast or own.is_reserved or own.is_unspecified)
+    special = any(own in network for network in _SPECIAL if network.version == own.version)
+    unicast = own.version == 4 or own in _GLOBAL_UNICAST
+    return own.is_global and unicast and not (special or own.is_multicast or own.is_reserved)
 
 
 class _Lines:
@@ -248,6 +285,8 @@ def _body(response: requests.Response, most: int, until: float, seconds: float) 
         if time.monotonic() > until:
             raise InputError(_late(seconds))
         parts.append(block)
+    if time.monotonic() > until:  # a body without a length seems complete when its connection is cut
+        raise InputError(_late(seconds))
     return b"".join(parts)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
-from trivium.common.fetching import user_agent
+from trivium.common.fetching import leads_to_public, limited_session
 from trivium.common.retries import PassingError
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
@@ -43,8 +43,9 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
     one site find each other by their links.
 
     Any address reachable from this machine is fetched, including its private network: fetch only addresses given by the
-    user. Raises InputError when there is no such document, when it is too large or slow or in an unsupported format,
-    and when redirects lead to other schemes than ``http`` and ``https``.
+    user. From a public address, redirects are followed to public ones only. Raises InputError when there is no such
+    document, when it is too large or slow or in an unsupported format, and when redirects lead to other schemes than
+    ``http`` and ``https``.
     """
     retrying = Retrying(
         retry=retry_if_exception_type(PassingError),
@@ -52,11 +53,13 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
         wait=wait_fixed(_WAIT_SECONDS),
         reraise=True,
     )
-    with tempfile.TemporaryDirectory(prefix="trivium-") as folder, requests.Session() as session:
-        session.max_redirects = _MAX_REDIRECTS
-        session.headers["User-Agent"] = user_agent()
+    until = time.monotonic() + _WHOLE_SECONDS
+    with (
+        tempfile.TemporaryDirectory(prefix="trivium-") as folder,
+        limited_session(_WHOLE_SECONDS, leads_to_public(address)) as session,
+    ):
         try:
-            file, place = retrying(_download, session, address, Path(folder), limits)
+            file, place = retrying(_download, session, address, Path(folder), limits, until)
         except PassingError as error:
             raise InputError(str(error)) from error
         kind = recognise(file, limits) if format == "auto" else format
@@ -65,7 +68,9 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
         return Item(kind, address, content=read_document(file, limits), path=place)
 
 
-def _download(session: requests.Session, address: str, folder: Path, limits: InputLimits) -> tuple[Path, str]:
+def _download(
+    session: requests.Session, address: str, folder: Path, limits: InputLimits, until: float
+) -> tuple[Path, str]:
     """Return the downloaded file and its path. Raises InputError, and PassingError if a retry may succeed."""
     try:
         with session.get(address, stream=True, timeout=(_CONNECT_SECONDS, _READ_SECONDS)) as response:
@@ -75,19 +80,27 @@ def _download(session: requests.Session, address: str, folder: Path, limits: Inp
                 raise InputError(f"the server answers {response.status_code} {response.reason}")
             place = _place(response.url)
             file = folder / _file_name(place, response.headers.get("Content-Type", ""))
-            _write(response, file, limits.document_bytes)
+            _write(response, file, limits.document_bytes, until)
             return file, place
+    except InputError:
+        raise
     except requests.exceptions.TooManyRedirects as error:
         raise InputError(f"more than {_MAX_REDIRECTS} redirects") from error
     except (requests.exceptions.InvalidSchema, requests.exceptions.InvalidURL, ValueError) as error:
         raise InputError(f"it leads to no http or https address: {error}") from error
     except requests.exceptions.SSLError as error:
         raise InputError(f"the certificate of the server cannot be trusted: {error}") from error
-    except requests.exceptions.RequestException as error:
+    except (requests.exceptions.RequestException, OSError) as error:
+        if time.monotonic() > until:
+            raise InputError(_too_slow()) from error
         raise PassingError(f"cannot be fetched: {_reason(error)}") from error
 
 
-def _reason(error: requests.exceptions.RequestException) -> str:
+def _too_slow() -> str:
+    return f"to fetch it takes more than {_WHOLE_SECONDS:g} seconds, the limit"
+
+
+def _reason(error: Exception) -> str:
     if isinstance(error, requests.exceptions.Timeout):
         return "the server takes too long"
     if isinstance(error, requests.exceptions.ConnectionError):
@@ -95,18 +108,17 @@ def _reason(error: requests.exceptions.RequestException) -> str:
     return str(error)
 
 
-def _write(response: requests.Response, file: Path, most: int) -> None:
+def _write(response: requests.Response, file: Path, most: int, until: float) -> None:
     """Write the body to a file. Raises InputError when it is too large or slow."""
-    until = time.monotonic() + _WHOLE_SECONDS
     size = 0
     with file.open("wb") as out:
         for block in response.iter_content(_BLOCK):
             size += len(block)
             if size > most:
                 raise InputError(f"the document has more than {most:,} bytes, the limit")
-            if time.monotonic() > until:
-                raise InputError(f"to fetch it takes more than {_WHOLE_SECONDS:g} seconds, the limit")
             out.write(block)
+    if time.monotonic() > until:  # a body without a length seems complete when its connection is cut
+        raise InputError(_too_slow())
 
 
 def _place(address: str) -> str:
