@@ -39,6 +39,7 @@ _CLOSING = " \t\n.!?…。！？؟"
 _LIST_ITEM = re.compile(r"(?:\d{1,3}\.){1,9}")
 _INK = re.compile(r"\S")
 _LOOKAHEAD = 80
+_NUMBER_OF_LINE = re.compile(r"[ \t]{0,40}(?:[A-Za-z]|[ivxlc]{2,7}|[IVXLC]{2,7})\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
@@ -228,6 +229,8 @@ def _sentences_of_line(text: str, start: int, end: int, ends: SentenceEnds) -> I
         if rest and stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 12), stop.end()):
             continue
         if rest and word and _LIST_ITEM.fullmatch(text, word.start(), stop.end()):
+            continue
+        if rest and begin == start and _NUMBER_OF_LINE.fullmatch(text, begin, stop.end()):
             continue
         if rest and ends.continues(begin, stop, rest):
             continue

@@ -68,7 +68,7 @@ def test_a_top_level_list_is_one_chunk_with_indented_sublists() -> None:
     """Paragraphs inside items are lines of it too."""
     inner = "<ol><li>b</li><li>c<ul><li>d</li></ul></li></ol>"
     body = f"<ul><li>a{inner}</li><li><p>e</p><p>f</p></li></ul><ul><li>g</ul>"
-    assert chunks(body) == [("list", "a\n  b\n  c\n    d\ne\nf"), ("list", "g")]
+    assert chunks(body) == [("list", "a\n  1. b\n  2. c\n    d\ne\nf"), ("list", "g")]
 
 
 def test_definitions_keep_term_and_meaning_on_one_line() -> None:

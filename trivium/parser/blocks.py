@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborNode
 
 from trivium.parser.figures import captioned
 from trivium.parser.inline import write_formula
+from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
 from trivium.parser.runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
 from trivium.parser.skip import is_skipped
@@ -151,6 +152,11 @@ def _item(reader: Reader, node: LexborNode) -> Leave:
     if is_skipped(node.attributes, "li"):
         return SKIP
     reader.edge()
+    outer = node.parent
+    if outer is not None and outer.tag == "ol":
+        if outer.mem_id not in reader.numbers:
+            reader.numbers[outer.mem_id] = ListNumbers.of(outer)
+        reader.run.label = reader.numbers[outer.mem_id].next(node)
     return Reader.edge
 
 

@@ -15,10 +15,11 @@ _CELL_COST = 8  # size of a cell in characters, in addition to its text
 class Cell(TextRun):
     """A cell: its text, and the number of ``columns`` and ``rows`` it spans."""
 
-    __slots__ = ("columns", "is_header", "rows")
+    __slots__ = ("columns", "is_header", "of_row", "rows")
 
     def __init__(self, *, is_header: bool, columns: int = 1, rows: int = 1) -> None:
         super().__init__()
+        self.of_row = False  # the page says that it is the header of a row
         self.is_header = is_header
         self.columns = columns
         self.rows = rows

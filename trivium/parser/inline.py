@@ -7,11 +7,13 @@ import re
 from selectolax.lexbor import LexborNode
 
 from trivium.parser.figures import is_icon, picture_address
+from trivium.parser.mathml import linear_formula
 from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
 from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
 from trivium.parser.superscripts import begin_script, script_of
 
+_CJK = "\u2e80"
 _DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 
 
@@ -39,6 +41,27 @@ def _picture(reader: Reader, node: LexborNode) -> Leave:
             decorative = is_icon(attributes) or ("alt" in attributes and not alt.strip() and not caption)
             title = attributes.get("title") or ""
             reader.read_picture(reader, Picture(address, alt, title, caption, decorative))
+    return SKIP
+
+
+@handles("del", "s", "strike")
+def _deleted(_reader: Reader, _node: LexborNode) -> Leave:
+    return SKIP
+
+
+@handles("ruby")
+def _ruby(_reader: Reader, node: LexborNode) -> None:
+    """Remove the white space between the base characters of a word in Chinese or Japanese."""
+    for child in list(node.iter(include_text=True)):
+        text = (child.text_content or "") if child.tag == "-text" else ""
+        clean = text.strip()
+        if text != clean and (not clean or max(clean) >= _CJK):
+            child.replace_with(clean)
+
+
+@handles("rt", "rtc")
+def _reading(reader: Reader, node: LexborNode) -> Leave:
+    reader.readings.append(" ".join(node.text().split()))
     return SKIP
 
 
@@ -70,10 +93,10 @@ def _break(reader: Reader, _node: LexborNode) -> None:
         reader.run.separate(SPACE)
 
 
-@handles("math")
+@handles("math", "m:math", "mml:math")
 def write_formula(reader: Reader, node: LexborNode) -> Leave:
-    """Write a formula once, as TeX. The page contains it as MathML, as an annotation and as an image."""
-    tex = _tex(node)
+    """Write a formula once, as TeX if the page has that. It may be there as MathML, annotation and image."""
+    tex = _tex(node) or linear_formula(node)
     if tex:
         reader.run.add(tex)
     return SKIP
@@ -87,6 +110,6 @@ def _tex(node: LexborNode) -> str:
         tex = None if math is None else math.attributes.get("alttext")
     if not tex:
         annotation = node.css_first('annotation[encoding="application/x-tex"]')
-        tex = node.text() if annotation is None else annotation.text()
+        tex = "" if annotation is None else annotation.text()
     display = _DISPLAY_STYLE.match(tex.strip())
     return tex if display is None else display[1]

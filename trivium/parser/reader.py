@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.links import link_target
-from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
+from trivium.parser.list_numbers import ListNumbers
+from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
 from trivium.types import ChunkKind
 
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ class Numerator(NamedTuple):
     """
 
     run: TextRun
-    index: int
+    part: int
     start: int
     lead: str | None
     text: str
-    next_index: int
+    next_part: int
     end: int
 
 
@@ -125,6 +126,10 @@ class Reader:
         self.kind = ChunkKind.PARAGRAPH
         self.depth = 0  # nesting of lists inside the current chunk
         self.numerator: Numerator | None = None
+        self.numbers: dict[int, ListNumbers] = {}
+        """Of the ordered lists so far, by element."""
+        self.readings: list[str] = []
+        """Of words with ruby in the current block, which end it."""
         self.tables: list[Table | None] = []  # enclosing tables, outermost first; None for a layout table
         self._line = 0  # offset at which the current line of loose text starts
         self._outer: list[tuple[TextRun, Mode, ChunkKind, int]] = []
@@ -179,6 +184,7 @@ class Reader:
 
     def close(self) -> TextRun:
         """Return to the run before :meth:`open`, and return the run that ends."""
+        self._write_readings()
         ended = self.run
         if self._target is None:
             self.run, self.mode, self.kind, self.depth = self._outer.pop()
@@ -205,9 +211,16 @@ class Reader:
         """End the chunk being written in the flow of the page, if any."""
         if self._target is not None:
             self._cut_anchor()
+        self._write_readings()
         if self.run.length:
             self.document.block(ChunkKind.LIST if LINE in self.run.parts else self.kind, self.run)
         self._renew()
+
+    def _write_readings(self) -> None:
+        if self.readings:
+            self.run.separate(SPACE)
+            self.run.add(f"({' '.join(self.readings)})")
+            self.readings.clear()
 
     def _renew(self) -> None:
         self.run = TextRun()
@@ -216,6 +229,7 @@ class Reader:
 
     def edge(self) -> None:
         """Mark the edge of a block."""
+        self._write_readings()
         if self.mode is Mode.FLOW:
             if self.run.length:
                 self.flush()

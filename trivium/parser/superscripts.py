@@ -86,7 +86,7 @@ def _write(reader: Reader, node: LexborNode, kind: str, mark: tuple[int, int], *
     lead = written[: written.find(inner)]
     above, reader.numerator = reader.numerator, None
     if kind in ("sub", "den") and above is not None and _is_fraction(above, run, index, start, kind):
-        run.replace((above.index, above.start), (above.lead or "") + fraction(above.text, inner))
+        run.replace((above.part, above.start), (above.lead or "") + fraction(above.text, inner))
         return
     shown = inner
     if is_stacked and before[-1:].isdigit() and _TOLERANCE.fullmatch(inner) is not None:
@@ -101,8 +101,8 @@ def _write(reader: Reader, node: LexborNode, kind: str, mark: tuple[int, int], *
             and above.lead is None
             and above.end == start
         ):
-            shown += "".join(run.parts[above.index :][: index - above.index])  # the index stands first: SO₄²⁻
-            index, start = above.index, above.start
+            shown += "".join(run.parts[above.part :][: index - above.part])  # the index stands first: SO₄²⁻
+            index, start = above.part, above.start
     elif kind == "sup" and _is_note(node):
         shown = f"[{inner}]" if before[-1:].isdigit() and inner.isalnum() and not lead else inner
     elif kind == "sup":
@@ -122,7 +122,7 @@ def _is_fraction(above: Numerator, run: TextRun, index: int, start: int, kind: s
     """Whether only a slash is between a superscript and what starts at a place of the run."""
     if above.lead is None or above.run is not run or start - above.end > len(" / "):
         return False
-    between = "".join(run.parts[above.next_index : index]).strip()
+    between = "".join(run.parts[above.next_part : index]).strip()
     return between in _SLASHES or (kind == "den" and not between)
 
 

@@ -117,6 +117,7 @@ def _cell(reader: Reader, node: LexborNode) -> Leave:
             cell.columns = parse_span(attributes["colspan"], MAX_COLUMNS)
         if "rowspan" in attributes:
             cell.rows = parse_span(attributes["rowspan"], MAX_ROWS)
+        cell.of_row = cell.is_header and attributes.get("scope") in ("row", "rowgroup")
     table.rows[-1].append(cell)
     reader.open(cell, Mode.CELL, ChunkKind.TABLE)
     return Reader.leave_run

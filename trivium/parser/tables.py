@@ -35,6 +35,8 @@ def linearise(table: Table, line: str = LINE) -> TextRun:
     labels: Labels = []
     head: list[list[PlacedCell]] = []
     for index, row in enumerate(grid):
+        if _is_repeated(row, grid[index + 1 : index + 2]):
+            continue
         if _is_head(row, width, in_head=index in table.head_rows):
             head.append(row)
             labels = []
@@ -44,6 +46,17 @@ def linearise(table: Table, line: str = LINE) -> TextRun:
             labels, head = _labels(head, width), []
         _write(out, row, [] if _spans(row, width) else labels, line)
     return out
+
+
+def _is_repeated(row: list[PlacedCell], following: list[list[PlacedCell]]) -> bool:
+    """Whether a row has only headers of the rows below, which repeat them."""
+    if not row or not all(placed.cell.is_header and placed.cell.rows > 1 for placed in row):
+        return False
+    return any(
+        all(above.cell is placed.cell for above, placed in zip(row, below, strict=False))
+        and any(not placed.cell.is_header for placed in below[len(row) :])
+        for below in following
+    )
 
 
 def _spans(row: list[PlacedCell], width: int) -> bool:
@@ -63,7 +76,7 @@ def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
             has_plain = has_plain or (cell.length > 0 and not cell.is_header)
             continue
         if cell.length:
-            if not (cell.is_header or in_head):
+            if not (cell.is_header or in_head) or (cell.of_row and not in_head):
                 return False
             filled += 1
             covered = placed.last - placed.first + 1
