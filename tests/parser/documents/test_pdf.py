@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.pdf_writer import PdfFile, PdfPage, width_of
+from tests.fakes.pdf_writer import WIDTH, PdfFile, PdfPage, width_of
 from trivium.cli.app import main
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
@@ -15,6 +15,7 @@ from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import format_of_content
 from trivium.parser.documents.pdf import fonts, pictures
+from trivium.parser.documents.pdf_pages import draw_page
 from trivium.types import ChunkKind, Page
 
 TEXT = "The survey of the northern ridge began in the spring of that year and went on until the first snow"
@@ -149,6 +150,18 @@ def test_superscripts_and_subscripts_have_signs_and_marks_of_notes_have_none(
     after(page, 72, 700, *parts)
     filled(page, 72, 660, [TEXT])
     assert read(file.data()).chunks[0].text == text
+
+
+def test_a_passage_with_signs_is_found_on_the_drawn_page_that_has_digits():
+    page = (file := PdfFile()).page()
+    after(page, 72, 700, ("a mass of 7.1 x 10", 10, 0), ("19", 6, 4), (" kg in 25 km", 10, 0), ("2", 6, 4))
+    text = read(file.data()).chunks[0].text
+    drawn_page = draw_page(file.data(), 1, longest=0, passage=text, texts=[text])
+    assert text == "a mass of 7.1 x 10¹⁹ kg in 25 km²" and drawn_page.shown == 1
+    ((left, _, width, _),) = drawn_page.marks
+    assert left * WIDTH == pytest.approx(72, abs=2) and width * WIDTH > width_of(
+        "a mass of 7.1 x 10 kg in 25", 10
+    )
 
 
 def test_a_number_behind_a_short_word_or_number_is_the_mark_of_a_note_that_stands_on_the_page():
