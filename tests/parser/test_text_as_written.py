@@ -109,3 +109,8 @@ def test_headers_of_two_rows_stay_headers() -> None:
         "<table><tr><th rowspan=2>Inn<th colspan=2>Guests<tr><th>May<th>June<tr><td>Star<td>4<td>5</table>"
     )
     assert shown(table).endswith("Inn: Star; Guests May: 4, June: 5")
+
+
+def test_a_heading_with_a_subscript_that_is_the_title_is_no_section() -> None:
+    page = parse_html("<html><title>N2O cylinders</title><body><h1>N<sub>2</sub>O cylinders</h1><p>Blue.")
+    assert page.sections == ()

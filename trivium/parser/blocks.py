@@ -93,7 +93,9 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
     def leave(reader: Reader) -> None:
         text = " ".join(reader.close().text.split())
         repeats_title = (
-            number == 1 and not reader.document.has_sections and normalise_title(text) == reader.title
+            number == 1
+            and not reader.document.has_sections
+            and reader.title in (normalise_title(text), normalise_title(node.text()))
         )
         if text and not repeats_title:
             reader.document.heading(text, number, anchors)
