@@ -184,7 +184,8 @@ class Reader:
 
     def close(self) -> TextRun:
         """Return to the run before :meth:`open`, and return the run that ends."""
-        self._write_readings()
+        if self.readings:
+            self._write_readings()
         ended = self.run
         if self._target is None:
             self.run, self.mode, self.kind, self.depth = self._outer.pop()
@@ -211,16 +212,16 @@ class Reader:
         """End the chunk being written in the flow of the page, if any."""
         if self._target is not None:
             self._cut_anchor()
-        self._write_readings()
+        if self.readings:
+            self._write_readings()
         if self.run.length:
             self.document.block(ChunkKind.LIST if LINE in self.run.parts else self.kind, self.run)
         self._renew()
 
     def _write_readings(self) -> None:
-        if self.readings:
-            self.run.separate(SPACE)
-            self.run.add(f"({' '.join(self.readings)})")
-            self.readings.clear()
+        self.run.separate(SPACE)
+        self.run.add(f"({' '.join(self.readings)})")
+        self.readings.clear()
 
     def _renew(self) -> None:
         self.run = TextRun()
@@ -229,7 +230,8 @@ class Reader:
 
     def edge(self) -> None:
         """Mark the edge of a block."""
-        self._write_readings()
+        if self.readings:
+            self._write_readings()
         if self.mode is Mode.FLOW:
             if self.run.length:
                 self.flush()
