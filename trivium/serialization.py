@@ -188,6 +188,7 @@ def report_json(report: IngestReport) -> dict[str, Any]:
         },
         "skipped": list(report.skipped),
         "removed": list(report.removed),
+        "replaced": list(report.changed),
         "duplicates": [
             {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
         ],

@@ -231,6 +231,18 @@ def test_a_build_prunes_what_was_deleted(trivium: Run, folder: Path, tmp_path: P
     assert done.code == 0 and json.loads(done.out)["removed"] == ["heron"]
 
 
+def test_a_build_names_what_it_replaced_and_removed(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    (folder / "heron.txt").write_text("The heron waits.", "utf-8")
+    (folder / "teal.txt").write_text("The teal swims.", "utf-8")
+    assert "replaced:" not in trivium("build", folder, "--store", store, "--no-embed").out
+    (folder / "heron.txt").unlink()
+    (folder / "teal.txt").write_text("The teal dives.", "utf-8")
+    done = trivium("build", folder, "--store", store, "--no-embed", "--prune")
+    assert "  replaced: teal\n  removed: heron\n" in done.out
+    assert trivium("build", folder, "--store", store, "--no-embed", "--json").json["replaced"] == []
+
+
 def test_pruning_needs_a_folder(trivium: Run, folder: Path, tmp_path: Path) -> None:
     file = next(path for path in folder.rglob("*") if path.is_file())
     for source, more, says in (

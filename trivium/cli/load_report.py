@@ -24,6 +24,7 @@ from trivium.text import plain
 
 _PROBLEMS_SHOWN = 20
 _MAX_TITLE = 60
+_NAMED = 5
 
 
 def print_waiting(engine: Engine, *, sentences: bool) -> None:
@@ -48,6 +49,9 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     if report.duplicates:
         parts.append(f"{count(len(report.duplicates), 'copy', 'copies')} of pages already read")
     out.print(f"[bold]Documents[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]", soft_wrap=True)
+    for what, pages in (("replaced", report.changed), ("removed", report.removed)):
+        if pages:
+            out.print(f"  {what}: {shown(_some_of([unescape(page) for page in pages]))}", soft_wrap=True)
     if set(report.languages) - {ENGLISH}:
         named = ", ".join(f"{NAMES[code]} {count:,}" for code, count in report.languages.items())
         out.print(f"[bold]Languages[/]: {named}")
@@ -61,6 +65,13 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
     counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"
     out.print(f"{counted}; next: [bold]{escape(_next_command(engine, store, info))}[/]", soft_wrap=True)
+
+
+def _some_of(titles: Sequence[str]) -> str:
+    named = ", ".join(
+        title if len(title) <= _MAX_TITLE else f"{title[:_MAX_TITLE]}…" for title in titles[:_NAMED]
+    )
+    return named if len(titles) <= _NAMED else f"{named} and {len(titles) - _NAMED:,} more"
 
 
 def print_questions(report: QuestionReport) -> None:

@@ -128,7 +128,9 @@ class Merge:
         """Write the current batch."""
         pages = adopted(list(self._batch.values()), self._store)
         retitled = [] if self.files is None else self.files.retitled
-        if not self._changed and (retitled or self._change_something(pages)):
+        stored = self._store.find_pages([page.uri for page in pages]) if pages else {}
+        differing = [p for p in pages if p.uri not in stored or stored[p.uri].content_hash != p.content_hash]
+        if not self._changed and (retitled or differing):
             self._changed = True
             self.before_changes()
         if retitled:
@@ -138,6 +140,7 @@ class Merge:
             self._localiser.remember_new()
             if self._before_replacing is not None:
                 self._before_replacing(pages)
+            self.report.replace(p.uri for p in differing if p.uri in stored and p.uri not in self._written)
             self.report.count(self._store.write(pages, self._chunker))
             # Replacing a page that was written by this load is not counted as a replacement.
             self.report.replaced -= len(self._written & self._batch.keys())
@@ -147,13 +150,6 @@ class Merge:
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
             self._aliases.clear()
-
-    def _change_something(self, pages: Sequence[PageGraph]) -> bool:
-        """Whether some of the pages are new or differ from the stored ones."""
-        stored = self._store.find_pages([page.uri for page in pages]) if pages else {}
-        return any(
-            page.uri not in stored or stored[page.uri].content_hash != page.content_hash for page in pages
-        )
 
 
 def batches(pages: Iterable[PageGraph]) -> Iterator[list[PageGraph]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from trivium.graph.records import WriteReport
 from trivium.index.questions import QuestionReport
@@ -15,6 +16,7 @@ _KEYS_NAMED = 5
 """Maximum number of keys of metadata named in a hint."""
 _MAX_INCOMPLETE = 1_000
 """Maximum number of documents listed that were read in part."""
+_MAX_CHANGED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class IngestReport:
     - ``differing``: metadata in which records of one title differ, with the number of pages that therefore lack it.
     - ``languages``: number of pages by language code.
     - ``retitled``: pages that were removed because their files have another title now.
-    - ``removed``: pages that were pruned.
+    - ``removed``: pages that were pruned; ``changed``: the first pages that were replaced.
     - ``likely_language``: the language of most pages if it seems to differ from the assumed one and none was named.
     - ``questions``: the result of tracing questions, None if it was not requested.
     """
@@ -57,6 +59,7 @@ class IngestReport:
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
     likely_language: str | None = None
     questions: QuestionReport | None = None
 
@@ -89,6 +92,10 @@ class IngestReport:
         self.left_out_kinds[found.kind] += 1
         if len(self.left_out) < limit:
             self.left_out.append(found.location)
+
+    def replace(self, pages: Iterable[str]) -> None:
+        """Name pages that are replaced, as long as there are few."""
+        self.changed.extend(islice(pages, _MAX_CHANGED - len(self.changed)))
 
     def read_in_part(self, location: str, missing: Sequence[str]) -> None:
         """Add a document that was read without the parts ``missing``."""
