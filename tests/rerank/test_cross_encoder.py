@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,24 @@ def test_without_fastembed_the_command_that_installs_it_is_named(
     monkeypatch.setitem(sys.modules, "fastembed.rerank.cross_encoder", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'trivium\[fastembed\]'"):
         FastEmbedCrossEncoder(LISTED, home=tmp_path)
+
+
+def test_files_that_cannot_be_obtained_are_the_reason_at_once_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the search had to go on before that was known."""
+    pytest.importorskip("fastembed")
+    failed = threading.Event()
+
+    def unreachable(*_: object) -> None:
+        failed.wait(60)
+        raise RerankError(f"{LISTED} cannot be loaded: no network")
+
+    monkeypatch.setattr("trivium.rerank.fastembed.open_scorer", unreachable)
+    encoder = FastEmbedCrossEncoder(LISTED, home=tmp_path)
+    with pytest.raises(RerankError, match="not on this machine yet"):
+        encoder.rerank("x", PASSAGES, Deadline(0.1))
+    failed.set()
+    for _ in range(2):
+        with pytest.raises(RerankError, match="no network"):
+            encoder.rerank("x", PASSAGES, Deadline(60))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ MAX_TOKENS = 512
 """Maximum length of question and passage together, in tokens, if the files do not specify it."""
 _LONGEST = 1 << 20
 """``tokenizer_config.json`` contains a huge number if the limit is unknown."""
+
+_SHARE_OF_TIME = 0.9
 
 PairScorer = Callable[[str, str], float]
 
@@ -83,16 +86,31 @@ class FastEmbedCrossEncoder:
         self._model = model
         self._home, self._folder = home, folder
         self._lock = threading.Lock()
-        self._scorer: PairScorer | None = None
+        self._opening: Future[PairScorer] | None = None
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
-        """Raises RerankError when the model cannot be obtained or run, and when the time is up."""
+        """Raises RerankError when the model cannot be obtained (for good) or run, and when the time is up."""
+        with self._lock:
+            if self._opening is None:
+                self._opening = Future()
+                threading.Thread(target=self._open, args=[self._opening], daemon=True).start()
+        try:
+            # A little earlier than the caller gives up, who cannot know what is being waited for.
+            scorer = self._opening.result(_SHARE_OF_TIME * min(deadline.left, threading.TIMEOUT_MAX))
+        except TimeoutError as error:
+            raise RerankError(
+                f"the files of {self._model} are not on this machine yet, and obtaining them takes longer than a search"
+                f" may: ask again when they are in {self._home}, or name a folder that has them"
+            ) from error
+        return score_pairs(scorer, question, candidates, deadline)
+
+    def _open(self, opening: Future[PairScorer]) -> None:
         from trivium.rerank.fastembed import open_scorer
 
-        with self._lock:
-            if self._scorer is None:
-                self._scorer = open_scorer(self._model, self._home, self._folder)
-        return score_pairs(self._scorer, question, candidates, deadline)
+        try:
+            opening.set_result(open_scorer(self._model, self._home, self._folder))
+        except BaseException as error:  # raised wherever the scorer is asked for
+            opening.set_exception(error)
 
 
 def score_pairs(
