@@ -12,7 +12,7 @@ from trivium.languages import ENGLISH, Analyzer
 LANGUAGE = "language"
 """The key of a page's metadata that says its language."""
 # Bumped when the same text would give other terms, so that stores notice on the next load.
-_RULES = "1"
+_RULES = "2"
 
 
 def localised(graph: PageGraph, language: str) -> PageGraph:
