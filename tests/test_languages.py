@@ -42,7 +42,7 @@ def test_english_is_as_it_was(text: str) -> None:
 def test_forms_of_a_word_are_one_term(language: str, one: str, other: str) -> None:
     """Which they are not in English."""
     analyzer = Analyzer((language,))
-    assert analyzer.terms(one) == analyzer.terms(other)
+    assert analyzer.question_terms(one) == analyzer.question_terms(other)
     assert ENGLISH.terms(one) != ENGLISH.terms(other)
 
 
@@ -54,7 +54,7 @@ def test_function_words_do_not_count() -> None:
         "gebaut",
     ]
     assert Analyzer(("fr",)).question_terms("Qui a découvert les lunes de Mars ?") == [
-        "découvert",
+        "decouvert",
         "lun",
         "mar",
     ]
@@ -65,7 +65,7 @@ def test_function_words_do_not_count() -> None:
     ]
     assert Analyzer(("it",)).question_terms("Chi ha scoperto le lune di Marte?") == ["scopert", "lun", "mart"]
     mixed = Analyzer(("en", "de"))
-    assert mixed.question_terms("Wer hat die Häuser gebaut?") == ["häuser", "haus", "gebaut"]
+    assert mixed.question_terms("Wer hat die Häuser gebaut?") == ["hauser", "haus", "gebaut"]
     assert mixed.question_terms("Who can die of the war?") == ["die", "war"]
     assert Analyzer(("de",)).question_terms("Wer?") == ["wer"]
 

@@ -11,12 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 import Stemmer
 
 from trivium.errors import InputError
+from trivium.folding import spellings, tokens, words_of, written
 from trivium.function_words import FUNCTION_WORDS
-from trivium.text import words
+from trivium.text import terms
 
 ENGLISH = "en"
 AUTO = "auto"
@@ -53,6 +55,8 @@ _CJK_RUN = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
+
+_WORD = re.compile(r"\w+")
 
 _SAMPLED = 1_500
 """Number of words at the beginning of a text that are examined."""
@@ -110,7 +114,7 @@ def detect_language(text: str, among: Iterable[str] | None = None) -> str | None
     script = _script(sample)
     if script is not None:
         return script if script in known else None
-    found = words(sample)[:_SAMPLED]
+    found = written_words(sample)[:_SAMPLED]
     if len(found) < _FEWEST:
         return None
     best = _best(found, known)
@@ -151,23 +155,36 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(_STEMMERS[language], 0)
 
 
+def written_words(text: str) -> list[str]:
+    """Return the lower-cased words of a text with their accents, as function words are listed."""
+    return _WORD.findall(written(text))
+
+
+class Word(NamedTuple):
+    """The search terms of a word in the languages of a store: the ``main`` ones, and those of ``further`` spellings, of
+    which the last is the word as it is written. A ``joined`` word has a part of its own for each of its words.
+    """
+
+    main: tuple[str, ...]
+    further: tuple[str, ...] = ()
+    joined: bool = False
+
+
 @lru_cache(maxsize=1 << 18)
-def _stems(word: str, language: str) -> tuple[str, ...]:
-    """Return the search terms of a lower-cased word: its stem, or character bigrams in languages without spaces."""
-    if _CJK_CHARACTER.search(word) is not None:
-        return tuple(
-            part
-            for run in _CJK_RUN.findall(word)
-            for part in (_pairs(run) if _CJK_CHARACTER.match(run) else _stems(run, language))
+def _spelled(word: str, language: str, in_pairs: bool = True) -> Word:
+    """Return a written word in a language: its stem, or character bigrams in languages without spaces."""
+    if in_pairs and _CJK_CHARACTER.search(word) is not None:
+        return Word(
+            tuple(
+                part
+                for run in _CJK_RUN.findall(word)
+                for part in (_pairs(run) if _CJK_CHARACTER.match(run) else _spelled(run, language).main)
+            )
         )
     if language in _WITHOUT_SPACES:
         language = ENGLISH  # such texts quote English
-    return (str(_stemmer(language).stemWord(word)),)
-
-
-@lru_cache(maxsize=1 << 14)
-def _english_stem(word: str) -> tuple[str]:
-    return (str(_stemmer(ENGLISH).stemWord(word)),)
+    first, *more = spellings(word, _stemmer(language).stemWord)
+    return Word((first,), tuple(more))
 
 
 def _pairs(run: str) -> list[str]:
@@ -192,7 +209,7 @@ class Analyzer:
         """The search terms of each language's function words."""
         return {
             language: frozenset(
-                stem for word in function_words(language) for stem in self._of(word, language)
+                stem for word in function_words(language) for stem in self._of(word, language).main
             )
             for language in self.languages
         }
@@ -202,38 +219,42 @@ class Analyzer:
         terms in all of them.
 
         >>> Analyzer(("de",)).terms("Die Häuser der Stadt")
-        ['die', 'haus', 'der', 'stadt']
+        ['die', 'haus', 'häuser', 'der', 'stadt']
         """
-        return [term for group in self._groups(text) for term in group]
+        if self.english:
+            return terms(text)
+        return [term for word in self._words(text) for term in (*word.main, *word.further)]
 
     def question_terms(self, question: str) -> list[str]:
-        """Return the distinct search terms of a question, in order, without function words unless nothing else is left.
+        """Return the distinct search terms of a question, in order, without further spellings, and without function
+        words unless nothing else is left.
 
         >>> Analyzer(("de",)).question_terms("Wer hat die Häuser gebaut?")
         ['haus', 'gebaut']
         """
-        return [term for group in self.question_groups(question) for term in group]
+        return [term for word in self.question_words(question) if not word.joined for term in word.main]
 
-    def question_groups(self, question: str) -> list[tuple[str, ...]]:
-        """Group :meth:`question_terms` by word: the terms of each word in all languages, without those of earlier
-        words.
+    def question_words(self, question: str) -> list[Word]:
+        """Return the words of a question without function words unless nothing else is left. The main terms of each
+        are without those of earlier words.
         """
         asked = self.language_of(question)
         common = self._common[asked] if asked is not None else frozenset()
         distinct: dict[str, None] = {}
-        groups = []
-        for group in self._groups(question):
-            fresh = tuple(term for term in group if term not in distinct)
+        words = []
+        for word in self._words(question):
+            fresh = tuple(term for term in word.main if term not in distinct)
             distinct.update(dict.fromkeys(fresh))
             if fresh:
-                groups.append(fresh)
-        return [group for group in groups if common.isdisjoint(group)] or groups
+                words.append(word._replace(main=fresh))
+        return [word for word in words if word.joined or common.isdisjoint(word.main)] or words
 
     def places(self, question: str) -> dict[str, int]:
         """Map each term to the position in the question of the first word it stands for, from 0."""
         found: dict[str, int] = {}
         place = 0
-        for group in self._groups(question):
+        for word in self._words(question):
+            group = (*word.main, *word.further)
             for number, term in enumerate(group):
                 # In a language without spaces, one word yields several terms.
                 found.setdefault(term, place + (number if len(self.languages) == 1 else 0))
@@ -247,19 +268,22 @@ class Analyzer:
         script = _script(question)
         if script in self.languages:
             return script
-        return _best(words(question), frozenset(self.languages))
+        return _best(written_words(question), frozenset(self.languages))
 
-    def _groups(self, text: str) -> list[tuple[str, ...]]:
-        return [self._of_word(word) for word in words(text)]
+    def _words(self, text: str) -> list[Word]:
+        return [self._of_word(*pair) for token in tokens(text) for pair in words_of(token)]
 
-    def _of_word(self, word: str) -> tuple[str, ...]:
-        if len(self.languages) == 1:
-            return self._of(word, self.languages[0])
-        return tuple(dict.fromkeys(stem for language in self.languages for stem in self._of(word, language)))
+    def _of_word(self, word: str, joined: bool) -> Word:
+        own = [self._of(word, language) for language in self.languages]
+        main = dict.fromkeys(term for one in own for term in one.main)
+        further = dict.fromkeys(term for one in own for term in one.further if term not in main)
+        if further:
+            further[word] = further.pop(word, None)  # the last one
+        return Word(tuple(main), tuple(further), joined)
 
-    def _of(self, word: str, language: str) -> tuple[str, ...]:
+    def _of(self, word: str, language: str) -> Word:
         # English stores keep the original behaviour: a run of characters without spaces is one word.
-        return _english_stem(word) if self.english else _stems(word, language)
+        return _spelled(word, language, in_pairs=not self.english)
 
 
 IN_ENGLISH = Analyzer()

@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 
 import Stemmer
 
+from trivium.folding import Cache, folded, spellings, tokens, words_of
+from trivium.folding import composed as composed
 from trivium.sentence_ends import SentenceEnds
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
-_MAX_MARKS = 30
-_JOINER = "\u034f"  # combining grapheme joiner
-_MANY_MARKS = re.compile(
-    rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}"
-)  # combining marks are neither word characters nor spaces
 _LINE = re.compile(r"[^\n]+")
 # Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
@@ -52,32 +48,6 @@ def has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def composed(text: str) -> str:
-    """Convert to Unicode normalisation form NFC. A joiner is inserted after every 30 consecutive combining marks, as in
-    the stream-safe text format, because sorting longer runs takes quadratic time.
-
-    >>> composed("e\u0301")
-    'é'
-    """
-    if text.isascii():
-        return text
-    if _MANY_MARKS.search(text) is not None:
-        text = _MANY_MARKS.sub(lambda match: _with_joiners(match.group()), text)
-    return unicodedata.normalize("NFC", text)
-
-
-def _with_joiners(marks: str) -> str:
-    parts = []
-    count = 0
-    for mark in marks:
-        count = count + 1 if unicodedata.combining(mark) else 0
-        if count > _MAX_MARKS:
-            parts.append(_JOINER)
-            count = 1
-        parts.append(mark)
-    return "".join(parts)
-
-
 def normalise_title(title: str) -> str:
     """Normalise a title for use as a key: as a heading (:func:`normalise_heading`), with spaces instead of underscores,
     as in addresses of Wikipedia.
@@ -104,12 +74,12 @@ def normalise_heading(heading: str) -> str:
 
 
 def normalise_name(name: str) -> str:
-    """Normalise a name for matching: lower case, spaces instead of punctuation.
+    """Normalise a name for matching: :func:`folded`, spaces instead of punctuation.
 
-    >>> normalise_name("Earth's Rotation (film)")
-    'earth s rotation film'
+    >>> normalise_name("Earth's Rotation (film)"), normalise_name("Ærøskøbing")
+    ('earth s rotation film', 'aeroskobing')
     """
-    return " ".join(_WORD.findall(name.replace("_", " ").lower()))
+    return " ".join(words(name.replace("_", " ")))
 
 
 def without_parenthesis(title: str) -> str:
@@ -118,22 +88,35 @@ def without_parenthesis(title: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-cased words, unstemmed."""
-    return _WORD.findall(text.lower())
+    """Return the words, :func:`folded` and unstemmed.
+
+    >>> words("Die Küche")
+    ['die', 'kuche']
+    """
+    return _WORD.findall(folded(text))
 
 
-@lru_cache(maxsize=1 << 18)
-def _stemmed(word: str) -> str:
-    return str(_stem(word))
+_main = Cache(lambda token: " ".join(spellings(w, _stem)[0] for w, joined in words_of(token) if not joined))
+_all = Cache(lambda token: " ".join(term for w, _ in words_of(token) for term in spellings(w, _stem)))
 
 
 def terms(text: str) -> list[str]:
-    """Return the search terms: lower-cased words with English (Snowball) stemming, in order, with repetitions.
+    """Return the search terms: words with English (Snowball) stemming, in order, with repetitions, and their further
+    spellings (:mod:`trivium.folding`).
 
-    >>> terms("The Moons of Jupiter")
-    ['the', 'moon', 'of', 'jupit']
+    >>> terms("The Moons of Jupiter"), terms("e-mails")
+    (['the', 'moon', 'of', 'jupit'], ['e', 'mail', 'email'])
     """
-    return [_stemmed(word) for word in _WORD.findall(text.lower())]
+    return " ".join(map(_all.__getitem__, tokens(text))).split()
+
+
+def main_terms(text: str) -> list[str]:
+    """Return :func:`terms` without further spellings.
+
+    >>> main_terms("e-mails")
+    ['e', 'mail']
+    """
+    return " ".join(map(_main.__getitem__, tokens(text))).split()
 
 
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -175,7 +158,7 @@ def question_terms(question: str) -> list[str]:
     >>> question_terms("Who?")
     ['who']
     """
-    return content_terms(question) or list(dict.fromkeys(terms(question)))
+    return content_terms(question) or list(dict.fromkeys(main_terms(question)))
 
 
 def content_terms(text: str) -> list[str]:
@@ -184,7 +167,7 @@ def content_terms(text: str) -> list[str]:
     >>> content_terms("When did he do that?")
     []
     """
-    return [term for term in dict.fromkeys(terms(text)) if term not in _FUNCTION_TERMS]
+    return [term for term in dict.fromkeys(main_terms(text)) if term not in _FUNCTION_TERMS]
 
 
 def without_closing_marks(question: str) -> str:

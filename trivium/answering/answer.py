@@ -14,7 +14,7 @@ from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter
 from trivium.answering.nearness import is_near
-from trivium.answering.passages import NumberedPassage, passages
+from trivium.answering.passages import NumberedPassage, passages, respelled
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
 from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
@@ -29,7 +29,7 @@ from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.languages import StoreLanguages
 from trivium.llm.base import ChatModel, usage_of
-from trivium.text import STOPS, sentences, words
+from trivium.text import STOPS, composed, sentences, words
 from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
@@ -77,6 +77,7 @@ def answer(
     ``intent`` overrides the detected intent. Without ``rewrite`` a follow-up is searched for as it is. Closing the
     generator stops the model. Raises ChatModelError and the errors of the search.
     """
+    question = composed(question)
     meant = recognise(question, context.embedder) if intent is None else intent
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
@@ -169,7 +170,7 @@ def _written(
     writing: Writing,
     language: str | None,
 ) -> Generator[AnswerEvent, None, _Text]:
-    asked = rewriting.match_query
+    asked = respelled(rewriting.match_query, offered)
     embedder = context.embedder.identity.name
     rarity = Rarity.of(context.store, [asked])
     ranked, threshold = rank(asked, offered, rarity, context.embedder, context.store)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.folding import joined, spellings, written
 from trivium.graph.schema import headings_of
 from trivium.headings import BETWEEN, body_of
 from trivium.languages import IN_ENGLISH, Analyzer
@@ -13,6 +15,7 @@ from trivium.types import Citation, Hit
 
 LEAST_STATED = 6
 """Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
+_CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 MAX_SENTENCE = 600
 """Number of characters of a sentence that are used, since rows of tables can be very long."""
 
@@ -72,3 +75,36 @@ def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
 def _states(heading: str) -> bool:
     """Whether a heading has the words of a sentence rather than those of a topic or a question."""
     return len(words(heading)) >= LEAST_STATED and not heading.endswith("?")
+
+
+def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
+    """Return a question with its words as the passages spell them, for words that no passage has as they are written
+    in the question (``Lomza``, ``e-mail``), so that it is answered as if it had been asked in their spelling.
+    """
+    own = {word: _bare(word) for word in question.split()}
+    asked = {form for core in own.values() for form in _forms(core)}
+    found: dict[str, str] = {}
+    for passage in offered:
+        for word in f"{passage.headings} {passage.hit.text}".split():
+            core = _bare(word)
+            forms = asked.intersection(_forms(core)) if core else ()
+            for form in forms:
+                found.setdefault(form, core)
+            if forms:
+                found[written(core)] = core
+    spelled = {}
+    for word, core in own.items():
+        shown = next((found[form] for form in (written(core), *_forms(core)) if form in found), core)
+        if written(shown) != written(core):
+            spelled[word] = word.replace(core, shown)
+    return " ".join(spelled.get(word, word) for word in question.split()) if spelled else question
+
+
+def _bare(word: str) -> str:
+    core = _CORE.search(word)
+    return "" if core is None else core[0].removesuffix("'s").removesuffix("’s")
+
+
+def _forms(core: str) -> tuple[str, ...]:
+    """The forms in which spellings of a word agree, as a whole."""
+    return spellings(joined(written(core)), str)

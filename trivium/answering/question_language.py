@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection
 
 from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
-from trivium.languages import NAMES, Analyzer, function_words
-from trivium.text import words
+from trivium.languages import NAMES, Analyzer, function_words, written_words
 
 MIN_WORDS = 2
 """Minimum number of function words of a language: one may be part of a name ("La Paz")."""
@@ -34,7 +33,7 @@ def foreign_language(question: str, languages: Collection[str]) -> str | None:
     own = function_words(best)
     if not own:
         return best  # recognised by its characters
-    asked = words(question)
+    asked = written_words(question)
     known = frozenset[str]().union(*map(function_words, languages))
     if any(word in known and word not in own for word in asked):
         return None

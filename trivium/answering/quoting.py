@@ -11,7 +11,7 @@ from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.extraction import Sentence, choose, rank
 from trivium.answering.marks import uncited
 from trivium.answering.nearness import BEST, is_near
-from trivium.answering.passages import NumberedPassage
+from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
@@ -77,6 +77,7 @@ def quote(
     a follow-up and excludes sentences that do not answer it. With ``near`` the passages are taken to be near the
     question, whatever words it has.
     """
+    question = respelled(question, offered)
     rarity = Rarity.of(store, [question])
     if not offered or not rarity.terms(question):
         return absent()

@@ -22,7 +22,7 @@ from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
 from trivium.index.record_pages import RECORDS
 from trivium.serialization import info_json
-from trivium.text import plain
+from trivium.text import composed, plain
 
 _SHOWN = 50
 _BATCH = 500
@@ -118,12 +118,12 @@ def _listed(
     if not patterns:
         listed = store.pages(after, most)
         return listed, store.count_pages(after) if most else len(listed)
-    fits = re.compile("|".join(translate(pattern.lower()) for pattern in patterns)).match
+    fits = re.compile("|".join(translate(composed(pattern).lower()) for pattern in patterns)).match
     found = [
         uri
         for uri, source in store.page_sources()
         if (after is None or uri > after)
-        and (fits(unescape(uri).lower()) or fits(source.removeprefix(RECORDS).lower()))
+        and (fits(unescape(uri).lower()) or fits(composed(source).removeprefix(RECORDS).lower()))
     ]
     shown = (store.find_pages(uris) for uris in batched(found[:most], _BATCH))
     return [page for pages in shown for page in pages.values()], len(found)

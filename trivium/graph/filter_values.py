@@ -32,6 +32,7 @@ from trivium.graph.filters import (
 )
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
+from trivium.text import composed
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
@@ -127,7 +128,7 @@ def _fitting(values: Iterable[MetadataValue | None], test: Test) -> Mask:
     def fits(value: MetadataValue | None) -> bool:
         key = (type(value), value)
         if key not in known:
-            known[key] = value is not None and value != "" and test(value)
+            known[key] = value is not None and value != "" and test(composed(value) if isinstance(value, str) else value)
         return known[key]
 
     return np.fromiter(map(fits, stopping.each(values)), dtype=bool)

@@ -15,6 +15,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from trivium.errors import InputError
+from trivium.text import composed
 from trivium.types import ChunkKind
 
 MAX_CHARACTERS = 4_000
@@ -132,7 +133,7 @@ def parse(where: Where) -> Condition:
         raise InputError(f"expected a condition as text, got {type(where).__name__}")
     if len(where) > MAX_CHARACTERS:
         raise InputError(f"a condition may have {MAX_CHARACTERS:,} characters, got {len(where):,}")
-    return _Parser(where).parse()
+    return _Parser(composed(where)).parse()
 
 
 def metadata_names(condition: Condition) -> list[str]:

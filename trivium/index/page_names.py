@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
 from typing import Protocol
+from unicodedata import normalize
 
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader, PageReader
@@ -16,7 +17,7 @@ from trivium.graph.schema import page_uri, unescape
 from trivium.index.listing import each_page
 from trivium.index.places import absolute
 from trivium.index.record_pages import RECORDS
-from trivium.text import has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
+from trivium.text import composed, has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
 
 _MAX_COMPARED = 50_000
 """Maximum number of titles compared with an unknown one: enough for about a second."""
@@ -73,27 +74,29 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
         return {}
     wanted: dict[str, list[str]] = {}
     for file in files:
-        for form in (file, absolute(file)):
+        for form in {composed(file), composed(absolute(file))}:
             wanted.setdefault(form, []).append(file)
     found: dict[str, dict[str, None]] = {file: {} for file in files}
     few = len(files) <= _FEW_FILES
     for page in _that_may_come_from(store, wanted, by_path) if few else each_page(store):
         source = page.source.removeprefix(RECORDS)
         for form in (source, absolute(source), *([page.path] if by_path and page.path else [])):
-            for file in wanted.get(form, ()):
+            for file in wanted.get(composed(form), ()):
                 found[file][page.uri] = None
     return {file: list(uris) for file, uris in found.items()}
 
 
 def _that_may_come_from(store: PageReader, files: Collection[str], by_path: bool) -> Iterator[PageRecord]:
     """Iterate over the pages of files with the same names, which are few, and those displayed under these paths."""
-    names = dict.fromkeys(PurePath(file).name for file in files)
+    # Some systems decompose the letters of file names.
+    spelled = [normalize(form, file) for file in files for form in ("NFC", "NFD")]
+    names = dict.fromkeys(PurePath(file).name for file in spelled)
     pages = {
         page.uri: page
         for page in store.pages_of_files([form for name in names for form in (name, f"{RECORDS}{name}")])
     }
     if by_path:
-        pages.update((page.uri, page) for page in store.pages_at(list(files)))
+        pages.update((page.uri, page) for page in store.pages_at(spelled))
     for uri in sorted(pages):
         yield pages[uri]
 

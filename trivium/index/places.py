@@ -101,10 +101,10 @@ class Places:
         source = printable_path(source)
         if source in self._places:
             return
-        inner = path
+        inner = composed(path)
         if root is not None:
             root = printable_path(str(Path(root).resolve()))
-            inner = path.removeprefix(f"{PurePosixPath(root).name}/")
+            inner = composed(path.removeprefix(f"{PurePosixPath(root).name}/"))
             self._by_root.setdefault(root, []).append(inner)
         self._places[source] = Place(inner, root)
         if linked:

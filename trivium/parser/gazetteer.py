@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
+from trivium.text import normalise_name, normalise_title, without_parenthesis
 
 MAX_WORDS = 12
 """Longer names are ignored."""
@@ -182,7 +182,7 @@ def _split(text: str) -> _Words:
     for match in _WORD.finditer(text):
         word = match.group()
         # Some letters become two words when lower-cased and stripped of marks.
-        parts = [word.lower()] if word.isascii() else normalise_name(composed(word)).split()
+        parts = [word.lower()] if word.isascii() else normalise_name(word).split()
         for part in parts:
             words.append(part)
             starts.append(match.start())

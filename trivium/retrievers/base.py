@@ -103,19 +103,29 @@ class Query:
 
     @cached_property
     def terms(self) -> list[str]:
-        """Distinct search terms of the question, in order, without function words."""
-        analyzer = self.analyzer
-        if len(analyzer.languages) == 1:
-            return analyzer.question_terms(self.text)
-        groups = analyzer.question_groups(self.text)
-        asked = [term for group in groups for term in group]
+        """Distinct search terms of the question, in order, without function words, and those of further spellings that
+        other passages have.
+        """
+        words = self.analyzer.question_words(self.text)
+        several = len(self.analyzer.languages) > 1
+        if not several and not any(word.joined or word.further for word in words):
+            return [term for word in words for term in word.main]
+        asked = list(dict.fromkeys(term for word in words for term in (*word.main, *word.further)))
         if not asked:
             return []
-        found = self.store.term_statistics(asked).document_frequency.tolist()
-        occurring = {term for term, count in zip(asked, found, strict=True) if count > 0}
-        # Keep the stems that occur in the store. A stem of another language would look like a rare word.
-        kept = ([term for term in group if term in occurring] or group[:1] for group in groups)
-        return [term for group in kept for term in group]
+        counts = self.store.term_statistics(asked).document_frequency.tolist()
+        found = dict(zip(asked, counts, strict=True))
+        kept: dict[str, None] = {}
+        for word in words:
+            # A stem of another language, or a form that the store has not, would look like a rare word.
+            own = [term for term in word.main if found[term] > 0] if several or word.joined else word.main
+            kept.update(dict.fromkeys(own or (() if word.joined else word.main[:1])))
+            *others, exact = word.further or ("",)
+            written = found.get(exact, 0)
+            kept.update(dict.fromkeys(term for term in others if found[term] > written))
+            if 0 < written < max(found[term] for term in word.main):
+                kept[exact] = None
+        return list(kept)
 
     @property
     def analyzer(self) -> Analyzer:

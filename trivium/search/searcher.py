@@ -42,6 +42,7 @@ from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.second_stage import Placed, SecondStage, log_warnings
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.search.waiting import waiting_warning
+from trivium.text import composed
 from trivium.types import Hit
 
 _IMAGE = "image"
@@ -175,7 +176,7 @@ class Searcher:
         after = self.second_stage(k, rerank, cut, settings, on_warnings)
         alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
         only = None if after.needs_vectors else alone
-        texts = list(questions)
+        texts = [composed(text) if isinstance(text, str) else text for text in questions]
 
         def limited(text: str) -> AbstractContextManager[SearchStore]:
             answers = self._ask_live(text if recall is None else recall, sources, on_sources, only)
@@ -295,6 +296,7 @@ class Searcher:
         """
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
+        text = composed(text)
         asked = self.store if store is None else store
         self._check_embedded(asked, only)
         return Query(

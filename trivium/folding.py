@@ -1,0 +1,203 @@
+"""Spellings of a word that are searched alike: accents, ligatures, width, apostrophes, hyphens, and points of acronyms.
+
+A *token* is a run of characters without spaces, such as ``e-mail`` or ``3.14.2``. It is found by its words (``e``,
+``mail``) and joined (``email``). Between digits a joined form keeps its signs: 10³¹ is 10^31, not 1031.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+_MAX_MARKS = 30
+_JOINER = "\u034f"  # combining grapheme joiner
+_MANY_MARKS = re.compile(
+    rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}"
+)  # combining marks are neither word characters nor spaces
+
+_LONGEST = 100
+"""Longer tokens are found by their words only. Longer runs of characters are not cached."""
+_CACHED = 1 << 16
+_TOKEN = re.compile(r"\w++(?:['\-./:^]{1,2}+\w++)*+")
+_PART = re.compile(r"[^\W_]+")
+_HYPHENATED = re.compile(r"[\w'\-]+")
+_ACRONYM = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)")
+_ENDING = re.compile(r"'(?:s|t|re|ve|ll|d|m)(?!\w)")
+"""English endings (*Earth's*, *don't*), which are words of their own."""
+_VERSION = re.compile(r"^v(?=\d+\.)")
+_SIGNS = re.compile(r"(?<=\d)(['\-./:^_]+)(?=\d)|['\-./:^_]+")
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_RAISED = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₊₋]?[₀-₉]+")
+_VOWELS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4"
+    "\u06e7\u06e8\u06ea-\u06ed"
+)
+"""Vowel signs of Hebrew and Arabic, which writers leave out. Marks of Devanagari, Thai or kana are letters."""
+_UNSEEN = re.compile(
+    f"[\u00ad\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff{_JOINER}{_VOWELS}]"
+)
+_LOOSE = re.compile("[\u0300-\u036f]+")
+_ACCENTS = re.compile(f"[\u0300-\u0305\u0307-\u036f{_VOWELS}]+|(?<!и)\u0306")  # й is a letter of its own
+_UNDECOMPOSED = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
+)
+_TRANSLITERATED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+"""How German and Scandinavian letters are typed on other keyboards."""
+_REPLACED = str.maketrans(
+    {
+        **dict.fromkeys("’‘ʼʹ′ʻ`´", "'"),
+        **dict.fromkeys("‐‑‒–−⁻₋", "-"),
+        **dict.fromkeys("™℠⁺₊", ""),
+        **{fraction: f" {fraction}" for fraction in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"},
+    }
+)
+_SLASH = str.maketrans("⁄＇", "/'")
+
+
+class Cache(dict[str, str]):
+    """The results of a function of a text, dropped when there are too many."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, text: str) -> str:
+        found = self._function(text)
+        if len(text) <= _LONGEST:
+            if len(self) >= _CACHED:
+                self.clear()
+            self[text] = found
+        return found
+
+
+def composed(text: str) -> str:
+    """Convert to Unicode normalisation form NFC. A joiner is inserted after every 30 consecutive combining marks, as in
+    the stream-safe text format, because sorting longer runs takes quadratic time.
+
+    >>> composed("e\u0301")
+    'é'
+    """
+    if text.isascii():
+        return text
+    if _MANY_MARKS.search(text) is not None:
+        text = _MANY_MARKS.sub(lambda match: _with_joiners(match.group()), text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _with_joiners(marks: str) -> str:
+    parts = []
+    count = 0
+    for mark in marks:
+        count = count + 1 if unicodedata.combining(mark) else 0
+        if count > _MAX_MARKS:
+            parts.append(_JOINER)
+            count = 1
+        parts.append(mark)
+    return "".join(parts)
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case without accents, ligatures, wide letters and invisible characters.
+
+    >>> folded("Ærøskøbing, Łomża, Gießstraße"), folded("ﬁling ＴＲ－４１０ 10³¹ m² O’Brien")
+    ('aeroskobing, lomza, giessstrasse', "filing tr-410 10^31 m2 o'brien")
+    """
+    plain = written(text)
+    return plain if plain.isascii() else _NOT_ASCII.sub(lambda run: _BARE[run[0]], plain)
+
+
+def written(text: str) -> str:
+    """Return a text in lower case with its accents, but all else as :func:`folded` does.
+
+    >>> written("Gießstraße ﬁling")
+    'gießstraße filing'
+    """
+    if text.isascii():
+        return text.lower()
+    raised = _RAISED.sub(_with_sign, composed(text).lower())
+    return _NOT_ASCII.sub(lambda run: _PLAINER[run[0]], raised)
+
+
+def _with_sign(raised: re.Match[str]) -> str:
+    """A raised or lowered number behind a digit with a sign between them."""
+    if not raised.string[max(0, raised.start() - 1) : raised.start()].isdecimal():
+        return raised[0]
+    return ("_" if raised[0][0] in "₊₋₀₁₂₃₄₅₆₇₈₉" else "^") + raised[0]
+
+
+def _plainer(run: str) -> str:
+    clean = unicodedata.normalize("NFKC", _UNSEEN.sub("", run.translate(_REPLACED))).lower()
+    return _LOOSE.sub("", clean).translate(_SLASH)
+
+
+def _bare(run: str) -> str:
+    marked = unicodedata.normalize("NFKD", run.casefold().translate(_UNDECOMPOSED))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", marked).translate(_UNDECOMPOSED))
+
+
+_PLAINER, _BARE = Cache(_plainer), Cache(_bare)
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a text, as :func:`written`.
+
+    >>> tokens("The e-mail of O’Brien, v3.14.2.")
+    ['the', 'e-mail', 'of', "o'brien", 'v3.14.2']
+    """
+    return _TOKEN.findall(written(text))
+
+
+@lru_cache(maxsize=_CACHED)
+def words_of(token: str) -> tuple[tuple[str, bool], ...]:
+    """Return the words of a token and, marked True, the forms by which it is also found, in order.
+
+    >>> [word for word, _ in words_of("o'brien's")], [word for word, joined in words_of("u.s.s.r") if joined]
+    (['o', 'brien', 's', 'obrien'], ['ussr'])
+    >>> [word for word, joined in words_of("ab-1234/5") if joined], words_of("v3.14.2")[-1]
+    (['ab1234', 'ab1234/5'], ('3.14.2', True))
+    """
+    if token.isalnum():
+        return ((token, False),)
+    if len(token) > _LONGEST:
+        return tuple((word, False) for word in _PART.findall(token))
+    words = []
+    forms = [acronym.replace(".", "") for acronym in _ACRONYM.findall(token)]
+    for run in _HYPHENATED.findall(token):
+        words += [(part, False) for part in _PART.findall(run)]
+        words.append((joined(run), True))
+    forms += [joined(token)] if any(map(str.isdigit, token)) else []
+    words += [(form, True) for form in forms]
+    known = {word for word, extra in words if not extra}
+    for number, (word, extra) in enumerate(words):
+        if extra and (word in known or not word):
+            words[number] = ("", True)
+        known.add(word)
+    return tuple(pair for pair in words if pair[0])
+
+
+def joined(token: str) -> str:
+    """Return a token without its signs but those between digits, and without an English ending.
+
+    >>> joined("o'brien's"), joined("ab-1234/5"), joined("10^31")
+    ('obrien', 'ab1234/5', '10^31')
+    """
+    return _SIGNS.sub(lambda sign: sign[1] or "", _VERSION.sub("", _ENDING.sub("", token)))
+
+
+def spellings(word: str, stem: Callable[[str], str]) -> tuple[str, ...]:
+    """Return the terms of a :func:`written` word: its folded stem, and if it has accents also the stem of the word
+    without them, transliterated, and the word itself, which comes last. A joined number has no stem.
+
+    >>> spellings("marché", lambda word: word.removesuffix("é")), spellings("müller", str)
+    (('march', 'marche', 'marché'), ('muller', 'mueller', 'müller'))
+    """
+    if word.isascii():
+        return (stem(word) if word.isalnum() else word,)
+    bare = folded(word)
+    if bare == word:
+        return (stem(word),)
+    more = stem(bare), stem(folded(word.translate(_TRANSLITERATED))), word
+    return tuple(dict.fromkeys((folded(stem(word)), *more)))
