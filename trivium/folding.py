@@ -26,6 +26,9 @@ _HYPHENATED = re.compile(r"[\w'\-]+")
 _ACRONYM = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)")
 _ENDING = re.compile(r"'(?:s|t|re|ve|ll|d|m)(?!\w)")
 """English endings (*Earth's*, *don't*), which are words of their own."""
+_SHORTEST = 4
+"""Shorter terms are no identifiers."""
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)")
 _VERSION = re.compile(r"^v(?=\d+\.)")
 _SIGNS = re.compile(r"(?<=\d)(['\-./:^_]+)(?=\d)|['\-./:^_]+")
 
@@ -176,6 +179,17 @@ def words_of(token: str) -> tuple[tuple[str, bool], ...]:
             words[number] = ("", True)
         known.add(word)
     return tuple(pair for pair in words if pair[0])
+
+
+def is_identifier(term: str) -> bool:
+    """Whether a term looks like a code, a version or a part number: it has a digit beside letters or signs, or five
+    digits, and is no ordinal or decade.
+
+    >>> [is_identifier(term) for term in ("0x80070057", "3.14.2", "tr410", "1877", "20th", "1960s", "moon")]
+    [True, True, True, False, False, False, False]
+    """
+    long = len(term) >= _SHORTEST and any(map(str.isdigit, term))
+    return long and (len(term) > _SHORTEST or not term.isdigit()) and _NUMBER.fullmatch(term) is None
 
 
 def joined(token: str) -> str:

@@ -22,7 +22,7 @@ from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
-from trivium.answering.talk import converse
+from trivium.answering.talk import converse, has_topic
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Embedder
@@ -79,6 +79,8 @@ def answer(
     """
     question = composed(question)
     meant = recognise(question, context.embedder) if intent is None else intent
+    if intent is None and meant == "small_talk" and has_topic(question, context.store):
+        meant = "collection"
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
     warnings: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from trivium.answering.nearness import BEST, is_near
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
+from trivium.folding import is_identifier
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import unescape
 from trivium.headings import BETWEEN
@@ -85,6 +86,8 @@ def quote(
     if numbered:
         return _answered(numbered)
     ranked, threshold = rank(question, offered, rarity, embedder, store)
+    # Who asks for a code by name is told of the passage that has it.
+    near = near or any(is_identifier(term) and term in offered[0].said for term in rarity.terms(question))
     if not near and not is_near(question, offered, ranked, rarity, embedder.identity.name):
         return absent()
     answering = [sentence for sentence in ranked if _tells(sentence, question, told)]

@@ -7,6 +7,8 @@ from collections.abc import Generator, Sequence
 from trivium.answering.events import AnswerEvent, Piece
 from trivium.answering.marks import MarkFilter, without_marks
 from trivium.answering.prompting import quoted
+from trivium.graph.protocols import TextSearch
+from trivium.languages import ENGLISH, StoreLanguages, function_words
 from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.text import words
 from trivium.types import Turn, Usage
@@ -16,9 +18,25 @@ MAX_TURNS = 8
 _MAX_TOKENS = 256
 _ANSWER_CHARACTERS = 200
 
-_THANKS = frozenset(words("thanks thank thx ty cheers appreciated grateful"))
-_GREETINGS = frozenset(words("hello hi hey hiya hallo morning afternoon evening greetings howdy yo"))
+_THANKS = frozenset(
+    words("thanks thank thx ty cheers appreciated grateful danke merci gracias grazie obrigado")
+)
+_GREETINGS = frozenset(
+    words("hello hi hey hiya hallo morning afternoon evening greetings howdy yo bonjour hola")
+)
 _FAREWELLS = frozenset(words("bye goodbye farewell ciao cya later night"))
+
+_POLITE = (
+    _THANKS
+    | _GREETINGS
+    | _FAREWELLS
+    | frozenset(
+        words(
+            "good great nice day ok okay cool fine well welcome please help see meet much lot there everyone"
+        )
+    )
+)
+"""Words of small talk, which are no topic by themselves."""
 
 _ROLE = """\
 You are the assistant of a collection of documents: you answer questions from them and cite the passages. Reply to what \
@@ -58,6 +76,14 @@ def converse(
             text += piece
             yield Piece(piece)
     return text.strip(), usage_of(reply, model, messages, text)
+
+
+def has_topic(said: str, store: TextSearch) -> bool:
+    """Whether what seems to be small talk has a word that documents of the store have, as in "great auk"."""
+    languages = StoreLanguages.read(store.languages)
+    common = _POLITE.union(*(words(" ".join(function_words(code))) for code in {ENGLISH, *languages.codes}))
+    asked = languages.analyzer.terms(" ".join(word for word in words(said) if word not in common))
+    return bool(asked) and bool(store.term_statistics(asked).document_frequency.any())
 
 
 def small_talk(said: str, scope: str | None = None, *, first: bool = True) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.folding import is_identifier
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table, joined
 from trivium.retrievers.base import Query, Retriever
@@ -49,7 +50,7 @@ def fuse_candidates(
 
     table = of_lists(DEPTH)
     with observed(on_stage, "fuse"):
-        fused = fusion.fuse(table)
+        fused = _lifted(query, table, fusion.fuse(table))
     deepest, depth = table, DEPTH
     while len(table.chunks) < count and _may_find_more(deepest, depth):
         depth *= DEEPER
@@ -61,6 +62,31 @@ def fuse_candidates(
                 fused = _behind(fused, fusion.fuse(deepest), new, len(table.columns))
             table = joined(table, deepest.take(new))
     return table, fused
+
+
+def _lifted(query: Query, table: Table, fused: Fused) -> Fused:
+    """Raise passages above all others that alone have an identifier of the question. The explanation counts what was
+    added as the first retriever's of words.
+    """
+    terms = query.terms if any(map(is_identifier, query.terms)) else []
+    if not terms or not table.chunks:
+        return fused
+    frequency = query.term_statistics.document_frequency
+    alone = [n for n, term in enumerate(terms) if frequency[n] == 1 and is_identifier(term)]
+    counts = query.term_counts(table.chunks)
+    having = ((counts.text + counts.headings)[:, alone] > 0).any(axis=1)
+    if not having.any() or having.all():
+        return fused
+    missing = float(fused.scores[~having].max() - fused.scores[having].min()) + STEP
+    added = np.where(having, max(0.0, missing), 0.0)
+    column = table.columns.index("lexical") if "lexical" in table.columns else 0
+
+    def explain(rows: Sequence[int]) -> Floats:
+        shares = np.array(fused.explain(rows), dtype=np.float64)
+        shares[:, column] += added[list(rows)]
+        return shares
+
+    return Fused(fused.scores + added, explain, fused.baseline)
 
 
 def _may_find_more(table: Table, depth: int) -> bool:

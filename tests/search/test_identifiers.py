@@ -1,0 +1,61 @@
+"""An identifier that stands in one passage only decides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium.engine import Engine
+from trivium.folding import is_identifier
+
+_CODES = {
+    "version": [f"{n % 5 + 1}.{n % 7}.{n}" for n in range(12)],
+    "part": [f"KX-{1200 + 7 * n}/{n % 3}" for n in range(12)],
+    "date": [f"2023-0{n % 9 + 1}-{10 + n}" for n in range(12)],
+    "MAC": [f"0A:1B:2C:3D:4E:{10 + n}" for n in range(12)],
+    "CAS": [f"77{n:02}-18-5" for n in range(12)],
+    "address": [f"10.0.3.{n + 20}" for n in range(12)],
+}
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A card for every code, all about the same things."""
+    folder: Path = tmp_path_factory.mktemp("cards")
+    things = ("pump", "crane", "oven", "press")
+    rows = [
+        {"title": f"{kind} {n}", "text": f"{code}: The {things[n % 4]} stops with an error. Call the fitter."}
+        for kind, codes in _CODES.items()
+        for n, code in enumerate(codes)
+    ]
+    (folder / "cards.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([folder / "cards.jsonl"], workers=1)
+        yield engine
+
+
+@pytest.mark.parametrize("kind", list(_CODES))
+@pytest.mark.parametrize("template", ["{}", "error {}", "What does {} mean?"])
+def test_its_passage_is_first_and_explained(cards: Engine, kind: str, template: str) -> None:
+    """Whatever words stand beside it."""
+    for number, code in enumerate(_CODES[kind]):
+        best = cards.search(template.format(code), 2, explain=True)
+        assert best[0].page == f"{kind} {number}"
+        assert best[0].score >= best[1].score
+        assert best[0].baseline + sum(best[0].contributions.values()) == pytest.approx(
+            best[0].score, abs=1e-4
+        )
+
+
+def test_it_is_answered(cards: Engine) -> None:
+    """Never with "Not in the collection."."""
+    for codes in _CODES.values():
+        assert codes[3] in cards.ask(f"What does {codes[3]} mean?").text
+
+
+def test_common_words_and_years_do_not_decide() -> None:
+    """Nor do ordinals."""
+    assert not any(map(is_identifier, ("moon", "1969", "21st", "1980s", "b52")))
