@@ -128,7 +128,11 @@ def _fitting(values: Iterable[MetadataValue | None], test: Test) -> Mask:
     def fits(value: MetadataValue | None) -> bool:
         key = (type(value), value)
         if key not in known:
-            known[key] = value is not None and value != "" and test(composed(value) if isinstance(value, str) else value)
+            known[key] = (
+                value is not None
+                and value != ""
+                and test(composed(value) if isinstance(value, str) else value)
+            )
         return known[key]
 
     return np.fromiter(map(fits, stopping.each(values)), dtype=bool)
