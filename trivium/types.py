@@ -189,6 +189,9 @@ class Question:
     part of it answers the question, otherwise all parts are needed together. Every chunk that overlaps a ``marked``
     text is gold by itself. ``history`` holds the preceding conversation, oldest first: turns, or just questions where
     the answers are unknown. ``no_answer`` gives the reason, and a sentence, for a question without gold.
+
+    ``judged`` are the documents of a benchmark that were judged for the question, by their id, with their grades (0:
+    not relevant); it comes before all other gold. ``unanswerable``: the collection does not have the answer.
     """
 
     id: str
@@ -204,6 +207,8 @@ class Question:
     history: tuple[str | Turn, ...] = ()
     marked: tuple[MarkedText, ...] = ()
     no_answer: tuple[NoAnswer, str] | None = None
+    judged: tuple[tuple[str, int], ...] = ()
+    unanswerable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

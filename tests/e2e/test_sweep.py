@@ -572,3 +572,56 @@ def test_what_is_wrong_with_a_file_is_said(
         trivium("sweep", file, "--out", tmp_path / "out").err.split()
     )
     assert not (tmp_path / "out").exists() and not server.requests
+
+
+def test_sum_of_five_chooses_and_each_judge_keeps_its_scores(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: grades of 2 and 5 are .25 and 1 (hallucination .75 and 0), all claims follow: 200 and 500 in sum."""
+
+    def respond(request: Request) -> Reply:
+        system = request.body["messages"][0]["content"]
+        if '"verdicts"' in system:
+            verdicts = [{"number": number, "reason": "so", "verdict": 1} for number in (1,)]
+            return streamed(json.dumps({"verdicts": verdicts}), usage=(100, 10))
+        if '"claims"' in system:
+            return streamed(json.dumps({"claims": ["One claim."]}), usage=(100, 10))
+        if '"grade"' in system:
+            grade = 2 if request.body["model"] == "hard" else 5
+            return streamed(json.dumps({"reason": "so", "grade": grade}), usage=(100, 10))
+        return said(request)
+
+    file = folder / "sums.toml"
+    file.write_text(
+        """
+        store = "store"
+        questions = "questions.jsonl"
+        retrievers = ["vector"]
+        k = [1, 2]
+        measure = "sum of five"
+        [[model]]
+        name = "openai:good"
+        [[judge]]
+        name = "openai:hard"
+        [[judge]]
+        name = "openai:mild"
+        """
+    )
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        report = trivium("sweep", file, "--out", tmp_path, "--json").json
+        told = trivium("sweep", file, "--out", tmp_path).out
+    cell, other = report["cells"]
+    hard, mild = cell["by_judge"].values()
+    assert (hard["correctness"], mild["correctness"], cell["means"]["correctness"]) == (0.25, 1, 0.625)
+    assert (hard["sum_of_five"], mild["sum_of_five"]) == pytest.approx((200, 500))
+    assert cell["sum_of_five"] == pytest.approx(350)
+    assert (report["measure"], other["p_holm"]) == ("sum_of_five", 1)
+    assert "350.0" in told and "200.0" in told and "500.0" in told
+    with (tmp_path / "scores.csv").open() as table:
+        line = next(csv.DictReader(table))
+    judges = list(cell["by_judge"])
+    assert [line[f"correctness ({judge})"] for judge in judges] == ["0.25", "1.0"]
+    assert float(line["sum_of_five"]) == pytest.approx(350)
+    page = (tmp_path / "sweep.html").read_text()
+    assert "Scores by judge" in page and ">200.0<" in page

@@ -242,6 +242,8 @@ def evaluate_questions(options: Evaluation) -> None:
 def _no_gold(traced: Traced) -> str:
     """Say why no question could be measured, and what a line of a question file looks like."""
     missing = traced.untraceable
+    if not missing:
+        return "all questions are unanswerable, and only --answers measures those"
     causes = Counter(one.cause.value for one in missing)
     told = "; ".join(f"{count:,}: {cause}" for cause, count in causes.most_common())
     return (

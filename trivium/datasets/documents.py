@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
+from trivium.parser.sources.records import DOCUMENT_ID
 from trivium.text import composed
 
 _AT_ONCE = 10_000
@@ -43,9 +44,12 @@ class Documents:
     """The names of the documents of a store. Names are compared component by component, case-sensitively."""
 
     def __init__(self, store: PageReader) -> None:
+        self._by_id: dict[str, list[str]] = {}
         self._by_file: dict[str, list[_Place]] = {}
         self._similar: dict[str, str | None] = {}
         for page in _every_page(store):
+            if DOCUMENT_ID in page.metadata:
+                self._by_id.setdefault(str(page.metadata[DOCUMENT_ID]), []).append(page.uri)
             place = _Place(page.uri, _parts(page.path), _parts(page.source.removeprefix(_RECORDS)))
             for file in {parts[-1] for parts in (place.path, place.source) if parts}:
                 self._by_file.setdefault(file, []).append(place)
@@ -62,6 +66,10 @@ class Documents:
             or _longest([place for place in among if _ends(wanted, place.name)])
         )
         return tuple(sorted(place.uri for place in found))
+
+    def with_id(self, name: str) -> tuple[str, ...]:
+        """Return the pages of the document with this id in a benchmark."""
+        return tuple(self._by_id.get(name, ()))
 
     def similar(self, name: str) -> str | None:
         """Suggest the path of a document for an unknown name; None if none is similar."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, repeat
 
 from trivium.errors import InputError
 from trivium.graph.schema import page_of
@@ -18,34 +19,46 @@ class Gold:
     A group is one thing to find, and finding any of its chunks counts: a chunk that holds the paragraph, any chunk of a
     gold title, any chunk that contains an answer, or any chunk of a document that is on one of the pages or holds one
     of the quotes. ``hit`` requires one group, ``all`` every group, and ``recall`` is the share of groups found.
+
+    ``grades`` says how relevant each group is, for nDCG; empty: all are 1.
     """
 
     groups: tuple[tuple[str, ...], ...]
+    grades: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         chunks = [chunk for group in self.groups for chunk in group]
         if not self.groups or not all(self.groups) or len(set(chunks)) < len(chunks):
             raise InputError(f"expected disjoint non-empty groups of gold chunks, got {self.groups!r}")
+        if self.grades and (len(self.grades) != len(self.groups) or min(self.grades) < 1):
+            raise InputError(
+                f"expected a grade from 1 for each of {len(self.groups)} groups, got {self.grades!r}"
+            )
 
     @classmethod
-    def of(cls, parts: Iterable[Iterable[str]]) -> Gold:
+    def of(cls, parts: Iterable[Iterable[str]], grades: Iterable[int] = ()) -> Gold:
         """Create gold from parts, each given as the chunks it may be found in. Parts that share a chunk are merged into
-        one group, because finding that chunk finds all of them.
+        one group, because finding that chunk finds all of them. It has the highest of their ``grades``.
 
         >>> Gold.of([["A#chunk-1"], ["B#chunk-2", "B#chunk-1"], ["A#chunk-1"]]).groups
         (('A#chunk-1',), ('B#chunk-1', 'B#chunk-2'))
+        >>> Gold.of([["B#chunk-1"], ["A#chunk-1"]], [2, 1]).grades
+        (1, 2)
         """
-        groups: list[set[str]] = []
-        for part in parts:
+        groups: list[tuple[set[str], int]] = []
+        for part, grade in zip(parts, chain(grades, repeat(1)), strict=False):
             merged = set(part)
             disjoint = []
-            for group in groups:
+            for group, other in groups:
                 if group & merged:
                     merged |= group
+                    grade = max(grade, other)
                 else:
-                    disjoint.append(group)
-            groups = [*disjoint, merged]
-        return cls(tuple(sorted(tuple(sorted(group)) for group in groups)))
+                    disjoint.append((group, other))
+            groups = [*disjoint, (merged, grade)]
+        found = sorted((tuple(sorted(group)), grade) for group, grade in groups)
+        graded = tuple(grade for _, grade in found)
+        return cls(tuple(group for group, _ in found), graded if max(graded, default=1) > 1 else ())
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -77,10 +90,17 @@ class Untraceable:
 @dataclass(frozen=True, slots=True)
 class Traced:
     """The result of tracing questions: the traceable ``questions`` in order, their ``gold`` by question id, and the
-    ``untraceable`` ones. ``partly`` lists traceable questions for which some marked texts were not found.
+    ``untraceable`` ones. ``partly`` lists traceable questions for which some marked texts or judged documents were not
+    found. ``unanswerable`` are the questions that the collection cannot answer.
     """
 
     questions: tuple[Question, ...]
     gold: Mapping[str, Gold]
     untraceable: tuple[Untraceable, ...] = ()
     partly: tuple[Untraceable, ...] = ()
+    unanswerable: tuple[Question, ...] = ()
+
+    @property
+    def asked(self) -> int:
+        """The number of all questions."""
+        return len(self.questions) + len(self.untraceable) + len(self.unanswerable)

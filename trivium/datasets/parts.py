@@ -14,6 +14,7 @@ from trivium.types import Evidence, Question
 class Kind(Enum):
     """How a part is found: in a document by page numbers or quotes, or on the page with a title."""
 
+    JUDGED = auto()
     PAGES = auto()
     QUOTES = auto()
     PASSAGE = auto()
@@ -23,7 +24,7 @@ class Kind(Enum):
     ANSWERS = auto()
 
 
-OF_DOCUMENTS = (Kind.PAGES, Kind.QUOTES)
+OF_DOCUMENTS = (Kind.JUDGED, Kind.PAGES, Kind.QUOTES)
 """Kinds of parts that name a document. All others name the title of a page."""
 
 
@@ -58,6 +59,9 @@ Found = tuple[str, ...] | Miss
 
 def parts_of(question: Question) -> tuple[Part, ...] | Miss:
     """Return the parts to find for a question, or why there are none."""
+    if question.judged:
+        relevant = tuple(Part(Kind.JUDGED, name) for name, grade in question.judged if grade > 0)
+        return relevant or Miss(Cause.NO_GOLD, "no document is judged relevant")
     if question.evidence:
         return tuple(map(_of_document, question.evidence))
     if question.gold_passages:

@@ -1,22 +1,25 @@
-"""Question files: JSON Lines, one question per line.
+"""Question files: JSON Lines, one question per line, or a table with one per row.
 
 ``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document`` and ``pages``, ``evidence``,
 ``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional; null counts as
 absent, and other keys are ignored. If ``document`` and ``pages`` are given, ``evidence`` is ignored, because in some
 files it contains the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
-Original Natural Questions rows can be read directly (:mod:`trivium.parser.sources.nq_files`).
+Original Natural Questions rows can be read directly (:mod:`trivium.parser.sources.nq_files`), and so can a folder of
+the benchmark BEIR (:mod:`trivium.datasets.beir`). :mod:`trivium.datasets.question_tables` describes tables.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from trivium.common.progress import Progress
+from trivium.datasets.beir import is_benchmark, read_benchmark
+from trivium.datasets.question_tables import is_table, table_questions
 from trivium.errors import InputError, QuestionFileError, said
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Problem, some_keys
@@ -55,20 +58,24 @@ def read_questions(
     for malformed input, for a question repeated with the same id, and for a file without questions.
     """
     check_annotators(annotators)
+    if is_benchmark(Path(path)):
+        return read_benchmark(Path(path))
     if is_row_source(str(path)):
         return _of_rows(str(path), annotators, on_problem, progress)
     path = Path(path)
     try:
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        rows: Iterable[tuple[int, bytes | Mapping[str, Any]]]
+        rows = table_questions(data, path.name) if is_table(path) else _json_lines(data)
     except OSError as error:
         raise QuestionFileError(f"{path}: expected a readable question file, got {error.strerror}") from error
+    except InputError as error:
+        raise QuestionFileError(f"{path}: {error}") from error
     questions: list[Question] = []
     known: dict[str, tuple[int, str]] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, row in rows:
         try:
-            question = _question(_decode(line), f"line-{number}")
+            question = _question(_decode(row) if isinstance(row, bytes) else row, f"line-{number}")
         except ValueError as error:
             raise QuestionFileError(f"{path}, line {number}: {error}") from error
         if question.id in known:
@@ -85,6 +92,10 @@ def read_questions(
     if not questions:
         raise QuestionFileError(f"{path}: expected at least one line with a question, got an empty file")
     return questions
+
+
+def _json_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip())
 
 
 def _of_rows(
@@ -141,6 +152,7 @@ def _question(row: Mapping[str, Any], default_id: str) -> Question:
         gold_passages=tuple(_passage(value) for value in _list(row, "gold_passages")),
         evidence=_evidence(row),
         gold_any=_flag(row, "gold_any"),
+        unanswerable=_flag(row, "unanswerable"),
         history=tuple(_turn(value, f"history[{i}]") for i, value in enumerate(_list(row, "history"))),
     )
 

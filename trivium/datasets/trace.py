@@ -2,6 +2,8 @@
 
 The gold of a question is the first of these that is given:
 
+* ``judged`` documents of a benchmark, by their ids: any chunk of each, with its grade. Documents that are not in the
+  store are passed over as long as one is.
 * ``document`` and ``pages``: any chunk of the document that is on one of these pages.
 * ``evidence``: each document is found in any of its chunks that holds one of the quotes. Quotes that no chunk holds are
   passed over as long as one is held.
@@ -78,9 +80,11 @@ def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Tr
     question names a document, the pages of the store are listed, which a bare PassageSource does not support. Raises
     InputError when two questions have the same id.
     """
+    if (ids := len({question.id for question in questions})) < len(questions):
+        raise InputError(f"expected questions with distinct ids, got {len(questions)} with {ids} ids")
+    unanswerable = tuple(question for question in questions if question.unanswerable)
+    questions = [question for question in questions if not question.unanswerable]
     parts = {question.id: parts_of(question) for question in questions}
-    if len(parts) < len(questions):
-        raise InputError(f"expected questions with distinct ids, got {len(questions)} with {len(parts)} ids")
     distinct = dict.fromkeys(
         part
         for question_parts in parts.values()
@@ -95,8 +99,9 @@ def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Tr
         question_parts = parts[question.id]
         if isinstance(question_parts, Miss):
             outcome: Gold | Miss = question_parts
-        elif question_parts[0].kind is Kind.MARKED:
-            outcome, missed = _join_marked([found[part] for part in question_parts])
+        elif question_parts[0].kind in (Kind.MARKED, Kind.JUDGED):
+            outcomes = [found[part] for part in question_parts]
+            outcome, missed = _join_judged(outcomes, question) if question.judged else _join_marked(outcomes)
             if missed is not None and not isinstance(outcome, Miss):
                 partly.append(Untraceable(question.id, missed.cause, missed.reason))
         else:
@@ -106,7 +111,17 @@ def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Tr
         else:
             gold[question.id] = outcome
     traced = tuple(question for question in questions if question.id in gold)
-    return Traced(traced, gold, tuple(untraceable), tuple(partly))
+    return Traced(traced, gold, tuple(untraceable), tuple(partly), unanswerable)
+
+
+def _join_judged(outcomes: Sequence[Found], question: Question) -> tuple[Gold | Miss, Miss | None]:
+    """Return the documents that were found, each as a group with its grade, and what was not found."""
+    grades = [grade for _, grade in question.judged if grade > 0]
+    found = [(one, grade) for one, grade in zip(outcomes, grades, strict=True) if not isinstance(one, Miss)]
+    missed = next((one for one in outcomes if isinstance(one, Miss)), None)
+    if missed is not None and not found:
+        return missed, None
+    return Gold.of([chunks for chunks, _ in found], [grade for _, grade in found]), missed
 
 
 def _join_marked(outcomes: Sequence[Found]) -> tuple[Gold | Miss, Miss | None]:
@@ -170,7 +185,8 @@ def _places(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Par
         if unusable is not None:
             places[part] = unusable
         elif documents is not None and part.kind in OF_DOCUMENTS:
-            places[part] = documents.named(part.name) or _no_document(part.name, documents)
+            named = documents.with_id if part.kind is Kind.JUDGED else documents.named
+            places[part] = named(part.name) or _no_document(part.name, documents)
         else:
             page = entities.get(uris[part.name])
             missing = Miss(Cause.NO_PAGE, f"the store has no page {part.name!r}")
@@ -191,7 +207,7 @@ def _find_on_pages(
     to_fetch = [
         uri
         for page, parts in by_page.items()
-        if any(part.kind is not Kind.TITLE for part in parts)
+        if any(part.kind not in (Kind.TITLE, Kind.JUDGED) for part in parts)
         for uri in chunks.get(page, ())
     ]
     records = dict(zip(to_fetch, store.fetch(to_fetch), strict=True)) if to_fetch else {}
@@ -202,7 +218,7 @@ def _find_on_pages(
             if not uris:
                 kind = "document" if part.kind in OF_DOCUMENTS else "page"
                 yield part, Miss(Cause.NO_PAGE, f"the store has no text of the {kind} {part.name!r}")
-            elif part.kind is Kind.TITLE:
+            elif part.kind in (Kind.TITLE, Kind.JUDGED):
                 yield part, tuple(uris)
             else:
                 yield part, on_page.find(part)

@@ -114,16 +114,16 @@ class Report:
                 for name, row in self.rows.items()
             ],
         )
-        asked = len(self.traced.questions) + len(self.traced.untraceable)
-        return f"{table}<p>{len(self.traced.questions)} of {asked} questions traced</p>"
+        return f"{table}<p>{len(self.traced.questions)} of {self.traced.asked} questions traced</p>"
 
 
 def traced_json(traced: Traced) -> dict[str, Any]:
     """Return the numbers of questions and of traced ones, and the reasons for the others, as JSON values."""
     return {
-        "questions": len(traced.questions) + len(traced.untraceable),
+        "questions": traced.asked,
         "traced": len(traced.questions),
         "untraceable": [{"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in traced.untraceable],
+        **({"unanswerable": len(traced.unanswerable)} if traced.unanswerable else {}),
     }
 
 
@@ -226,9 +226,8 @@ def in_words(row: str, against: str, measure: str, difference: Interval) -> str:
 
 def _footnotes(report: Report) -> Iterator[Text]:
     missing = report.traced.untraceable
-    traced = len(report.traced.questions)
     yield Text(
-        f"{traced} of {traced + len(missing)} questions traced; "
+        f"{len(report.traced.questions)} of {report.traced.asked} questions traced; "
         f"intervals and tests resample {report.clusters} {report.resampled}."
     )
     for c in report.comparisons:
@@ -238,6 +237,10 @@ def _footnotes(report: Report) -> Iterator[Text]:
     for warning in report.warnings:
         yield Text(f"warning: {warning}", style="yellow")
     yield from problem_lines(report.problems)
+    if report.traced.unanswerable:
+        yield Text(
+            f"{len(report.traced.unanswerable)} unanswerable (--answers has the share that is refused)"
+        )
     if missing:
         yield Text(f"{len(missing)} could not be traced and are not in the means:")
         for cause, count in Counter(u.cause for u in missing).most_common():

@@ -13,7 +13,8 @@ The gold of a question is a set of groups (:class:`trivium.datasets.gold.Gold`).
 ``f1/f2/f3@k``    weighted harmonic mean of precision and recall; recall counts 1, 2 or 3 times as much
 ``mrr[@k]``       1 / rank of the first gold chunk
 ``map[@k]``       mean over the groups of (groups found so far / rank) where the group is first found
-``ndcg@k``        discounted gain 1 / log2(rank + 1), gained where a group is first found, against the best
+``ndcg@k``        discounted gain grade / log2(rank + 1), gained where a group is first found, against the best;
+                  the grade is 1 without graded judgements
 ================  =====================================================================================
 
 Beside these a report has ``passages``: how many a ranking has.
@@ -75,14 +76,15 @@ def measure(
         raise InputError(f"expected cutoffs of 1 or more, got {', '.join(map(str, cutoffs)) or 'none'}")
     else:
         at = _Cutoffs(*[tuple(cutoffs)] * len(fields(_Cutoffs)))
-    relevant, first, groups = _judge(gold, rankings, at.deepest)
+    relevant, grades, groups = _judge(gold, rankings, at.deepest)
+    first = grades > 0
     ranks = np.arange(1, relevant.shape[1] + 1)
     retrieved = np.cumsum(relevant, axis=1)
     found = np.cumsum(first, axis=1)
     reciprocal = np.maximum.accumulate(relevant / ranks, axis=1)
     precise = np.cumsum(first * found / ranks, axis=1)
-    gain = np.cumsum(first / np.log2(ranks + 1), axis=1)
-    ideal = np.cumsum(1 / np.log2(ranks + 1))
+    gain = np.cumsum(grades / np.log2(ranks + 1), axis=1)
+    ideal = np.cumsum(_best_grades(gold, len(ranks)) / np.log2(ranks + 1), axis=1)
 
     measures: dict[str, Floats] = {}
     for k in at.hit:
@@ -101,7 +103,7 @@ def measure(
     for k in at.ranked:
         measures[f"mrr@{k}"] = reciprocal[:, k - 1]
         measures[f"map@{k}"] = precise[:, k - 1] / groups
-        measures[f"ndcg@{k}"] = gain[:, k - 1] / ideal[np.minimum(groups, k) - 1]
+        measures[f"ndcg@{k}"] = gain[:, k - 1] / ideal[:, k - 1]
     return measures
 
 
@@ -114,9 +116,9 @@ def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) 
 
 def _judge(
     gold: Sequence[Gold], rankings: Sequence[Sequence[str]], least: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return whether the chunk at each rank is gold, and whether it is the first of its group (questions, ranks), and
-    the number of groups (questions,).
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Return whether the chunk at each rank is gold, the grade of its group if it is the first of it, else 0
+    (questions, ranks), and the number of groups (questions,).
 
     There are at least ``least`` ranks, and at least as many as the largest number of groups.
     """
@@ -125,7 +127,7 @@ def _judge(
     groups = np.array([len(answer.groups) for answer in gold], dtype=np.int64)
     depth = max([least, *map(len, rankings), *groups.tolist()])
     relevant = np.zeros((len(gold), depth), dtype=np.bool_)
-    first = np.zeros_like(relevant)
+    grades = np.zeros(relevant.shape, dtype=np.int64)
     for row, (answer, ranking) in enumerate(zip(gold, rankings, strict=True)):
         if len(set(ranking)) < len(ranking):
             raise InputError(
@@ -137,9 +139,18 @@ def _judge(
             number = group_of.get(chunk)
             if number is not None:
                 relevant[row, column] = True
-                first[row, column] = number not in seen
+                if number not in seen:
+                    grades[row, column] = answer.grades[number] if answer.grades else 1
                 seen.add(number)
-    return relevant, first, groups
+    return relevant, grades, groups
+
+
+def _best_grades(gold: Sequence[Gold], depth: int) -> NDArray[np.int64]:
+    """Return the grades of each question's groups in the best order (questions, ranks), then zeros."""
+    grades = np.zeros((len(gold), depth), dtype=np.int64)
+    for row, answer in enumerate(gold):
+        grades[row, : len(answer.groups)] = sorted(answer.grades, reverse=True) or 1
+    return grades
 
 
 def _f(precision: Floats, recall: Floats, beta: int) -> Floats:

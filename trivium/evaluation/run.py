@@ -70,7 +70,8 @@ def _statistics(
 
 
 def _check(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> None:
-    traced_ids = [question.id for question in traced.questions] + [u.id for u in traced.untraceable]
+    traced_ids = [one.id for one in (*traced.questions, *traced.unanswerable)]
+    traced_ids += [one.id for one in traced.untraceable]
     if sorted(traced_ids) != sorted(question.id for question in questions):
         raise InputError(
             f"expected the tracing of these {len(questions)} questions, got one of {len(traced_ids)} questions"

@@ -1,6 +1,6 @@
 """Runs and judgements in TREC format, readable by trec_eval, ranx and ir-measures.
 
-A run has lines ``question Q0 chunk rank score row``, judgements (qrels) ``question group chunk 1``: the second
+A run has lines ``question Q0 chunk rank score row``, judgements (qrels) ``question group chunk grade``: the second
 column, which most tools ignore, numbers the gold group as in the TREC diversity tasks.
 
 TREC fields are separated by white space, which uris may contain. White space, control characters and ``%`` in an
@@ -113,7 +113,7 @@ def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
 def write_qrels(path: str | Path, gold: Mapping[str, Gold]) -> None:
     """Write the gold chunks (question id -> gold)."""
     lines = (
-        f"{encode(question)} {number} {encode(chunk)} 1\n"
+        f"{encode(question)} {number} {encode(chunk)} {answer.grades[number] if answer.grades else 1}\n"
         for question, answer in gold.items()
         for number, group in enumerate(answer.groups)
         for chunk in group
@@ -124,17 +124,20 @@ def write_qrels(path: str | Path, gold: Mapping[str, Gold]) -> None:
 def read_qrels(path: str | Path) -> dict[str, Gold]:
     """Return the gold chunks by question, from judgements written by :func:`write_qrels`. Judgements from elsewhere
     usually have 0 in the second column, which is read as one group of alternatives. Chunks judged 0 or less are
-    skipped.
+    skipped. The grade of a group is the highest of its chunks.
     """
-    groups: dict[str, dict[str, list[str]]] = {}
+    groups: dict[str, dict[str, dict[str, int]]] = {}
     for number, (question, group, chunk, relevance) in _read(path, 4):
         try:
-            relevant = int(relevance) > 0
+            grade = int(relevance)
         except ValueError as error:
             raise InputError(f"{path}, line {number}: expected a whole number as judgement") from error
-        if relevant:
-            groups.setdefault(decode(question), {}).setdefault(group, []).append(decode(chunk))
-    return {question: Gold.of(parts.values()) for question, parts in groups.items()}
+        if grade > 0:
+            groups.setdefault(decode(question), {}).setdefault(group, {})[decode(chunk)] = grade
+    return {
+        question: Gold.of(parts.values(), [max(graded.values()) for graded in parts.values()])
+        for question, parts in groups.items()
+    }
 
 
 def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:

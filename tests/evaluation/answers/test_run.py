@@ -501,3 +501,23 @@ def test_options_that_do_not_belong_together_are_refused(arguments: list[str], n
     """As wrong usage, by name, before a store is opened."""
     result = CliRunner().invoke(app, ["evaluate", "questions.jsonl", "--store", "no-such", *arguments])
     assert result.exit_code == 2 and named in result.stderr
+
+
+def test_unanswerable_questions_are_asked_to_see_whether_they_are_refused(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """By hand: quoted sentences refuse both, a reader that invents what is near one of three. None is untraceable."""
+    foreign = [
+        Question("chess", "Who won the chess cup of 2019?", unanswerable=True),
+        Question("peru", "What is the capital of Peru?", unanswerable=True),
+    ]
+    report = evaluate_answers(engine, [*foreign, *QUESTIONS], tmp_path / "quoted", ["lexical"], gold=True)
+    assert report.asked == ASKED and [u.id for u in report.traced.untraceable] == ["lost"]
+    told = report.to_json()
+    assert (told["questions"], told["unanswerable"]) == (7, 2)
+    for row in ("lexical", "gold"):
+        assert (told["rows"][row]["refused"], told["rows"][row]["wrongly_refused"]) == (1.0, 0.0)
+    asked = [*foreign, Question("near", "Who found Deimos?", unanswerable=True), *QUESTIONS]
+    invented = evaluate_answers(engine, asked, tmp_path / "read", ["vector"], model=Reader())
+    assert (invented.unanswerable, invented.refused["vector"]) == (3, pytest.approx(2 / 3))
+    assert "refused" not in evaluate_answers(engine, QUESTIONS, tmp_path / "none").to_json()["rows"]["vector"]

@@ -108,7 +108,8 @@ class Asking:
         self, row: str, question: Question, warn: Warned, asked: str, recall: str | None
     ) -> Sequence[Hit]:
         if row == GOLD:
-            return gold_hits(self.engine.store, self.traced.gold[question.id], self.k)
+            gold = self.traced.gold.get(question.id)  # an unanswerable question has none
+            return [] if gold is None else gold_hits(self.engine.store, gold, self.k)
         system = self.systems.get(row, System(row))
         if system.first in self.runs:
             ranking = list(self.runs[system.first].get(question.id, ()))

@@ -16,6 +16,7 @@ from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import WAYS, Judgements
 from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.report import FIVE, sum_of_five
 from trivium.types import Question
 
 
@@ -65,6 +66,21 @@ def judged_values(row: str, ways: Mapping[str, Mapping[str, Sequence[JudgedAnswe
         if row in rows
         for name in WAYS[way].measures
     }
+
+
+def sums_of_five(values: Mapping[str, Floats]) -> Floats | None:
+    """Return the sum of the five judged measures of each answer (:func:`.report.sum_of_five`). For a measure that says
+    nothing of an answer the mean of the others stands in, so that the mean of the sums is the sum of the means. None
+    if one of the five says nothing of any answer.
+
+    >>> five = dict.fromkeys(FIVE, np.array([1.0, 0.5]))
+    >>> sums_of_five({**five, "faithfulness": np.array([1.0, np.nan])}).tolist()
+    [400.0, 300.0]
+    """
+    if any(name not in values or np.isnan(values[name]).all() for name in FIVE):
+        return None
+    filled = [np.where(np.isnan(values[name]), np.nanmean(values[name]), values[name]) for name in FIVE]
+    return np.array([sum_of_five(dict(zip(FIVE, five, strict=True))) for five in zip(*filled, strict=True)])
 
 
 def _cosines(embedder: Embedder, texts: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:

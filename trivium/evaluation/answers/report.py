@@ -38,7 +38,7 @@ NO_CONTEXT = "no-context"
 TESTED = ("contained", "f1", "factual_correctness", "correctness")
 """The measures whose comparisons are printed. The JSON contains all."""
 SUM_OF_FIVE = "sum_of_five"
-_FIVE = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
+FIVE = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ class AnswerReport:
     ``traced`` are the questions of the file with their gold, ``without_answers`` the number of those without a known
     answer, which were not asked, ``asked`` the ids of the others. ``answers`` are by row, ``judgements`` by judge,
     method and row, in their order. ``resampled`` is the unit that intervals and tests resample and ``clusters`` their
-    number. ``by_judge`` are the means by judge and row, and ``agreements`` the agreement between judges.
+    number. ``by_judge`` are the means by judge and row, and ``agreements`` the agreement between judges. ``refused`` is
+    the share of the ``unanswerable`` questions that was answered with "Not in the collection.", by row.
     """
 
     traced: Traced = field(repr=False)
@@ -119,6 +120,8 @@ class AnswerReport:
     clusters: int
     by_judge: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     agreements: tuple[Agreement, ...] = ()
+    unanswerable: int = 0
+    refused: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def judge(self) -> str | None:
@@ -136,7 +139,8 @@ class AnswerReport:
             "judges": list(self.judges),
             "bertscore": self.bertscore,
             "k": self.k,
-            "rows": {name: _row_json(row) for name, row in self.rows.items()},
+            **({"unanswerable": self.unanswerable} if self.refused else {}),
+            "rows": {name: _row_json(row, self.refused.get(name)) for name, row in self.rows.items()},
             "comparisons": [{**compared_json(c.found), "questions": c.questions} for c in self.comparisons],
             "resampled": self.resampled,
             "clusters": self.clusters,
@@ -188,9 +192,11 @@ def print_answer_report(report: AnswerReport, console: Console) -> None:
         console.print(note, soft_wrap=True)
 
 
-def _row_json(row: AnswerRow) -> dict[str, Any]:
+def _row_json(row: AnswerRow, refused: float | None) -> dict[str, Any]:
+    means = {name: None if math.isnan(mean) else mean for name, mean in row.means.items()}
     return {
-        **{name: None if math.isnan(mean) else mean for name, mean in row.means.items()},
+        **means,
+        **({} if refused is None else {"refused": refused, "wrongly_refused": means["not_found"]}),
         "ci": {name: [interval.low, interval.high] for name, interval in row.intervals.items()},
         "n": dict(row.counts),
         "milliseconds": {name: timing.model_dump() for name, timing in row.latency.items()},
@@ -222,9 +228,9 @@ def sum_of_five(means: Mapping[str, float]) -> float | None:
     ...              "specific_information": 1})
     425.0
     """
-    if any(name not in means or math.isnan(means[name]) for name in _FIVE):
+    if any(name not in means or math.isnan(means[name]) for name in FIVE):
         return None
-    return 100.0 * sum(1 - means[name] if name == "hallucination" else means[name] for name in _FIVE)
+    return 100.0 * sum(1 - means[name] if name == "hallucination" else means[name] for name in FIVE)
 
 
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
@@ -253,6 +259,11 @@ def _table(report: AnswerReport) -> FittedTable:
     sums = [sum_of_five(row.means) for row in report.rows.values()]
     if any(value is not None for value in sums):
         table.add_row("sum of five", *("-" if value is None else f"{value:.1f}" for value in sums))
+    if report.refused:
+        wrongly = [row.means["not_found"] for row in report.rows.values()]
+        refused = [report.refused[row] for row in report.rows]
+        table.add_row("refused", *(f"{_number(value)} of {report.unanswerable}" for value in refused))
+        table.add_row("wrongly_refused", *(f"{_number(value)} of {len(report.asked)}" for value in wrongly))
     return table
 
 
@@ -266,14 +277,15 @@ def _cell(row: AnswerRow, measure: str, report: AnswerReport) -> str:
 
 def _footnotes(report: AnswerReport) -> Iterator[Text]:
     missing = report.traced.untraceable
-    total = len(report.traced.questions) + len(missing)
     left_out = []
     if missing:
         left_out.append(f"{len(missing)} could not be traced")
     if report.without_answers:
         left_out.append(f"{report.without_answers} have no known answer")
+    if report.unanswerable:
+        left_out.append(f"{report.unanswerable} unanswerable ones are asked to see whether they are refused")
     yield Text(
-        f"{len(report.asked)} of {total} questions asked"
+        f"{len(report.asked)} of {report.traced.asked} questions asked"
         + (f" ({', '.join(left_out)})" if left_out else "")
         + f"; {report.k} passages asked for; reader: {plain(report.reader or 'none, the best sentences')}."
     )

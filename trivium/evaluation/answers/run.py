@@ -94,7 +94,8 @@ def evaluate_answers(
     more, ``sample`` of them, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
     :func:`~trivium.datasets.questions.read_questions`. A ``judge`` also judges the answers, by the methods in
     ``judge_by`` (:data:`~trivium.evaluation.answers.judging.WAYS`); for several judges the mean counts, and their
-    agreement is reported. ``searching`` counts the language model of the engine's selector, if it was created with
+    agreement is reported. Unanswerable questions (also at most ``sample``) are asked, too, to see whether they are
+    refused. ``searching`` counts the language model of the engine's selector, if it was created with
     one that it counts.
 
     Answers and judgements are appended to files in ``folder`` immediately. An interrupted run is resumed by calling
@@ -145,7 +146,14 @@ def evaluate_answers(
         {system.name: system for system in systems},
         models,
     )
-    answers = collect_answers(asking, tuple(rows), asked, folder, progress)
+    unanswerable = drawn(traced.unanswerable, sample, seed)
+    everything = collect_answers(asking, tuple(rows), [*asked, *unanswerable], folder, progress)
+    answers = {row: given[: len(asked)] for row, given in everything.items()}
+    refused = {
+        row: sum(one.outcome == "absent" for one in given[len(asked) :]) / len(unanswerable)
+        for row, given in everything.items()
+        if unanswerable
+    }
     if runs_out is not None:
         write_contexts(answers, {one.id: traced.gold[one.id] for one in asked}, runs_out)
     judgements = collect_judgements(
@@ -162,6 +170,8 @@ def evaluate_answers(
         reader=None if model is None else model.name,
         bertscore=None if bertscore is None else bertscore.signature,
         k=k,
+        unanswerable=len(unanswerable),
+        refused=refused,
     )
 
 

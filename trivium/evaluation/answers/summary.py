@@ -37,6 +37,8 @@ def summarise(
     reader: str | None,
     bertscore: str | None,
     k: int,
+    unanswerable: int = 0,
+    refused: Mapping[str, float] | None = None,
 ) -> AnswerReport:
     """Create the report on the ``asked`` questions. Every row has one answer per question, in their order, and so
     have its values and judgements (none without a judge).
@@ -81,10 +83,12 @@ def summarise(
         tuple(compare_with_first(values, groups)) if len(asked) else (),
         *resampled,
         {
-            name: {row: _means(measures) for row, measures in of_rows.items()}
+            name: {row: defined_means(measures) for row, measures in of_rows.items()}
             for name, of_rows in told.items()
         },
         tuple(agreements({name: _all_rows(list(of_rows.values())) for name, of_rows in told.items()})),
+        unanswerable,
+        refused or {},
     )
 
 
@@ -98,7 +102,7 @@ def count_warnings(given: Sequence[Answered]) -> dict[str, int]:
     return dict(Counter(warning for answered in given for warning in answered.warnings))
 
 
-def _means(measures: Mapping[str, Floats]) -> dict[str, float]:
+def defined_means(measures: Mapping[str, Floats]) -> dict[str, float]:
     """Return the means of the defined values. Measures without any are dropped."""
     there = {name: array[~np.isnan(array)] for name, array in measures.items()}
     return {name: float(array.mean()) for name, array in there.items() if len(array)}

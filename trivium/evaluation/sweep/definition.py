@@ -207,7 +207,7 @@ def read_sweep(path: str | Path) -> Sweep:
         judges=tuple(file.judge),
         judge_by=tuple(file.judge_by),
         selector=None if file.selector is None else _anchored(file.selector, folder),
-        measure=file.measure,
+        measure=file.measure.replace(" ", "_"),  # "sum of five", as the tables call it
         baseline=file.baseline,
         budget=file.budget,
     )

@@ -20,6 +20,7 @@ from trivium.evaluation.answers.report import SUM_OF_FIVE, Compared, sum_of_five
 from trivium.evaluation.answers.summary import (
     compare_with_first,
     count_warnings,
+    defined_means,
     intervals_of,
     mean_passages,
 )
@@ -43,7 +44,8 @@ CELL = tuple(axis.name for axis in fields(Cell))
 @dataclass(frozen=True, slots=True)
 class CellAnswers:
     """The stored data of a cell: its ``answers``, the ``values`` of every measure question by question if it is
-    complete (else empty), the usage of each judge, and whether all judges are done. ``reranker`` is None without one.
+    complete (else empty), the usage of each judge, whether all judges are done, and the values of each judge that is
+    done. ``reranker`` is None without one.
     """
 
     cell: Cell
@@ -54,6 +56,7 @@ class CellAnswers:
     values: Mapping[str, Floats] = field(repr=False)
     judge_usage: Mapping[Priced, Usage] = field(repr=False)
     judged: bool
+    by_judge: Mapping[str, Mapping[str, Floats]] = field(repr=False, default_factory=dict)
 
     @property
     def usage(self) -> Usage:
@@ -83,7 +86,8 @@ class CellScores:
     that of a reranker, to numbers of answers. ``intervals`` (95 %) include the means, over the ``counts`` answers for
     which a measure is defined. ``against`` are the differences to the baseline, by measure, and ``p_holm`` is the
     p-value of the sweep's measure after Holm's correction over all cells; both are None or empty for the baseline
-    itself, and if the baseline is not complete.
+    itself, and if the baseline is not complete. ``by_judge`` has the means of each judge, by measure, and their sum of
+    five.
     """
 
     cell: Cell
@@ -102,6 +106,7 @@ class CellScores:
     counts: Mapping[str, int]
     against: Mapping[str, Compared]
     p_holm: float | None = None
+    by_judge: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def means(self) -> dict[str, float]:
@@ -156,6 +161,11 @@ class SweepReport:
     def measures(self) -> tuple[str, ...]:
         """The measures that some complete cell has, in their order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.intervals))
+
+    def of_judges(self) -> list[tuple[CellScores, str]]:
+        """The cells with each of their judges; none with a single judge, whose scores are the cell's."""
+        pairs = [(cell, judge) for cell in self.cells for judge in cell.by_judge]
+        return pairs if len({judge for _, judge in pairs}) > 1 else []
 
     @property
     def chosen(self) -> bool:
@@ -257,6 +267,7 @@ def summarise_sweep(
                 counts,
                 against.get(label, {}),
                 p_holm.get(label),
+                {judge: _of_judge(measures) for judge, measures in one.by_judge.items()},
             )
         )
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
@@ -272,6 +283,12 @@ def summarise_sweep(
         dict(failures),
         traced,
     )
+
+
+def _of_judge(values: Mapping[str, Floats]) -> dict[str, float]:
+    means = defined_means(values)
+    total = sum_of_five(means)
+    return means if total is None else {**means, SUM_OF_FIVE: total}
 
 
 def _against(
@@ -308,7 +325,8 @@ def _cell_json(cell: CellScores) -> dict[str, Any]:
         "passages": None if math.isnan(cell.passages) else cell.passages,
         "warnings": dict(cell.warnings),
         "means": {name: mean for name, mean in cell.means.items() if not math.isnan(mean)},
-        SUM_OF_FIVE: sum_of_five(cell.means),
+        SUM_OF_FIVE: cell.means.get(SUM_OF_FIVE),
+        "by_judge": {judge: dict(means) for judge, means in cell.by_judge.items()},
         "ci": {name: [interval.low, interval.high] for name, interval in cell.intervals.items()},
         "n": {name: cell.counts[name] for name in cell.intervals},
         "against": [

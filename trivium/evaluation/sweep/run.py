@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.answering.writing import Writing, WritingOptions
+from trivium.common.arrays import Floats
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
 from trivium.datasets.gold import Traced
@@ -26,9 +27,9 @@ from trivium.evaluation.answers.judging import (
     judgement_file,
 )
 from trivium.evaluation.answers.measures import MEASURES
-from trivium.evaluation.answers.measuring import measure_answers
+from trivium.evaluation.answers.measuring import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.answers.records import Answered
-from trivium.evaluation.answers.report import NO_CONTEXT
+from trivium.evaluation.answers.report import FIVE, NO_CONTEXT, SUM_OF_FIVE
 from trivium.evaluation.answers.run import RUN_FILES, check_stages, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
@@ -162,7 +163,7 @@ def run_sweep(
 
 def _check_measure(sweep: Sweep) -> None:
     judged = [measure for way in sweep.judge_by if sweep.judges for measure in WAYS[way].measures]
-    known = [*MEASURES, "cosine", *judged]
+    known = [*MEASURES, "cosine", *judged, *([SUM_OF_FIVE] if {*FIVE} <= {*judged} else [])]
     if sweep.measure not in known:
         raise InputError(
             f"{sweep.path}: expected as measure one of {', '.join(known)}, got {sweep.measure!r}"
@@ -337,6 +338,7 @@ def _kept(state: _State, group: Group) -> list[CellAnswers]:
                 _values(state, row, answers, judgements) if complete else {},
                 judge_usage,
                 _all_judged(state, judgements),
+                {judge: judged_values(row, ways) for judge, ways in judgements.items()},
             )
         )
     return found
@@ -349,7 +351,7 @@ def _all_judged(state: _State, judgements: Judgements) -> bool:
 
 def _values(
     state: _State, row: str, answers: Sequence[Answered], judgements: Judgements
-) -> Mapping[str, Any]:
+) -> Mapping[str, Floats]:
     # Use only what every judge has judged: means over different judges would not be comparable.
     ways = [
         way
@@ -358,4 +360,5 @@ def _values(
     ]
     whole = {judge: {way: told[way] for way in ways} for judge, told in judgements.items()}
     measured = measure_answers(state.engine.embedder, {row: answers}, whole, state.asked, state.traced, None)
-    return measured[row]
+    sums = sums_of_five(measured[row])
+    return measured[row] if sums is None else {**measured[row], SUM_OF_FIVE: sums}

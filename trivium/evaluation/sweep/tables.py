@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from trivium.common.files import write_file
-from trivium.evaluation.answers.report import SUM_OF_FIVE, sum_of_five
+from trivium.evaluation.answers.report import SUM_OF_FIVE
 from trivium.evaluation.fitted_table import FittedTable
 from trivium.evaluation.significance import LEVEL
 from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
@@ -23,7 +23,7 @@ from trivium.text import plain
 
 SHOWN = (
     "exact_match", "f1", "contained", "rouge_l", "cosine", "not_found", "relevancy", "correctness", "faithfulness",
-    "hallucination", "specific_information",
+    "hallucination", "specific_information", SUM_OF_FIVE,
 )  # fmt: skip
 """The measures of the tables in the terminal and on the page, if present; the sweep's own comes first."""
 
@@ -36,13 +36,16 @@ def shown_measures(report: SweepReport) -> list[str]:
 
 def best_mean(report: SweepReport) -> str | None:
     """Return the sweep's measure of the best cell as displayed; None if no cell is complete."""
-    return share(report.complete[0].means[report.measure]) if report.complete else None
+    return shown_mean(report.measure, report.complete[0].means[report.measure]) if report.complete else None
 
 
 def print_sweep(report: SweepReport, console: Console) -> None:
     """Print the scores, the differences to the baseline, the baseline against the best cell, and what is not done."""
     measures = shown_measures(report)
     console.print(_scores(report, measures))
+    if report.of_judges():
+        console.print()
+        console.print(_by_judge(report, measures))
     if any(cell.against for cell in report.cells):
         console.print()
         console.print(_differences(report, measures))
@@ -60,6 +63,15 @@ def write_tables(report: SweepReport, folder: Path) -> None:
     write_file(folder / "scores.csv", _csv(_score_lines(report)))
     write_file(folder / "differences.csv", _csv(_difference_lines(report)))
     write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
+
+
+def shown_mean(measure: str, mean: float) -> str:
+    """Format the mean of a measure: a share, or a sum of five.
+
+    >>> shown_mean("f1", 0.5), shown_mean("sum_of_five", 412.25)
+    ('.500', '412.2')
+    """
+    return f"{mean:.1f}" if measure == SUM_OF_FIVE else share(mean)
 
 
 def cost(value: float) -> str:
@@ -81,26 +93,32 @@ def length(passages: float) -> str:
 
 
 def _scores(report: SweepReport, measures: Sequence[str]) -> FittedTable:
-    sums = {cell.cell: sum_of_five(cell.means) for cell in report.cells}
-    summed = any(total is not None for total in sums.values())
     told = [name for name, there in (("passages", report.cut), ("warnings", report.warnings)) if there]
-    table = FittedTable(["cell", *measures, *(["sum of five"] if summed else []), *told, "tokens", "cost"])
+    table = FittedTable(["cell", *measures, *told, "tokens", "cost"])
     best = best_mean(report)
     for cell in report.cells:
         row = [Text(plain(cell.cell.label))]
         for name in measures:
-            value = share(cell.means[name]) if name in cell.means else "-"
+            value = shown_mean(name, cell.means[name]) if name in cell.means else "-"
             if not cell.complete and name == measures[0]:
                 value = f"{cell.answered} of {report.asked}"
             row.append(Text(value, style="bold" if value == best and name == report.measure else ""))
-        total = sums[cell.cell]
-        if summed:
-            row.append(Text("-" if total is None else f"{total:.1f}"))
         values = {"passages": length(cell.passages), "warnings": f"{cell.warned}"}
         row += [Text(values[name]) for name in told]
         spent = cell.cost + cell.search_cost + cell.judge_cost
         row += [Text(f"{(cell.usage + cell.search_usage).total:,}"), Text(cost(spent))]
         table.add_row(*row)
+    return table
+
+
+def _by_judge(report: SweepReport, measures: Sequence[str]) -> FittedTable:
+    there = report.of_judges()
+    judged = [name for name in measures if any(name in cell.by_judge[judge] for cell, judge in there)]
+    table = FittedTable(["cell, by judge", *judged])
+    for cell, judge in there:
+        means = cell.by_judge[judge]
+        values = [shown_mean(name, means[name]) if name in means else "-" for name in judged]
+        table.add_row(plain(f"{cell.cell.label}, {judge}"), *values)
     return table
 
 
@@ -138,7 +156,8 @@ def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> FittedTa
             d = None if compared is None else compared.found.difference
             shown = "" if d is None else f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})"
             p = "" if compared is None else chance(compared.found.p)
-            table.add_row(*map(Text, (name, share(baseline.means[name]), share(best.means[name]), shown, p)))
+            means = (shown_mean(name, cell.means[name]) for cell in (baseline, best))
+            table.add_row(*map(Text, (name, *means, shown, p)))
     return table
 
 
@@ -162,10 +181,13 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
 
 def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
     measures = report.measures
+    judged = dict.fromkeys(
+        (judge, name) for cell, judge in report.of_judges() for name in cell.by_judge[judge]
+    )
     yield [*CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost",
            "search_prompt_tokens", "search_completion_tokens", "search_cost", "passages", "warnings", *(
         column for name in measures for column in (name, f"{name}_low", f"{name}_high", f"{name}_n")
-    ), SUM_OF_FIVE]  # fmt: skip
+    ), *(f"{name} ({judge})" for judge, name in judged)]  # fmt: skip
     for cell in report.cells:
         line = [*_named(cell), cell.answered, *astuple(cell.usage), round(cell.cost, 9)]
         line += [round(cell.judge_cost, 9), *astuple(cell.search_usage), round(cell.search_cost, 9)]
@@ -179,8 +201,8 @@ def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
                     *(round(value, 6) for value in (found.mean, found.low, found.high)),
                     cell.counts[name],
                 ]
-        total = sum_of_five(cell.means)
-        yield [*line, "" if total is None else round(total, 4)]
+        means = (cell.by_judge.get(judge, {}).get(name) for judge, name in judged)
+        yield [*line, *("" if mean is None else round(mean, 6) for mean in means)]
 
 
 def _difference_lines(report: SweepReport) -> Iterator[Sequence[object]]:

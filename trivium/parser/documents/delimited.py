@@ -27,15 +27,19 @@ _ROWS_A_CHECK = 1_000
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """Read the file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
-    text = decode(file.data, file.language)
-    delimiter, text = _declared(text)
-    if delimiter is None:
-        delimiter = "\t" if _is_tsv(file.path) and "\t" in text else find_delimiter(text)
     document = Document(limits.headings)
-    add_rows(document, _rows(text, delimiter, limits), headed=True)
+    add_rows(document, table_rows(file.data, file.path, limits, file.language), headed=True)
     if not document.has_text:
         raise ParseError("the table has no text")
     return page_of(document, file, "csv")
+
+
+def table_rows(data: bytes, path: str, limits: InputLimits, language: str | None = None) -> Iterator[Row]:
+    """Yield the rows of a table in any encoding, with any delimiter. Raises ParseError."""
+    delimiter, text = _declared(decode(data, language))
+    if delimiter is None:
+        delimiter = "\t" if _is_tsv(path) and "\t" in text else find_delimiter(text)
+    return _rows(text, delimiter, limits)
 
 
 def find_delimiter(text: str) -> str:

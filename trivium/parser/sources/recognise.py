@@ -30,6 +30,7 @@ from trivium.parser.sources.files import (
     read_lines,
     too_long,
 )
+from trivium.parser.sources.records import DOCUMENT_ID
 
 _HEAD = 4096
 # The first lines may be damaged although the rest of the file is good.
@@ -56,6 +57,8 @@ html head body title meta link base style script main article section header div
 table ul ol dl center
 """
 _HTML_TAGS = frozenset(_TAGS.split())
+QUERIES, QRELS = "queries", "qrels"
+"""The file of queries and the folder of judgements of the benchmark BEIR."""
 _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
 
@@ -69,6 +72,16 @@ class _UnknownContentError(InputError):
     def __init__(self, message: str, got: str) -> None:
         super().__init__(message)
         self.got = got
+
+
+def is_of_benchmark(path: Path) -> bool:
+    """Whether a file has the queries or judgements of a folder of the benchmark BEIR, which are no documents."""
+    within = path.parent.name == QRELS
+    folder = path.parent.parent if within else path.parent
+    return (within or path.name.partition(".")[0] in (QUERIES, QRELS)) and all(
+        any((folder / f"{name}.jsonl{packed}").is_file() for packed in ("", ".gz"))
+        for name in ("corpus", QUERIES)
+    )
 
 
 def known_formats() -> str:
@@ -95,6 +108,8 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
     InputError that describes the file when its format is not supported.
     """
     name = path.name if name is None else name
+    if is_of_benchmark(path):
+        raise OtherContentError("these are questions or judgements; pass their folder to  trivium evaluate")
     head = read_head(path, _HEAD)
     if not head.strip():
         raise InputError("the file is empty")
@@ -193,7 +208,7 @@ def classify(row: Mapping[str, object]) -> ItemFormat:
         return "nq"
     if "article_body" in row:
         return wikimedia.FORMAT
-    if "title" in row and "text" in row:
+    if "text" in row and ("title" in row or DOCUMENT_ID in row):
         return "records"
     if "document_text" in row:
         raise OtherContentError(

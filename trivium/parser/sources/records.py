@@ -25,6 +25,8 @@ from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
 FORMAT = "records"
 """The format of pages created from records."""
+DOCUMENT_ID = "_id"
+"""The key of a document's id in a benchmark. Records that have one are documents of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +45,24 @@ def read_records(
     """Yield the records of a JSON Lines file or a JSON array, plain or gzipped, read one at a time, and a problem for
     every line without a valid record. ``name`` is the file's name for display, by default its path.
 
+    A page is found by its title. Records with a :data:`DOCUMENT_ID` that have no title, or that of an earlier one, are
+    named by their id: ``Document 17``, ``Heather (17)``.
+
     Raises nothing: an unreadable or truncated file also yields a problem.
     """
     name = printable_path(str(path)) if name is None else name
+    taken: dict[str, object] = {}  # title -> id
     try:
         for place, value in _values(Path(path), name, limits):
             if isinstance(value, Problem):
                 yield value
                 continue
             try:
-                yield _record(value, name)
+                record = _record(value, name)
+                if (identifier := record.metadata.get(DOCUMENT_ID)) is not None:
+                    while taken.setdefault(record.title, identifier) != identifier:
+                        record = replace(record, title=normalise_title(f"{record.title} ({identifier})"))
+                yield record
             except InputError as error:
                 yield Problem(place, str(error))
     except InputError as error:
@@ -171,7 +181,10 @@ def _values(path: Path, name: str, limits: InputLimits) -> Iterator[tuple[str, o
 def _record(value: object, source: str) -> Record:
     if not isinstance(value, Mapping):
         raise InputError(f"expected an object with title and text, got a JSON {type(value).__name__}")
-    title, text = value.get("title"), value.get("text")
+    title, text, identifier = value.get("title"), value.get("text"), value.get(DOCUMENT_ID)
+    if isinstance(identifier, str | int):
+        text = text if str(text or "").strip() else title
+        title = title if str(title or "").strip() else f"Document {identifier}"
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError(f"expected title and text as strings, got {some_keys(value)}")
     # Composed characters, so that the offsets of mentions match the text of the page.
