@@ -250,3 +250,11 @@ def test_options_about_files_on_disk_are_refused(engine: Engine, option: str) ->
     ):
         with pytest.raises(InputError, match=f"{option} cannot be chosen"):
             add()
+
+
+@pytest.mark.parametrize("value", [object(), b"text", [1, object()], {"deep": len}, iter("ab")])
+def test_an_object_without_a_text_of_its_own_is_refused(engine: Engine, value: object) -> None:
+    """Its type and address would be stored; the error names both record and key."""
+    with pytest.raises(InputError, match=r"record 2: expected a text, .*, in 'origin'"):
+        engine.add_records([{"title": "A", "text": "a"}, {"title": "B", "text": "b", "origin": value}])
+    assert engine.pages() == []

@@ -144,3 +144,25 @@ def test_the_file_of_a_document_in_an_archive(tmp_path: Path) -> None:
     archive.touch()
     assert file_of(f"{archive}, A/Mars, the planet") == str(archive)
     assert file_of(f"{tmp_path}/gone.zim, A/Mars") == f"{tmp_path}/gone.zim, A/Mars"
+
+
+def test_one_run_reaches_the_final_state(folder: Path, engine: Engine) -> None:
+    """No record or document keeps a link to a page that was removed."""
+    texts = {"Moon": "It is called Twoish like its planet Venus.", "Rock": "Found by Twoish."}
+    records = [{"title": title, "text": text} for title, text in texts.items()]
+    (folder / "moons.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
+    (folder / "gone.md").write_text("# Twoish\n\nA planet.", "utf-8")
+    (folder / "note.txt").write_text("Notes\n\nOn Twoish and on Venus.", "utf-8")
+    engine.build([folder], workers=1)
+    assert engine.store.cited(["Rock#chunk-1"]) == {"Rock#chunk-1": ["Twoish"]}
+    (folder / "gone.md").unlink()
+    first = engine.build([folder], workers=1, prune=True)
+    after = [
+        (page.content_hash, [chunk.cites for chunk in page.chunks]) for page in engine.store.page_graphs()
+    ]
+    second = engine.build([folder], workers=1, prune=True)
+    assert (first.removed, second.removed, second.replaced, second.relinked) == (["Twoish"], [], 0, 0)
+    assert after == [
+        (page.content_hash, [chunk.cites for chunk in page.chunks]) for page in engine.store.page_graphs()
+    ]
+    assert not any("Twoish" in cites for _, chunks in after for cites in chunks)

@@ -48,9 +48,9 @@ def as_files(files: Mapping[str, str | bytes]) -> Iterator[dict[str, str]]:
 @contextmanager
 def as_records(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """Write records to a temporary file, one at a time, and yield its path. Values that JSON does not know are written
-    as text. Raises InputError for a record that is no mapping.
+    as text. Raises InputError for a record that is no mapping, and for a value that is no text of its own.
     """
-    if isinstance(records, Mapping | str | bytes):
+    if isinstance(records, Mapping | str | bytes) or not isinstance(records, Iterable):
         raise InputError(
             "expected a list of records, [{'title': ..., 'text': ...}], got a single"
             f" {'record' if isinstance(records, Mapping) else type(records).__name__}"
@@ -68,14 +68,26 @@ def record_line(record: Mapping[str, object], name: str) -> bytes:
     if not isinstance(record, Mapping):
         raise InputError(f"{name}: expected a mapping with title and text, got {type(record).__name__}")
     try:
-        return orjson.dumps(dict(record), default=str, option=_OPTIONS)
-    except TypeError:  # large numbers, lone surrogates, values that contain themselves
-        try:
-            return (
-                json.dumps({str(key): value for key, value in record.items()}, default=str).encode() + b"\n"
-            )
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{name}: {error}") from error
+        return orjson.dumps(dict(record), default=_as_text, option=_OPTIONS)
+    except TypeError:  # large numbers, lone surrogates, values that contain themselves or are no text
+        values = {}
+        for key, value in record.items():
+            try:
+                values[json.dumps(str(key))] = json.dumps(value, default=_as_text)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise InputError(f"{name}: {error}, in {str(key)!r:.80}") from error
+        return ("{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}\n").encode()
+
+
+def _as_text(value: object) -> object:
+    """Return what to write of a value that JSON does not know. Raises TypeError for an object whose text would only
+    be its type and address.
+    """
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    if isinstance(value, bytes | bytearray) or type(value).__str__ is object.__str__:
+        raise TypeError(f"expected a text, a number, a date or a list of them, got {type(value).__name__}")
+    return str(value)
 
 
 def _last_part(name: str) -> str:

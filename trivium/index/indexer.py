@@ -11,6 +11,7 @@ from typing import TypedDict
 from trivium.chunking.base import Chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
+from trivium.common.arguments import check_count, check_texts
 from trivium.common.beside import available_cores
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
@@ -29,7 +30,7 @@ from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
 from trivium.index.late import fill_late, forget_context
 from trivium.index.left_out import nothing_read
-from trivium.index.load import load
+from trivium.index.load import delete_linked, load
 from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
@@ -184,6 +185,8 @@ class Indexer:
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
         if not sources:
             raise InputError("expected at least one source (a file, a folder, an address), got an empty list")
+        if workers is not None:
+            check_count("workers", workers)
         if by_name and isolated:
             raise ConfigurationError(
                 "files that are parsed apart are not identified by name: leave out one of them"
@@ -247,7 +250,9 @@ class Indexer:
             if came_to_nothing and not self.store.count_pages():
                 raise nothing_read(report)
             if pruning is not None:
-                report.removed = self.store.delete(pruning.stale(self.store, report))
+                report.relinked += delete_linked(
+                    self.store, pruning.stale(self.store, report), report.removed
+                )
             if questions:
                 report.questions = put_questions(
                     [str(s) for s in sources],
@@ -354,8 +359,7 @@ class Indexer:
         """Remove pages by title, alias, uri or source file, and return the uris removed. Raises InputError for an
         unknown name and suggests similar titles.
         """
-        if isinstance(pages, str):
-            raise InputError(f"expected a list of titles, got the text {pages!r}")
+        check_texts("titles for pages", pages, "['Mars']")
         return self.remove_pages(find_named(self.store, pages))
 
     def remove_pages(self, uris: Sequence[str]) -> list[str]:

@@ -334,6 +334,18 @@ def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, 
         report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)
 
 
+def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> int:
+    """Delete pages, adding their uris to ``removed``, and search the pages that mention their names anew, as if they had
+    never been there. Returns the number of pages whose links changed.
+    """
+    gone = set(uris)
+    names = [name for name, uri in store.names() if uri in gone] if gone else []
+    removed.extend(store.delete(uris))
+    records = [page.uri for page in pages_mentioning(store, names, source=RECORDS)]
+    changed = _relink(records, store, Gazetteer(store.names())) if records else 0
+    return changed + len(link_mentions(store, names) if names else ())
+
+
 def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:
     """Search stored records for names and return the number of pages with new links."""
     merge = Merge(store, IngestReport(), None, StoredLocaliser(store))

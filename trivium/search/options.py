@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
+from trivium.common.arguments import check_count
 from trivium.errors import InputError
 from trivium.graph.filters import Where
 from trivium.rerank.base import Reranker
@@ -73,7 +74,4 @@ def check_question(text: object) -> None:
 
 def check_k(k: object) -> None:
     """Raise InputError unless ``k`` is an integer from 1 to :data:`MAX_K`."""
-    if not isinstance(k, int) or isinstance(k, bool):
-        raise InputError(f"expected k as a whole number, got {type(k).__name__}")
-    if not 1 <= k <= MAX_K:
-        raise InputError(f"k must be 1 or more and at most {MAX_K:,}, got {k:,}")
+    check_count("k", k, MAX_K)

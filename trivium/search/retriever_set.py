@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from trivium.common.arguments import check_texts
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
 from trivium.rerank.base import RerankSettings
@@ -112,8 +113,7 @@ class RetrieverSet:
             usual = self._make(own)
         if names is None:
             return {name: usual[name] for name in usual if name not in OPTIONAL}
-        if isinstance(names, str):
-            raise InputError(f"expected a list of retrievers, got the text {names!r}")
+        check_texts("retrievers", names, "['lexical']")
         if not names:
             raise InputError(NO_NAMES)
         if len(names) > MAX_RETRIEVERS:

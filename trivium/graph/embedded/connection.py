@@ -19,7 +19,7 @@ from trivium.common.progress import unasked_progress
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.counters import recount
-from trivium.graph.embedded.files import cannot_change, is_full
+from trivium.graph.embedded.files import cannot_change, check_open_files, is_full
 from trivium.graph.embedded.schema_versions import add_missing_tables, schema_script, schema_version, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
 
@@ -88,6 +88,7 @@ def translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        check_open_files(error)
         name = getattr(error, "sqlite_errorname", "") or ""
         if str(error).startswith("no such module: fts5"):
             raise StoreError(
@@ -124,6 +125,7 @@ def translated(folder: Path) -> Iterator[None]:
             f"expected valid Unicode, got a text with a lone surrogate: {error.object[:60]!r}"
         ) from error
     except (TypeError, ValueError, KeyError, IndexError) as error:
+        check_open_files(error)
         # A damaged row may contain values of types that its table does not allow.
         if not is_damaged(folder):
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -10,10 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from trivium.errors import StoreError
+
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 22
 _LITTLE_SPACE = 16 << 20
 """Free space in bytes below which the disk counts as full."""
+_OPENED_BY_SQLITE = 4
+"""The database, its log, the index of the log, and a temporary file."""
 
 
 def cannot_change(folder: Path) -> bool:
@@ -27,6 +32,32 @@ def is_full(folder: Path) -> bool:
         return shutil.disk_usage(folder).free < _LITTLE_SPACE
     except OSError:
         return False
+
+
+def check_open_files(error: BaseException) -> None:
+    """Raise StoreError if an error means that this process may open no further file, which says nothing about the file.
+    Libraries tell it only in their message, and SQLite not at all: then it is tried.
+    """
+    text = str(error).lower()
+    told = getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE) or "too many open files" in text
+    if told or ("unable to open" in text and not _can_open(_OPENED_BY_SQLITE)):
+        raise StoreError(
+            "too many open files: the limit of this process or of the machine is reached; allow more (ulimit -n 1024) or"
+            " close some, and try again"
+        ) from error
+
+
+def _can_open(count: int) -> bool:
+    """Whether as many files can be opened now."""
+    opened: list[int] = []
+    try:
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(count))
+    except OSError:
+        return False
+    finally:
+        for number in opened:
+            os.close(number)
+    return True
 
 
 def link_or_copy(source: Path, target: Path) -> None:
@@ -70,7 +101,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
                     return None
                 with suppress(OSError):  # on a read-only file system it is compared every time
                     os.utime(path, ns=(time, time))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        check_open_files(error)
         return None
     return facts
 

@@ -7,6 +7,7 @@ Files never change, so those still valid are hard-linked from the previous snaps
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sqlite3
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Container, Hashable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +30,7 @@ from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.chunk_details import ChunkDetails
 from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
-from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
+from trivium.graph.embedded.files import check_open_files, is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
     ForwardIndex,
     KeywordIndex,
@@ -70,6 +72,10 @@ _log = logging.getLogger(__name__)
 
 _CONDITIONS = 16
 _TYPES = 4096
+
+_elsewhere: dict[Path, TemporaryDirectory[str]] = {}
+"""Where this process keeps the indexes of stores that it cannot write to, until it ends."""
+_choosing = threading.Lock()
 
 
 class VectorSearch(NamedTuple):
@@ -226,7 +232,7 @@ def build_snapshot(database: Database, progress: Progress | None = None) -> Inde
     """Return the indexes of the committed state from their own files, building these if necessary. Raises
     StoreBusyError if another process is stuck building them.
     """
-    index = database.folder / INDEX
+    index = _writable_folder(database.folder)
     try:
         index.mkdir(exist_ok=True)
         with building(index) as going, database.reading_one_state() as connection:
@@ -236,15 +242,32 @@ def build_snapshot(database: Database, progress: Progress | None = None) -> Inde
             if found is None:
                 if not _holds(folder):
                     shutil.rmtree(folder, ignore_errors=True)
-                _build(connection, index, key, _Counter(progress, going))
+                _build(connection, database.folder, index, key, _Counter(progress, going))
                 found = _open(folder, key)
     except OSError as error:
+        check_open_files(error)
         raise StoreError(
             f"the indexes below {index} cannot be written ({error}); free space there or make it writable"
         ) from error
     if found is None:
         raise StoreError(f"the indexes below {index} were changed while they were built; try again")
     return found
+
+
+def _writable_folder(store: Path) -> Path:
+    """Return where to build the indexes of a store: in it, or in a temporary folder if it is read-only."""
+    index = store / INDEX
+    if os.access(index if index.exists() else store, os.W_OK):
+        return index
+    with _choosing:
+        if index not in _elsewhere:
+            _elsewhere[index] = TemporaryDirectory(prefix="trivium-index-", ignore_cleanup_errors=True)
+            _log.warning(
+                "the store at %s is read-only: its indexes are built in a temporary folder, by each process anew;"
+                " to save that time, search it once where it can be written",
+                store,
+            )
+        return Path(_elsewhere[index].name)
 
 
 def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -> IndexSnapshot | None:
@@ -307,7 +330,7 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
     return snapshot
 
 
-def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> None:
+def _build(connection: Connection, store: Path, index: Path, key: str, counter: _Counter) -> None:
     previous = _previous(connection, index)
     while True:
         try:
@@ -318,8 +341,9 @@ def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> 
         except BaseException as error:  # any error a library raises for an unreadable or unwritable file
             if not isinstance(error, Exception) and not is_panic(error):
                 raise
-            if not is_full(index) and is_damaged(index.parent):
-                raise damaged(index.parent, error) from error
+            check_open_files(error)
+            if not is_full(index) and is_damaged(store):
+                raise damaged(store, error) from error
             if previous is None or is_full(index):
                 raise OSError(f"{type(error).__name__}: {error}") from error
             _warn(previous, error)
@@ -441,6 +465,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
     except FileNotFoundError:
         return None  # removed while it was being opened
     except Exception as error:  # as above
+        check_open_files(error)
         _warn(folder, error)
         return None
 
