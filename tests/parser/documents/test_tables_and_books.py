@@ -250,3 +250,15 @@ def test_protected_books_are_refused_scrambled_fonts_are_not(algorithm: str, is_
             read("epub", book)
     else:
         assert read("epub", book).title == "The Rock"
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_table_of_very_many_columns_is_refused(sign: str) -> None:
+    """Every cell is written with its header: a small file would become a page of a hundred times its size."""
+    for columns, refused in ((16_384, False), (16_385, True)):
+        data = f"{sign.join(['a'] * columns)}\n{sign.join(['1'] * columns)}\n".encode()
+        if refused:
+            with pytest.raises(ParseError, match="16,385 columns, more than the limit of 16,384"):
+                read("csv", data)
+        else:
+            assert read("csv", data).text.count("1") == columns

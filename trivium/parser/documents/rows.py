@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.documents.heads import Labels, Row, SpannedRow, head_of, is_value
 from trivium.parser.runs import TextRun
@@ -21,6 +22,8 @@ from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortene
 from trivium.types import ChunkKind
 
 _SAMPLE = 50  # rows examined for headers
+MAX_COLUMNS = 16_384
+"""As in Excel. Each cell is written with its header, so a row may take many times its size in a file."""
 _MAX_TITLES = 5  # maximum number of title rows above the headers
 _ROWS_A_BLOCK = 5_000  # limits the memory for text that is held twice while it is split into chunks
 
@@ -52,7 +55,7 @@ def clean_cell(text: str) -> str:
 def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
     """Add the rows of a sheet or file to a document as tables, one per group of rows between empty rows. ``headed``:
     assume that the first row is a header unless that is clearly wrong, as usual in CSV; otherwise two columns of text
-    are read as names and values.
+    are read as names and values. Raises ParseError for more than :data:`MAX_COLUMNS` columns.
     """
     labels: Labels = ()
     for group in _groups(rows):
@@ -95,7 +98,7 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
 
 def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
     """Yield groups of rows between empty rows. Each group must be consumed before the next."""
-    iterator = iter(rows)
+    iterator = map(_of_bounded_width, rows)
     for row in iterator:
         if any(cell.strip() for cell in row):
             group = _until_empty(row, iterator)
@@ -131,6 +134,14 @@ def _columns(row: Row, first: int, behind: int) -> Row:
         return cells
     spans = [(max(a, first) - first, min(b, behind - 1) - first) for a, b in row.spans]
     return SpannedRow(cells, [(a, b) for a, b in spans if a <= b])
+
+
+def _of_bounded_width(row: Row) -> Row:
+    if len(row) > MAX_COLUMNS:
+        raise ParseError(
+            f"the table has {len(row):,} columns, more than the limit of {MAX_COLUMNS:,}: split it"
+        )
+    return row
 
 
 def _until_empty(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
