@@ -33,7 +33,7 @@ _MATCH, _RECALL = "match_query", "search_query"
 _UNFINISHED: tuple[Leaning | None, ...] = ("refers", "elliptic", "bare")
 _SCHEMA = object_schema({_MATCH: {"type": "string"}, _RECALL: {"type": "string"}})
 _LABELLED = re.compile(
-    rf"""\b({_MATCH}|{_RECALL})["'*]*\s*[:=]\s*(?:"((?:[^"\\\n]|\\.)*)"|([^"\n]{1, 1000})$)""",
+    rf"""\b({_MATCH}|{_RECALL})["'*]*\s*[:=]\s*(?:"((?:[^"\\\n]|\\.)*)"|([^"\n]{{1,1000}})$)""",
     re.IGNORECASE | re.MULTILINE,
 )
 """Matches the queries in a reply that is not JSON, or was truncated."""
