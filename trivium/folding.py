@@ -26,6 +26,8 @@ _HYPHENATED = re.compile(r"[\w'\-]+")
 _ACRONYM = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)")
 _ENDING = re.compile(r"'(?:s|t|re|ve|ll|d|m)(?!\w)")
 """English endings (*Earth's*, *don't*), which are words of their own."""
+_SHORT = 3
+"""Only words with so short a part (*e-mail*, *re-entry*) are commonly written as one."""
 _SHORTEST = 4
 """Shorter terms are no identifiers."""
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)")
@@ -154,31 +156,39 @@ def tokens(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=_CACHED)
-def words_of(token: str) -> tuple[tuple[str, bool], ...]:
-    """Return the words of a token and, marked True, the forms by which it is also found, in order.
+def words_of(token: str, asked: bool = False) -> tuple[tuple[str, bool], ...]:
+    """Return the words of a token and, marked True, the forms by which it is also found, in order. A passage has only
+    those that people write for it; a question (``asked``) asks for all.
 
     >>> [word for word, _ in words_of("o'brien's")], [word for word, joined in words_of("u.s.s.r") if joined]
     (['o', 'brien', 's', 'obrien'], ['ussr'])
     >>> [word for word, joined in words_of("ab-1234/5") if joined], words_of("v3.14.2")[-1]
     (['ab1234', 'ab1234/5'], ('3.14.2', True))
+    >>> words_of("table-tennis") == words_of("table-tennis", asked=True)[:-1]
+    True
     """
     if token.isalnum():
         return ((token, False),)
     if len(token) > _LONGEST:
         return tuple((word, False) for word in _PART.findall(token))
-    words = []
-    forms = [acronym.replace(".", "") for acronym in _ACRONYM.findall(token)]
+    words: list[tuple[str, bool]] = []
+    known = {"", *_PART.findall(token)}
+
+    def add(form: str) -> None:
+        if form not in known:
+            words.append((form, True))
+            known.add(form)
+
     for run in _HYPHENATED.findall(token):
-        words += [(part, False) for part in _PART.findall(run)]
-        words.append((joined(run), True))
-    forms += [joined(token)] if any(map(str.isdigit, token)) else []
-    words += [(form, True) for form in forms]
-    known = {word for word, extra in words if not extra}
-    for number, (word, extra) in enumerate(words):
-        if extra and (word in known or not word):
-            words[number] = ("", True)
-        known.add(word)
-    return tuple(pair for pair in words if pair[0])
+        parts = _PART.findall(run)
+        words += [(part, False) for part in parts]
+        if asked or min(map(len, parts), default=0) <= _SHORT or is_identifier(joined(run)):
+            add(joined(run))
+    for acronym in _ACRONYM.findall(token):
+        add(acronym.replace(".", ""))
+    if any(map(str.isdigit, token)):
+        add(joined(token))
+    return tuple(words)
 
 
 def is_identifier(term: str) -> bool:

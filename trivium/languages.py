@@ -242,7 +242,7 @@ class Analyzer:
         common = self._common[asked] if asked is not None else frozenset()
         distinct: dict[str, None] = {}
         words = []
-        for word in self._words(question):
+        for word in self._words(question, asked=True):
             fresh = tuple(term for term in word.main if term not in distinct)
             distinct.update(dict.fromkeys(fresh))
             if fresh:
@@ -253,7 +253,7 @@ class Analyzer:
         """Map each term to the position in the question of the first word it stands for, from 0."""
         found: dict[str, int] = {}
         place = 0
-        for word in self._words(question):
+        for word in self._words(question, asked=True):
             group = (*word.main, *word.further)
             for number, term in enumerate(group):
                 # In a language without spaces, one word yields several terms.
@@ -270,8 +270,8 @@ class Analyzer:
             return script
         return _best(written_words(question), frozenset(self.languages))
 
-    def _words(self, text: str) -> list[Word]:
-        return [self._of_word(*pair) for token in tokens(text) for pair in words_of(token)]
+    def _words(self, text: str, asked: bool = False) -> list[Word]:
+        return [self._of_word(*pair) for token in tokens(text) for pair in words_of(token, asked)]
 
     def _of_word(self, word: str, joined: bool) -> Word:
         own = [self._of(word, language) for language in self.languages]
