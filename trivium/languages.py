@@ -250,15 +250,18 @@ class Analyzer:
         return [word for word in words if word.joined or common.isdisjoint(word.main)] or words
 
     def places(self, question: str) -> dict[str, int]:
-        """Map each term to the position in the question of the first word it stands for, from 0."""
+        """Map each term to the position in the question of the first word it stands for, from 0, counted as in a passage
+        with these words.
+        """
         found: dict[str, int] = {}
-        place = 0
-        for word in self._words(question, asked=True):
-            group = (*word.main, *word.further)
-            for number, term in enumerate(group):
-                # In a language without spaces, one word yields several terms.
-                found.setdefault(term, place + (number if len(self.languages) == 1 else 0))
-            place += len(group) if len(self.languages) == 1 else 1
+        for asked in (False, True):  # forms that only questions have come last, and move no other
+            place = 0
+            for word in self._words(question, asked):
+                group = (*word.main, *word.further)
+                for number, term in enumerate(group):
+                    # In a language without spaces, one word yields several terms.
+                    found.setdefault(term, place + (number if len(self.languages) == 1 else 0))
+                place += len(group) if len(self.languages) == 1 else 1
         return found
 
     def language_of(self, question: str) -> str | None:
