@@ -35,6 +35,8 @@ _VERSION = re.compile(r"^v(?=\d+\.)")
 _SIGNS = re.compile(r"(?<=\d)(['\-./:^_]+)(?=\d)|['\-./:^_]+")
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NOT_PLAIN = re.compile(r"[^\x00-\x7fß-öø-ÿ]+")  # German or French letters stay as they are
+_RAISED_DIGIT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹₀-₉]")
 _RAISED = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₊₋]?[₀-₉]+")
 _VOWELS = (
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4"
@@ -122,8 +124,9 @@ def written(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    raised = _RAISED.sub(_with_sign, composed(text).lower())
-    return _NOT_ASCII.sub(lambda run: _PLAINER[run[0]], raised)
+    lower = composed(text).lower()
+    raised = _RAISED.sub(_with_sign, lower) if _RAISED_DIGIT.search(lower) else lower
+    return _NOT_PLAIN.sub(lambda run: _PLAINER[run[0]], raised)
 
 
 def _with_sign(raised: re.Match[str]) -> str:
