@@ -37,7 +37,6 @@ from trivium.graph.factory import open_store
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Label
-from trivium.graph.shards import split_store
 from trivium.index.sharding.build import ShardPlan
 from trivium.index.sharding.cluster import check_ray
 from trivium.testing.toys import HashEmbedder
@@ -178,9 +177,6 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--shard-size", type=int, default=20, help="documents per shard (20)")
     parser.add_argument(
-        "--into", type=int, metavar="N", help="build several stores, and compare with the plain one, split"
-    )
-    parser.add_argument(
         "--embedder", default="hash", help="hash (the embedder of the tests), or a name as in trivium build"
     )
     parser.add_argument(
@@ -218,7 +214,7 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             """Kill a node when a shard completes, unless the last kill was only seconds ago."""
             nonlocal last
             due = done > figures["kills"] and time.perf_counter() - last > arguments.seconds_between
-            if stage in ("shards", "stores") and due and figures["kills"] < arguments.kills:
+            if stage == "shards" and due and figures["kills"] < arguments.kills:
                 nodes.kill()
                 nodes.replace()
                 figures["kills"] += 1
@@ -227,46 +223,19 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
         plan = ShardPlan(folder / "shards", nodes.address, arguments.shard_size)
         try:
-            if arguments.into is None:
-                with Engine.create(folder / "sharded", embedder, **on) as sharded:
-                    sharded.build(arguments.sources, shards=plan, progress=progress)
-            else:
-                Engine.build_shards(
-                    folder / "sharded",
-                    arguments.sources,
-                    arguments.into,
-                    embedder,
-                    shards=plan,
-                    progress=progress,
-                    **on,
-                )
+            with Engine.create(folder / "sharded", embedder, **on) as sharded:
+                sharded.build(arguments.sources, shards=plan, progress=progress)
         finally:
             figures["cluster_seconds"] = round(time.perf_counter() - started, 1)
             nodes.close()
         figures["counts"], figures["embedded"] = plain.info().nodes, plain.info().embedded
     cosines: list[float] = []
     least = LEAST_COSINE if on else _EQUAL
-    figures["differences"] = differing_stores(folder, arguments.into, least, cosines)
+    with open_store(folder / "plain") as one, open_store(folder / "sharded") as other:
+        figures["differences"] = differences(one, other, least, cosines)
     if cosines:
         figures["lowest_cosine"] = round(min(cosines), 4)
     return figures
-
-
-def differing_stores(
-    folder: Path, into: int | None, least: float = _EQUAL, cosines: list[float] | None = None
-) -> list[str]:
-    """Compare the stores; several with the plain one split into as many. The other arguments are those of
-    :func:`differences`.
-    """
-    if into is not None:
-        split_store(folder / "plain", folder / "split", into)
-    with (
-        open_store(folder / ("plain" if into is None else "split")) as plain,
-        open_store(folder / "sharded") as sharded,
-    ):
-        found = differences(plain, sharded, least, cosines)
-    # Texts that several stores have count in each of them, and these have other documents.
-    return found if into is None else [line for line in found if not line.startswith("embedded: ")]
 
 
 def chosen_embedder(name: str) -> str | Embedder:

@@ -431,43 +431,6 @@ class Engine:
 
         return restore(file, store, progress)
 
-    @staticmethod
-    def create_shards(
-        folder: str | Path, stores: Sequence[str | Path] = (), *, new: int = 0, replace: bool = False
-    ) -> list[Path]:
-        """Make a folder that stands for several folder stores. :meth:`open` opens it, and finds what is in any of them;
-        see :func:`trivium.graph.shards.create_shards`.
-        """
-        from trivium.graph.shards import create_shards
-
-        return create_shards(folder, stores, new=new, replace=replace)
-
-    @staticmethod
-    def build_shards(
-        folder: str | Path,
-        sources: Sequence[str | Path],
-        into: int,
-        embedder: str | Embedder | None = None,
-        **options: Any,
-    ) -> IngestReport:
-        """Build several folder stores that are searched as one, each by a process or a machine of its own, and make a
-        folder that stands for them; see :func:`trivium.index.sharding.several.build_stores`.
-        """
-        from trivium.index.sharding.several import build_stores
-
-        return build_stores(folder, sources, into, embedder, **options)
-
-    @staticmethod
-    def split(
-        store: str | Path, folder: str | Path, into: int, progress: Progress | None = None
-    ) -> list[Path]:
-        """Copy a store into several folder stores, and make a folder that stands for them; see
-        :func:`trivium.graph.shards.split_store`.
-        """
-        from trivium.graph.shards import split_store
-
-        return split_store(store, folder, into, progress)
-
     def evaluate(
         self,
         questions: str | Path | Sequence[Question],

@@ -45,7 +45,6 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/serve.md": ("my-store",),
     "docs/howto/mcp.md": (),
     "docs/howto/langchain.md": ("my-store",),
-    "docs/howto/shards.md": ("my-store",),
     "docs/howto/neo4j.md": (),
     "docs/howto/dbpedia.md": (),
     "docs/reference/cli.md": (),

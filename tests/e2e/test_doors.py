@@ -248,7 +248,6 @@ def test_pruning_needs_a_folder(trivium: Run, folder: Path, tmp_path: Path) -> N
     for source, more, says in (
         (file, [], "a folder"),
         (folder, ["--watch"], "--watch removes"),
-        (folder, ["--into", "2"], "nothing to"),
     ):
         refused = trivium("build", source, "--store", tmp_path / "store", "--prune", *more)
         assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()

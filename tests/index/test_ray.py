@@ -14,16 +14,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ray_cluster import Nodes, differences
-from tests.graph.bulk.files import files_of
 from tests.index.sharded_builds import build, write_sources
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
-from trivium.graph.factory import open_store
-from trivium.graph.shards import split_store
 from trivium.index.sharding.build import ShardPlan
-from trivium.index.sharding.export import export_store
-from trivium.index.sharding.several import build_stores
 from trivium.testing.toys import HashEmbedder
 
 pytestmark = [
@@ -64,55 +59,6 @@ def test_a_node_that_is_killed_costs_nothing_but_time(nodes: Nodes, sources: Pat
         assert differences(plain.store, store.store) == []
     left = [path.name for path in (tmp_path / "shards").rglob("*") if path.suffix in (".seen", ".part")]
     assert left == []
-
-
-@pytest.mark.slow
-def test_a_node_that_is_killed_costs_the_store_it_writes(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
-    build(tmp_path / "plain", sources)
-    split_store(tmp_path / "plain", tmp_path / "split", 3)
-    nodes.replace()  # a third
-    killed: list[int] = []
-
-    def kill_once(stage: str, done: int, _: int) -> None:
-        if stage == "stores" and not killed:
-            killed.append(done)
-            nodes.kill()
-
-    build_stores(
-        tmp_path / "store",
-        [sources],
-        3,
-        HashEmbedder(),
-        shards=ShardPlan(tmp_path / "shards", nodes.address, documents=5),
-        progress=kill_once,
-    )
-    assert killed == [1]
-    with open_store(tmp_path / "split") as split, open_store(tmp_path / "store") as store:
-        assert [found for found in differences(split, store) if not found.startswith("embedded: ")] == []
-    assert sorted(path.name for path in (tmp_path / "store").iterdir()) == [
-        *("shard-1", "shard-2", "shard-3", "shards.json")
-    ]
-
-
-@pytest.mark.slow
-def test_the_files_for_neo4j_of_a_cluster_are_those_of_one_process(
-    nodes: Nodes, sources: Path, tmp_path: Path
-) -> None:
-    """Also where a node is killed meanwhile."""
-    build(tmp_path / "plain", sources)
-    split_store(tmp_path / "plain", tmp_path / "split", 4)
-    nodes.replace()  # a third
-    killed: list[int] = []
-
-    def kill_once(done: int, _: int) -> None:
-        if not killed:
-            killed.append(done)
-            nodes.kill()
-
-    with open_store(tmp_path / "split") as store:
-        export_store(store, tmp_path / "here")
-        export_store(store, tmp_path / "there", ray=nodes.address, progress=kill_once)
-    assert killed and files_of(tmp_path / "there") == files_of(tmp_path / "here")
 
 
 def test_the_command_is_interrupted_and_goes_on(

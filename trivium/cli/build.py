@@ -21,7 +21,6 @@ from trivium.cli.arguments import (
     read_load_settings,
     wrong_argument,
 )
-from trivium.cli.into import check_into
 from trivium.cli.load_report import print_left_out, print_load, print_waiting
 from trivium.cli.nouns import count
 from trivium.cli.options import (
@@ -96,15 +95,11 @@ def _check_images(name: str | None, *, no_embed: bool = False) -> None:
             check_image_embedder(name)
 
 
-def _check_prune(sources: Sequence[str], *, watch: bool, into: int | None) -> None:
+def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
     """Raise typer.BadParameter where nothing can be pruned, before anything is created."""
     if watch:
         raise typer.BadParameter(
             "--watch removes them by itself: leave out one of them", param_hint="--prune"
-        )
-    if into is not None:
-        raise typer.BadParameter(
-            "new stores have nothing to remove: leave out one of them", param_hint="--prune"
         )
     if not folders_of(sources):
         raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
@@ -118,12 +113,12 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
 
 
 def _shard_plan(
-    store: str, folder: str | None, ray: str | None, size: int | None, into: int | None, *, watch: bool
+    store: str, folder: str | None, ray: str | None, size: int | None, *, watch: bool
 ) -> ShardPlan | None:
     """Return the sharding requested by the options, or None. Raises typer.BadParameter for invalid combinations before
     anything is created.
     """
-    if folder is None and ray is None and into is None:
+    if folder is None and ray is None:
         if size is not None:
             raise typer.BadParameter(
                 "it is that of shards: name --shards or --ray", param_hint="--shard-size"
@@ -259,10 +254,10 @@ def build(
 
         trivium build wikipedia.zim --store my-store --ray auto
 
-        trivium build wikipedia.zim --store my-store --into 4
-
         trivium build documents/ --store my-store --device cuda
     """
+    if into is not None:
+        raise typer.BadParameter("a build makes one store: leave it out", param_hint="--into")
     given = read_load_settings(assignments)
     if late and no_headings:
         raise typer.BadParameter(
@@ -271,7 +266,7 @@ def build(
         )
     check_sources(sources, format)
     if prune:
-        _check_prune(sources, watch=watch, into=into)
+        _check_prune(sources, watch=watch)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
     if chunker is not None:
@@ -281,41 +276,12 @@ def build(
         chat_model(model, batch=True)  # raises before anything is created
     check_language_option(language)
     rule = annotators_rule(annotators, asked=questions)
-    if into is not None:
-        check_into(store, questions=questions, images=images is not None, late=late, no_headings=no_headings)
-    plan = _shard_plan(store, shards, ray, shard_size, into, watch=watch)
+    plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
     if watch:
         check_watched(sources, json)
     filler = embedder_of(embedder, embed_with, device)
     if not no_embed and not any_embedder:
         check_embedder_for(language, filler, store)
-    if into is not None:
-        started = time.perf_counter()
-        report = _loaded(
-            lambda bars: Engine.build_shards(
-                store,
-                sources,
-                into,
-                filler,
-                device=device,
-                shards=plan,
-                format=format,
-                workers=workers,
-                embed=not no_embed,
-                sentences=not no_sentences,
-                progress=bars,
-                limits=given.limits,
-                chunker=chunker,
-                language=language,
-                any_embedder=any_embedder,
-                meta=_metadata(meta),
-                index=given.index,
-            ),
-            json=json,
-        )
-        with Engine.open(store, settings=given.retrievers, device=device) as engine:
-            _tell(engine, store, report, time.perf_counter() - started, json=json, verbose=verbose)
-        return
     options = BuildOptions(
         format=format,
         workers=workers,

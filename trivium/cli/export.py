@@ -10,12 +10,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from trivium.cli.arguments import wrong_argument
 from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, progress
 from trivium.engine import Engine
-from trivium.index.sharding.cluster import check_address, check_ray
 
 
 def export(
@@ -26,45 +24,15 @@ def export(
         ),
     ],
     store: Store,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            help="Processes that write the files of several stores.  \\[default: one per core, for large stores]",
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            "--ray",
-            metavar="ADDRESS",
-            help="Write the files of several stores on a Ray cluster: HOST:PORT, auto, or local to start one (needs the"
-            " extra ray). All nodes must see the stores and FOLDER under the same paths.",
-            show_default=False,
-        ),
-    ] = None,
     json: Json = False,
 ) -> None:
     """Write a store as files for  neo4j-admin database import full : the fastest way into an empty Neo4j database.
 
-    The files of a folder that stands for several stores are written by several processes at once, and are those of one
-    database.
-
     Example:  trivium export import/ --store my-store && tools/neo4j/server import import/
     """
-    with wrong_argument("--ray"):
-        if ray is not None:
-            check_address(ray)
-            check_ray()
     started = time.perf_counter()
     with Engine.open(store) as engine, progress(quiet=json) as bars:
-        report = engine.indexer.export(
-            folder,
-            lambda done, total: bars("export", done, total),
-            workers=workers,
-            ray=ray,
-        )
+        report = engine.indexer.export(folder, lambda done, total: bars("export", done, total))
     seconds = time.perf_counter() - started
     if json:
         print_json({**asdict(report), "folder": str(report.folder), "seconds": round(seconds, 3)})

@@ -35,7 +35,6 @@ PANELS: dict[str, dict[str, str]] = {
         "backup": "backup.backup",
         "restore": "backup.restore",
         "export": "export.export",
-        "shards": "shards.shards",
     },
     "For other programs": {
         "mcp": "mcp.mcp",
@@ -95,6 +94,8 @@ class CommandsByName(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with its examples after the options, or None if there is no such command."""
+        if cmd_name == "shards":  # gone; kept one release for its message
+            ctx.fail("load all into one store  (trivium build SOURCE... --store STORE)")
         command = super().get_command(ctx, cmd_name)
         return None if command is None else with_examples_last(command)
 

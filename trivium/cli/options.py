@@ -164,7 +164,7 @@ ShardsOption = Annotated[
         "--shards",
         metavar="DIR",
         help="Parse and embed in shards, whose results are kept in this folder: an interrupted or distributed build"
-        " loses at most the shards in progress.  \\[default with --ray or --into: STORE.shards]",
+        " loses at most the shards in progress.  \\[default with --ray: STORE.shards]",
         show_default=False,
     ),
 ]
@@ -179,16 +179,8 @@ RayOption = Annotated[
     ),
 ]
 IntoOption = Annotated[
-    int | None,
-    typer.Option(
-        "--into",
-        metavar="N",
-        min=1,
-        help="Make N new stores that are searched as one, each written and indexed by a process of its own (with --ray,"
-        " a task of the cluster); STORE is then a folder that stands for them.",
-        show_default=False,
-    ),
-]
+    str | None, typer.Option("--into", hidden=True)
+]  # gone; kept one release for its message
 ShardSize = Annotated[
     int | None,
     typer.Option(

@@ -8,7 +8,6 @@ from trivium.common.progress import Progress
 from trivium.errors import InputError
 from trivium.graph.embedded.backup import BackupReport, back_up_folder, restore_folder
 from trivium.graph.factory import is_address
-from trivium.graph.sharded.manifest import FILE, is_sharded
 
 __all__ = ["BackupReport", "back_up", "restore"]
 
@@ -21,11 +20,6 @@ def back_up(store: str | Path, file: str | Path, progress: Progress | None = Non
     StoreNotFoundError, and StoreFormatError for a damaged store.
     """
     _refuse_address(store)
-    if is_sharded(store):
-        raise InputError(
-            f"expected the folder of one store, got {store}, which names shards: back up each of them, and {FILE}  "
-            f"(trivium shards list {store})"
-        )
     return back_up_folder(Path(store), Path(file), progress)
 
 

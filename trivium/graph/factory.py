@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import StoreError, StoreNotFoundError
+from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.embedded.discard import discard_empty
 from trivium.graph.protocols import GraphStore
-from trivium.graph.sharded.manifest import FILE, is_sharded, read_manifest
 
 if TYPE_CHECKING:
     from trivium.graph.neo4j import Neo4jStore
@@ -27,36 +26,26 @@ def is_address(store: str | Path) -> bool:
 
 
 def open_store(store: str | Path) -> GraphStore:
-    """The store in a folder, the stores that a folder names (:mod:`trivium.graph.sharded`), or that in the database at a
-    ``bolt://`` or ``neo4j://`` address. Raises StoreNotFoundError and StoreFormatError, EmbedderMismatchError for shards
-    of different embedders, ConfigurationError for another kind of address."""
+    """The store in a folder, or that in the database at a ``bolt://`` or ``neo4j://`` address. Raises StoreNotFoundError
+    and StoreFormatError, ConfigurationError for another kind of address."""
     if is_address(store):
         return _neo4j().open(str(store))
-    return _open_shards(store) if is_sharded(store) else EmbeddedStore.open(store)
+    _check_one_store(store)
+    return EmbeddedStore.open(store)
 
 
 def exists(store: str | Path) -> bool:
-    """Whether there is a store in a folder, or the names of several."""
-    return EmbeddedStore.exists(store) or is_sharded(store)
+    """Whether there is a store in a folder."""
+    return EmbeddedStore.exists(store)
 
 
-def _open_shards(store: str | Path) -> GraphStore:
-    from trivium.graph.sharded.store import ShardedStore
-
-    manifest = read_manifest(store)
-    with ExitStack() as stack:
-        shards = []
-        for path in manifest.paths:
-            try:
-                shards.append(stack.enter_context(EmbeddedStore.open(path)))
-            except StoreNotFoundError as error:
-                raise StoreNotFoundError(
-                    f"there is no store at {path}, which {manifest.folder / FILE} names as a shard: bring it back, or"
-                    f" leave it out  (trivium shards create {store} STORE... --replace)"
-                ) from error
-        opened = ShardedStore(manifest, shards)
-        stack.pop_all()
-        return opened
+def _check_one_store(folder: str | Path) -> None:
+    """Raise StoreFormatError for a folder that earlier versions searched as several stores."""
+    if (Path(folder) / "shards.json").is_file():
+        raise StoreFormatError(
+            f"{folder} names several stores, which are no longer searched as one: load the documents into one store"
+            "  (trivium build SOURCE... --store STORE)"
+        )
 
 
 def open_or_create_store(store: str | Path) -> GraphStore:
@@ -66,8 +55,7 @@ def open_or_create_store(store: str | Path) -> GraphStore:
             return _neo4j().open(str(store))
         except StoreNotFoundError:
             return _neo4j().create(str(store))
-    if is_sharded(store):
-        return open_store(store)
+    _check_one_store(store)
     if not EmbeddedStore.exists(store):
         try:
             return EmbeddedStore.create(store)

@@ -20,7 +20,7 @@ from trivium.embedding.late import LateEmbedder, is_late
 from trivium.embedding.plain import PlainEmbedder, embedded_headings, is_plain
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.bulk import ExportReport
+from trivium.graph.bulk import ExportReport, export
 from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
@@ -39,7 +39,6 @@ from trivium.index.pruning import Pruning, both, folders_of
 from trivium.index.questions import put_questions
 from trivium.index.report import IngestReport
 from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
-from trivium.index.sharding.export import export_store
 from trivium.index.sharding.work import Work
 from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
@@ -438,19 +437,9 @@ class Indexer:
         self.store.refresh(_stage(progress, "index"))
         return report
 
-    def export(
-        self,
-        folder: str | Path,
-        progress: Progress | None = None,
-        *,
-        workers: int | None = 1,
-        ray: str | None = None,
-    ) -> ExportReport:
-        """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`. Those
-        of several stores are written by up to ``workers`` processes at once (None: one per core, for large stores;
-        scripts then need ``if __name__ == "__main__":``), or by tasks of the Ray cluster at the address ``ray``.
-        """
-        return export_store(self.store, folder, workers=workers, ray=ray, progress=progress)
+    def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
+        """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
+        return export(self.store, folder, progress=progress)
 
 
 def _ignore(done: int, total: int) -> None:

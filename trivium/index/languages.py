@@ -81,23 +81,15 @@ class Localiser:
         """Detect the language of a page if it is in the sample."""
         drawn = self._came < _SAMPLED or self._came % _SAMPLED == 0
         if self._assumed and drawn and self._looked.total() < _SAMPLE:
-            self._looked[self._seems(graph)] += 1
+            self._looked[_likely_language(graph)] += 1
         self._came += 1
 
     def _detected(self, graph: PageGraph, otherwise: str) -> str:
-        found = self._reads(graph)
+        found = detect_language(graph.text)
         if found is not None:
             return found
         told = str(graph.metadata.get(LANGUAGE, ""))[:2].lower()
         return told if told in NAMES else otherwise
-
-    def _reads(self, graph: PageGraph) -> str | None:
-        """Detect the language of a page from its whole text."""
-        return detect_language(graph.text)
-
-    def _seems(self, graph: PageGraph) -> str | None:
-        """Detect the language of a sampled page from its beginning."""
-        return likely_language(graph)
 
     def remember_new(self) -> None:
         """Record new languages before their pages are written, since questions use them."""
@@ -126,7 +118,7 @@ class StoredLocaliser(Localiser):
         return localised(graph, self._detected(graph, codes[0]) if self._detect else codes[0])
 
 
-def likely_language(graph: PageGraph) -> str | None:
+def _likely_language(graph: PageGraph) -> str | None:
     """Detect the language of a page from the beginning of its running text: cells of tables are names and values."""
     running = (chunk.text for chunk in graph.chunks if chunk.kind not in _TABLES)
     return detect_language("\n".join(running)[:_SAMPLE_CHARACTERS])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from trivium.graph.build import with_metadata
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader, TextSearch
-from trivium.graph.records import PageRecord, WriteReport
 from trivium.index.file_pages import FilePages
 from trivium.index.languages import Localiser
-from trivium.index.mentions import PageFinder, adopted, marked
+from trivium.index.mentions import adopted, marked
 from trivium.index.report import Duplicate, IngestReport
 from trivium.types import MetadataValue
 
@@ -23,18 +22,6 @@ PageCheck = Callable[[PageGraph], None]
 
 BeforeReplacing = Callable[[Sequence[PageGraph]], None]
 """Called with the pages of each write before it."""
-
-
-class MergeStore(PageFinder, Protocol):
-    """The part of a store that :class:`Merge` uses."""
-
-    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
-
-    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport: ...
-
-    def delete(self, pages: Sequence[str]) -> list[str]: ...
-
-    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None: ...
 
 
 class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
@@ -50,7 +37,7 @@ class Merge:
 
     def __init__(
         self,
-        store: MergeStore,
+        store: LoadStore,
         report: IngestReport,
         check: PageCheck | None,
         localiser: Localiser,
@@ -150,20 +137,6 @@ class Merge:
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
             self._aliases.clear()
-
-
-def batches(pages: Iterable[PageGraph]) -> Iterator[list[PageGraph]]:
-    """Yield pages in the batches of a load."""
-    batch: list[PageGraph] = []
-    size = 0
-    for page in pages:
-        batch.append(page)
-        size += _size_of(page)
-        if len(batch) >= _PAGES_A_WRITE or size >= _BYTES_A_WRITE:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _size_of(graph: PageGraph) -> int:

@@ -134,8 +134,8 @@ def test_a_graph_is_the_same_in_however_many_parts(
     store = MemoryStore()
     store.write([graph(f"P{n}", [("t", [f"P{n + 1}", f"E{n}"])], aliases=[f"a{n}"]) for n in range(5)])
     export(store, tmp_path / "one")
-    monkeypatch.setattr("trivium.graph.bulk.shard_parts.PAGES_A_PART", size)
-    monkeypatch.setattr("trivium.graph.bulk.shard_parts.ENTITIES_A_PART", size)
+    monkeypatch.setattr("trivium.graph.bulk.store_parts.PAGES_A_PART", size)
+    monkeypatch.setattr("trivium.graph.bulk.store_parts.ENTITIES_A_PART", size)
     monkeypatch.setattr("trivium.graph.bulk.parts.LINES_A_WRITE", size)
     export(store, tmp_path / "many")
     assert len(list((tmp_path / "many").glob("pages-*"))) > 1

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.bulk.files import files_of
+from tests.graph.bulk.files import files_of, read_export
 from trivium.errors import StoreError
 from trivium.graph.bulk import export
 from trivium.graph.bulk.folder import Part
-from trivium.graph.model import RelationEdge
+from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.records import Passage
 
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """One page, or two entities, a part."""
-    monkeypatch.setattr("trivium.graph.bulk.shard_parts.PAGES_A_PART", 1)
-    monkeypatch.setattr("trivium.graph.bulk.shard_parts.ENTITIES_A_PART", 2)
+    monkeypatch.setattr("trivium.graph.bulk.store_parts.PAGES_A_PART", 1)
+    monkeypatch.setattr("trivium.graph.bulk.store_parts.ENTITIES_A_PART", 2)
 
 
 @pytest.fixture
@@ -266,3 +267,17 @@ def test_every_file_is_imported(store: MemoryStore, tmp_path: Path) -> None:
     mirrored = {name for name in named if named.count(name) == 2}
     assert {Path(name).stem for name in mirrored} == {"cites"}
     assert "--read-buffer-size=33554432" in arguments
+
+
+def test_questions_keep_their_numbers_where_only_their_part_is_written_again(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    """After an interrupt between the part with aliases and that with questions: no number is given twice."""
+    chunk = next(store.page_graphs(["P1"])).chunks[0].uri
+    store.put_questions({"P1": [QuestionNode("question/1", "Which?", ("t1",), (chunk,))]})
+    export(store, tmp_path)
+    before = files_of(tmp_path)
+    shutil.rmtree(tmp_path / "questions")
+    assert export(store, tmp_path).written == 1
+    assert files_of(tmp_path) == before
+    read_export(tmp_path)

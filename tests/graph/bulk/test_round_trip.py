@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, codes, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.bulk.shared_out import shared_out
 from tests.neo4j_servers import V2026, Server, log_in, own_server, run_tool
 from tests.neo4j_wipe import wipe
 from trivium.graph.bulk import export
@@ -263,11 +261,11 @@ class Loads:
 
 @pytest.fixture(scope="module", params=[V2026])  # the other version imports in tests/e2e/test_neo4j_server.py
 def loads(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loads]:
-    """Both ways of loading, on one server after the other. The imported files are those of two shards."""
+    """Both ways of loading, on one server after the other."""
     root = tmp_path_factory.mktemp("bulk")
     wanted = MemoryStore()
     _fill(wanted, _pages())
-    export(shared_out(wanted, cycle((0, 1)), 2), root / "files")
+    export(wanted, root / "files")
     home = root / "home"
     done = run_tool(
         "import", root / "files", "--home", home, "--version", request.param, "--heap", "1g", "--json"

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from pathlib import Path
 
 from trivium.errors import StoreError
-from trivium.graph.bulk.folder import MANIFEST, SUFFIX, Finished, open_folder, translated
-from trivium.graph.bulk.shard_parts import LINKS, PAGES, ShardFiles, shards_of, write_shard
-from trivium.graph.bulk.shared_parts import SharedParts
+from trivium.graph.bulk.folder import SUFFIX, Finished, Folder, open_folder, translated
+from trivium.graph.bulk.internal_parts import InternalParts
+from trivium.graph.bulk.name_files import NameFiles
+from trivium.graph.bulk.store_parts import StoreParts
 from trivium.graph.bulk.tables import HEADERS, NODES, RELATIONSHIPS, NodeTable, RelationshipTable
 from trivium.graph.property_graph import with_marks
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo
 from trivium.graph.schema import QUESTION, Label, RelationshipType, without_unrequested
-from trivium.graph.sharded.store import ShardedStore
 
-_SHARD = "shard-"
 _SMALLEST_BUFFER = 1 << 22
 _BYTES_A_CHARACTER = 4
 
@@ -39,23 +37,18 @@ class ExportReport:
     bytes: int
 
 
-RunStep = Callable[[Sequence[ShardFiles], str, Callable[[int], None]], None]
-"""Does a step of every shard (:func:`trivium.graph.bulk.shard_parts.write_shard`), and tells the progress."""
-
-
 def export(
     store: GraphStore,
     folder: str | PathLike[str],
     *,
     progress: Progress | None = None,
-    run: RunStep | None = None,
 ) -> ExportReport:
     """Write a store as files for ``neo4j-admin database import full``, which makes of them the database that
     :class:`trivium.graph.neo4j.Neo4jStore` would have made of the same pages, types and vectors.
 
     ``folder`` is new, empty, or that of an earlier export, of which the parts that are still right are kept:
     repeating an interrupted export continues it. The same store gives the same bytes. ``progress`` counts pages
-    and entities. The files of shards are written by ``run``, by default one after another in this process.
+    and entities.
 
     Raises StoreError for a store without pages, for a folder that holds something else, when there is no room, and
     when the store changes meanwhile.
@@ -66,32 +59,31 @@ def export(
         raise StoreError(
             f"the store at {store.location} has no pages, so there is nothing to export: fill it with  trivium build"
         )
-    do = run or partial(_one_after_another, store)
-    shards = _shard_files(store, path)
-    tell = _Tell(progress, sum(info.nodes.get(Label.ENTITY, 0) for info in before.infos))
+    tell = _Tell(progress, before.info.nodes.get(Label.ENTITY, 0))
     with translated(path):
         target = open_folder(path)
         target.begin()
-        stamps = _stamps(path, shards)
+        stamps = _stamps(target)
+        files = NameFiles(path)
+        pages, links = (StoreParts(store, target, files) for _ in range(2))
         try:
-            do(shards, PAGES, tell)
-            target = open_folder(path)
-            shared = SharedParts(store, target, [files.names for files in shards])
-            shared.write()
-            tell.total = before.pages + sum(files.names.count_own() for files in shards)
-            do(shards, LINKS, tell)
-            names = [[*files.names.names(PAGES), *files.names.names(LINKS)] for files in shards]
+            tell.all(pages.pages())
+            internal = InternalParts(store, target, files)
+            internal.write()
+            tell.total = before.pages + int(files.bare().sum())
+            tell.all(links.links())
         finally:
-            for files in shards:
-                shutil.rmtree(files.names.folder, ignore_errors=True)
-        parts = _keep_parts(path, shards, names, shared.names)
+            shutil.rmtree(files.folder, ignore_errors=True)
+        names = [*pages.names, *links.names, *internal.names]
+        target.keep(names)
+        parts = {name: target.parts[name] for name in names}
         nodes, relationships = count(parts)
         if _state(store) != before or not before.agrees(nodes, relationships):
             raise StoreError(
                 f"the store at {store.location} changed while it was exported: repeat the command while"
                 " nothing writes to it"
             )
-        written = [name for name, stamp in _stamps(path, shards).items() if stamps.get(name) != stamp]
+        written = [name for name, stamp in _stamps(target).items() if stamps.get(name) != stamp]
         target.finish(arguments(parts))
     return ExportReport(
         folder=path,
@@ -103,15 +95,6 @@ def export(
     )
 
 
-def _one_after_another(
-    store: GraphStore, shards: Sequence[ShardFiles], step: str, tell: Callable[[int], None]
-) -> None:
-    for files in shards:
-        with closing(write_shard(store, files, step)) as counts:  # an interrupt leaves no unfinished part
-            for count in counts:
-                tell(count)
-
-
 @dataclass(slots=True)
 class _Tell:
     """Tells the progress, of which it is given the steps."""
@@ -120,87 +103,47 @@ class _Tell:
     total: int
     done: int = 0
 
-    def __call__(self, count: int) -> None:
-        self.done += count
-        if self.progress is not None:
-            # What a killed process did is done, and counted, again.
-            self.progress(min(self.done, self.total), self.total)
+    def all(self, counts: Generator[int, None, None]) -> None:
+        """Do all of a step."""
+        with closing(counts):  # an interrupt leaves no unfinished part
+            for count in counts:
+                self.done += count
+                if self.progress is not None:
+                    self.progress(min(self.done, self.total), self.total)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a store says of itself, before and after: of each shard the counts and, if it names that, the state."""
+    """What a store says of itself, before and after: the counts and, if it names that, the state."""
 
-    infos: tuple[StoreInfo, ...]
-    states: tuple[str | None, ...]
+    info: StoreInfo
+    state: str | None
 
     @property
     def pages(self) -> int:
-        return sum(info.nodes.get(Label.PAGE, 0) for info in self.infos)
+        return self.info.nodes.get(Label.PAGE, 0)
 
     def agrees(self, nodes: Mapping[str, int], relationships: Mapping[str, int]) -> bool:
-        """Whether as much was exported as the shards say they hold. Of what several of them hold that is not known."""
-        apart = _APART if len(self.infos) > 1 else (*Label, QUESTION, *RelationshipType)
+        """Whether as much was exported as the store says it holds."""
         exported = {**nodes, **relationships}
+        held = {**self.info.nodes, **self.info.relationships}
         return all(
-            exported.get(name, 0)
-            == sum({**info.nodes, **info.relationships}.get(name, 0) for info in self.infos)
-            for name in apart
+            exported.get(name, 0) == held.get(name, 0) for name in (*Label, QUESTION, *RelationshipType)
         )
 
 
-_APART = (
-    *(Label.PAGE, Label.SUBCHAPTER, Label.CHUNK),
-    *(RelationshipType.HAS_SUBCHAPTER, RelationshipType.HAS_CHUNK, RelationshipType.NEXT),
-)
-"""Nodes and relationships that only one shard can have."""
-
-
 def _state(store: GraphStore) -> _State:
-    shards = shards_of(store)
-    return _State(
-        tuple(shard.info() for shard in shards), tuple(getattr(shard, "state", None) for shard in shards)
-    )
+    return _State(store.info(), getattr(store, "state", None))
 
 
-def _shard_files(store: GraphStore, path: Path) -> list[ShardFiles]:
-    if not isinstance(store, ShardedStore):
-        return [ShardFiles(0, path)]
-    return [ShardFiles(number, path / f"{_SHARD}{number + 1}") for number in range(len(store.shards))]
-
-
-def _stamps(path: Path, shards: Sequence[ShardFiles]) -> dict[str, tuple[int, int]]:
+def _stamps(folder: Folder) -> dict[str, tuple[int, int]]:
     """Return for each part that is there what changes when it is written anew."""
     found = {}
-    for folder in {path, *(files.folder for files in shards)}:
-        for name in open_folder(folder).parts if folder.is_dir() else ():
-            with suppress(FileNotFoundError):
-                stat = (folder / name).stat()
-                found[_name(path, folder, name)] = stat.st_ino, stat.st_mtime_ns
+    for name in folder.parts:
+        with suppress(FileNotFoundError):
+            stat = (folder.path / name).stat()
+            found[name] = stat.st_ino, stat.st_mtime_ns
     return found
-
-
-def _keep_parts(
-    path: Path, shards: Sequence[ShardFiles], names: Sequence[Sequence[str]], shared: Sequence[str]
-) -> dict[str, Finished]:
-    """Return the parts of all folders, those of shards first, and delete what an earlier export left besides."""
-    wanted: dict[Path, list[str]] = {}
-    for files, own in zip(shards, names, strict=True):
-        wanted[files.folder] = list(own)
-    wanted.setdefault(path, []).extend(shared)
-    parts = {}
-    for folder, own in wanted.items():
-        opened = open_folder(folder)
-        opened.keep(own)
-        parts.update({_name(path, folder, name): opened.parts[name] for name in own})
-    for left in path.glob(f"{_SHARD}*"):
-        if left not in wanted and (left / MANIFEST).is_file():
-            shutil.rmtree(left)
-    return parts
-
-
-def _name(path: Path, folder: Path, name: str) -> str:
-    return (folder / name).relative_to(path).as_posix()
 
 
 def count(parts: Mapping[str, Finished]) -> tuple[dict[str, int], dict[str, int]]:

@@ -1,5 +1,5 @@
 """Numbers instead of names. Pages are read once: their own nodes and structure can be written at once, but what a title
-stands for is known only when all pages, those of other shards too, have told their titles and aliases. Until then
+stands for is known only when all pages have told their titles and aliases. Until then
 citations and relations wait in files (:mod:`.name_files`), by number.
 """
 
@@ -27,12 +27,10 @@ class Placed:
 
 
 class IdTable:
-    """The numbers of the nodes of a shard, those after ``first``, given in the order of the pages: the same pages always
-    get the same numbers.
-    """
+    """The numbers of the nodes, from 1, given in the order of the pages: the same pages always get the same numbers."""
 
-    def __init__(self, first: int) -> None:
-        self._first = self._last = first
+    def __init__(self) -> None:
+        self._last = 0
         self._term_total = 0
         self._questions: dict[str, tuple[QuestionNode, list[int]]] = {}
         self._titles: dict[str, int] = {}
@@ -92,7 +90,7 @@ class IdTable:
             ),
         )
         files.write_citations(np.array([self._citing, self._cited], dtype=np.int64))
-        files.write_facts(digest, self._first, self._last, self._term_total)
+        files.write_facts(digest, self._last, self._term_total)
 
     def _number(self, title: str) -> int:
         number = self._titles.get(title)

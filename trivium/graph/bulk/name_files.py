@@ -1,4 +1,4 @@
-"""Files between the steps of an export: what the documents of a shard say of names, and what was decided about them."""
+"""Files between the steps of an export: what the documents say of names, and what was decided about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 
 class Title(NamedTuple):
-    """The title of a page, or one that is cited or related; ``number`` is what this shard would call its node."""
+    """The title of a page, or one that is cited or related; ``number`` is that of a node of its own."""
 
     title: str
     number: int
@@ -61,21 +61,20 @@ R = TypeVar("R", Title, Claim, Relation, Term, Question)
 
 
 class Facts(NamedTuple):
-    """``digest`` is of all that the numbers depend on. They are those after ``first``, up to ``last``. ``terms`` is how
+    """``digest`` is of all that the numbers depend on. They go up to ``last``. ``terms`` is how
     many search terms the chunks have together.
     """
 
     digest: str
-    first: int
     last: int
     terms: int
 
 
 class NameFiles:
-    """The files of a shard. Nothing of them is imported, and they are deleted when the export is complete."""
+    """The files of an export. Nothing of them is imported, and they are deleted when the export is complete."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is that of the shard's parts."""
+        """``folder`` is that of the parts."""
         self.folder = folder / f"names{UNFINISHED}"
 
     # -- what documents say ----------------------------------------------------------------------------------------
@@ -100,65 +99,37 @@ class NameFiles:
         found: Integers = self._array("citations")
         return found
 
-    def write_facts(self, digest: str, first: int, last: int, terms: int) -> None:
+    def write_facts(self, digest: str, last: int, terms: int) -> None:
         """Write the :class:`Facts`."""
-        self._write_json("facts", [digest, first, last, terms])
+        (self.folder / "facts.json").write_bytes(orjson.dumps([digest, last, terms]))
 
     def facts(self) -> Facts:
         """See :meth:`write_facts`."""
-        return Facts(*self._json("facts"))
+        return Facts(*orjson.loads((self.folder / "facts.json").read_bytes()))
 
     # -- what was decided ------------------------------------------------------------------------------------------
 
-    def write_decided(self, titles: Integers, numbers: Integers, own: Mask) -> None:
+    def write_decided(self, titles: Integers, numbers: Integers, bare: Mask) -> None:
         """Write of each title (n,), of which the first array has the numbers, the number of the node it stands for, and
-        whether that is an entity that this shard writes.
+        whether that is an entity without a page.
         """
-        facts = self.facts()
-        stands_for = np.arange(facts.first, facts.last + 1)
-        stands_for[titles - facts.first] = numbers
+        stands_for = np.arange(self.facts().last + 1)
+        stands_for[titles] = numbers
         np.save(self.folder / "stands_for.npy", stands_for)
-        np.save(self.folder / "own.npy", own)
+        np.save(self.folder / "bare.npy", bare)
 
     def stands_for(self) -> Integers:
-        """Return for each number, from ``first`` on, that of the node it stands for: titles may stand for others."""
+        """Return for each number, from 0 on, that of the node it stands for: titles may stand for others."""
         found: Integers = self._array("stands_for")
         return found
 
-    def own(self) -> Mask:
-        """Return of each title (n,) whether it is that of an entity that this shard writes."""
-        found: Mask = self._array("own")
+    def bare(self) -> Mask:
+        """Return of each title (n,) whether it is that of an entity without a page."""
+        found: Mask = self._array("bare")
         return found
-
-    def count_own(self) -> int:
-        """Return how many entities this shard writes."""
-        return int(self.own().sum())
-
-    def write_shared(self, shared: Mask) -> None:
-        """Write of each relation (n,) whether documents of other shards state it, too."""
-        np.save(self.folder / "shared.npy", shared)
-
-    def shared(self) -> Mask:
-        """See :meth:`write_shared`."""
-        found: Mask = self._array("shared")
-        return found
-
-    def write_names(self, step: str, names: Sequence[str]) -> None:
-        """Write the names of the parts of a step."""
-        self._write_json(step, names)
-
-    def names(self, step: str) -> list[str]:
-        """See :meth:`write_names`."""
-        return list(self._json(step))
 
     def _file(self, kind: type[tuple[Any, ...]]) -> Path:
         return self.folder / f"{kind.__name__}.jsonl"
 
     def _array(self, name: str) -> Any:
         return np.load(self.folder / f"{name}.npy")
-
-    def _write_json(self, name: str, content: object) -> None:
-        (self.folder / f"{name}.json").write_bytes(orjson.dumps(content))
-
-    def _json(self, name: str) -> Any:
-        return orjson.loads((self.folder / f"{name}.json").read_bytes())

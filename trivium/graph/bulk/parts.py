@@ -13,7 +13,7 @@ from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index_parameters import IndexParameters
 
-RULES = "9"
+RULES = "10"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 LINES_A_WRITE = 20_000
 Lines = Iterator[tuple[str, Iterable[str]]]

@@ -21,7 +21,6 @@ from trivium.index.sharding.cluster import ClusterRunner, check_address, connect
 from trivium.index.sharding.files import read_embedded, read_pages
 from trivium.index.sharding.local import LocalRunner
 from trivium.index.sharding.shards import PageShard, TextShard, page_shards, text_shard
-from trivium.index.sharding.stores import StoreRunner
 from trivium.index.sharding.work import Runner, Work, parsed_file
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import SHARDS_FILE
@@ -147,19 +146,6 @@ def sharded(
     """Run a sharded build. ``embedder`` is the opened one of ``work``. Raises InputError if the folder cannot be
     written, MissingExtraError, and ConfigurationError if the cluster is unavailable.
     """
-    with running(plan, work, embedder, workers, progress) as runner:
-        yield ShardedBuild(work, runner, plan.documents, few_texts(plan, embedder))
-
-
-@contextmanager
-def running(
-    plan: ShardPlan,
-    work: Work,
-    embedder: Embedder | None,
-    workers: int,
-    progress: StageProgress | None,
-) -> Iterator[StoreRunner]:
-    """Run what processes the shards; see :func:`sharded`."""
     mark = work.folder / SHARDS_FILE
     if not mark.exists():
         write_file(mark, _MARK)
@@ -169,21 +155,18 @@ def running(
             progress("shards", done, total)
 
     with ExitStack() as stack:
-        runner: StoreRunner
+        runner: Runner
         if plan.ray is None:
-            runner = local = LocalRunner(work, embedder, workers, tell)
-            stack.callback(local.close)
+            runner = LocalRunner(work, embedder, workers, tell)
         else:
-            runner = stack.enter_context(on_cluster(plan.ray, work, gpus_of(embedder), tell))
-        yield runner
+            runner = stack.enter_context(_on_cluster(plan.ray, work, gpus_of(embedder), tell))
+        yield ShardedBuild(work, runner, plan.documents, few_texts(plan, embedder))
         work.shards.tidy()
 
 
 @contextmanager
-def on_cluster(
-    address: str, work: Work, gpus: float = 0.0, progress: Progress | None = None
-) -> Iterator[ClusterRunner]:
-    """Process shards, or parts, on a cluster, all nodes of which see the folder of ``work``."""
+def _on_cluster(address: str, work: Work, gpus: float, progress: Progress) -> Iterator[ClusterRunner]:
+    """Process shards on a cluster, all nodes of which see the folder of ``work``."""
     with ExitStack() as stack:
         outlives = is_connected()
         ray = stack.enter_context(connected(address))

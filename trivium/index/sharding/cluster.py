@@ -1,8 +1,8 @@
 """Processes shards on the machines of a Ray cluster.
 
-Each shard has two tasks, parsing and embedding, and so has each store that is written on the cluster. They exchange
-files in a folder shared by all machines, never objects, so a lost node loses only its running tasks, which Ray repeats
-elsewhere. The functions called by the tasks do not need Ray.
+Each shard has two tasks, parsing and embedding. They exchange files in a folder shared by all machines, never objects,
+so a lost node loses only its running tasks, which Ray repeats elsewhere. The functions called by the tasks do not need
+Ray.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,7 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.index.parsing import ParserPool
 from trivium.index.sharding.files import wait_for
 from trivium.index.sharding.shards import PageShard, TextShard
-from trivium.index.sharding.stores import Part, PartType
 from trivium.index.sharding.work import (
-    Documents,
-    DocumentShard,
     Work,
     embed_shard,
     parse_shard,
@@ -144,14 +141,13 @@ class ClusterRunner:
         with_gpu = {"num_gpus": gpus, "max_calls": 0} if gpus and ray.cluster_resources().get("GPU") else {}
         self._parse = ray.remote(**usual)(parse_on_node)
         self._embed = ray.remote(**usual, **with_gpu)(embed_on_node)
-        self._fill = ray.remote(**usual)(fill_on_node)
         self._progress = progress
         self._done = self._submitted = 0
         self._embedding: list[Any] = []
         self._under_way: set[Any] = set()
 
-    def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
-        waiting: deque[tuple[Documents, Any | None]] = deque()
+    def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
+        waiting: deque[tuple[PageShard, Any | None]] = deque()
         for shard in shards:
             waiting.append((shard, self._submit(shard)))
             while len(waiting) >= self._window():
@@ -174,13 +170,6 @@ class ClusterRunner:
         while waiting:
             yield self._made(*waiting.popleft())
 
-    def fill(self, parts: Iterable[PartType], step: str) -> Generator[PartType, None, None]:
-        tasks = {self._start(self._fill, part, step): part for part in parts}
-        while tasks:
-            (done, *_), _ = self._ray.wait(list(tasks), num_returns=1)
-            self._result(done)
-            yield tasks.pop(done)
-
     def close(self) -> None:
         """Cancel running tasks. Needed if the connection outlives the build; closing a connection ends its tasks by
         itself, and Ray does not support both at once.
@@ -190,7 +179,7 @@ class ClusterRunner:
                 self._ray.cancel(task)
         self._under_way.clear()
 
-    def _submit(self, shard: DocumentShard) -> Any | None:
+    def _submit(self, shard: PageShard) -> Any | None:
         """Start the missing tasks of a shard and return the parsing task, if there is one."""
         self._submitted += 1
         parsing = None
@@ -210,7 +199,7 @@ class ClusterRunner:
         self._under_way.add(task)
         return task
 
-    def _parsed(self, shard: Documents, task: Any | None) -> Documents:
+    def _parsed(self, shard: PageShard, task: Any | None) -> PageShard:
         if task is not None:
             self._result(task)
             if self._work.identity is None:
@@ -264,12 +253,11 @@ def _reason(error: Exception) -> str:
 # -- on a node -----------------------------------------------------------------------------------------------
 
 
-def parse_on_node(work: Work, seen: str, shard: DocumentShard) -> Failure | None:
+def parse_on_node(work: Work, seen: str, shard: PageShard) -> Failure | None:
     """Parse a shard and return the failure, if any."""
     try:
         _enter(work, seen)
-        if isinstance(shard, PageShard):
-            _check_sources(shard)
+        _check_sources(shard)
         parse_shard(work, shard, _parsers(work))
     except (TriviumError, OSError) as error:
         return _failure(error)
@@ -277,7 +265,7 @@ def parse_on_node(work: Work, seen: str, shard: DocumentShard) -> Failure | None
 
 
 def embed_on_node(
-    work: Work, seen: str, shard: DocumentShard | TextShard, parsed: Failure | None
+    work: Work, seen: str, shard: PageShard | TextShard, parsed: Failure | None
 ) -> Failure | None:
     """Embed a shard and return the failure, if any, including that of parsing (``parsed``)."""
     if parsed is not None:
@@ -291,17 +279,6 @@ def embed_on_node(
     return None
 
 
-def fill_on_node(work: Work, seen: str, part: Part, step: str) -> Failure | None:
-    """Do a step of a part and return the failure, if any."""
-    try:
-        _enter(work, seen)
-        for _ in part.fill(work, step):
-            pass
-    except (TriviumError, OSError) as error:
-        return _failure(error)
-    return None
-
-
 def _enter(work: Work, seen: str) -> None:
     """Check that this node has what the build needs. Raises ConfigurationError."""
     if package_version() != work.version:
@@ -310,8 +287,8 @@ def _enter(work: Work, seen: str) -> None:
         )
     if not wait_for(Path(seen)):
         raise ConfigurationError(
-            f"it does not see the folder {work.folder}: all nodes need it under the same path (a build may name another"
-            " one, --shards)"
+            f"it does not see the folder {work.folder}: all nodes need it under the same path (name another one by"
+            " --shards)"
         )
     try:
         os.chdir(work.cwd)

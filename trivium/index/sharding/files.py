@@ -7,13 +7,11 @@ import io
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +26,7 @@ from trivium.parser.sources.base import Problem
 
 _PROBLEM = "problem"
 _END = "end"
-COMPRESSION = 1
+_COMPRESSION = 1
 _SECONDS = 60.0
 """How long to wait for a file written by another machine: network file systems cache the absence of files."""
 
@@ -61,10 +59,6 @@ class ShardFolder:
         """
         return self._path(key, "faulty")
 
-    def outlines(self, key: str) -> Path:
-        """Return the file of the outlines of a shard's pages."""
-        return self._path(key, "outlines")
-
     def vectors(self, key: str, made_by: str) -> Path:
         """Return the file of a shard's vectors by an embedder."""
         return self._path(key, f"{made_by}.vectors")
@@ -78,7 +72,6 @@ class ShardFolder:
         if self.faulty(key).exists():
             for vectors in self.root.glob(f"{key[:2]}/{key}.*.vectors"):
                 vectors.unlink(missing_ok=True)
-            self.outlines(key).unlink(missing_ok=True)
             self.faulty(key).unlink(missing_ok=True)
 
     def tidy(self) -> None:
@@ -104,41 +97,25 @@ def wait_for(*paths: Path) -> bool:
 def write_pages(folder: ShardFolder, key: str, outcomes: Iterable[Loaded]) -> None:
     """Write the results of a shard's documents, in their order."""
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=COMPRESSION, mtime=0) as file:
-        faulty = write_loaded(file, outcomes, parts_of)
+    faulty = False
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
+        for outcome in outcomes:
+            if isinstance(outcome, Problem):
+                faulty = True
+                file.write(dump([_PROBLEM, [outcome.location, outcome.reason]]) + b"\n")
+                continue
+            for graph in outcome:
+                for message in parts_of(graph):
+                    file.write(dump(message) + b"\n")
+            file.write(dump([_END, None]) + b"\n")
     with replacing(folder.faulty(key) if faulty else folder.pages(key)) as target:
         target.write(packed.getbuffer())
 
 
 def read_pages(path: Path) -> Iterator[Loaded]:
     """Read a file written by :func:`write_pages`, one document at a time. Raises InputError for a damaged file."""
-    return read_loaded(path, Joined().add)
-
-
-def write_loaded(
-    file: gzip.GzipFile, outcomes: Iterable[Loaded], messages_of: Callable[[PageGraph], Iterable[object]]
-) -> bool:
-    """Write the results of documents, in their order; ``messages_of`` returns those of a page. Returns whether some
-    document has a problem.
-    """
-    faulty = False
-    for outcome in outcomes:
-        if isinstance(outcome, Problem):
-            faulty = True
-            file.write(dump([_PROBLEM, [outcome.location, outcome.reason]]) + b"\n")
-            continue
-        for graph in outcome:
-            for message in messages_of(graph):
-                file.write(dump(message) + b"\n")
-        file.write(dump([_END, None]) + b"\n")
-    return faulty
-
-
-def read_loaded(path: Path, add: Callable[[str, Any], PageGraph | None]) -> Iterator[Loaded]:
-    """Read what :func:`write_loaded` wrote, one document at a time. ``add`` is called with each message of a page and
-    returns the page when it was the last one. Raises InputError for a damaged file.
-    """
     graphs: list[PageGraph] = []
+    joined = Joined()
     with _unpacked(path) as file:
         for line in file:
             kind, content = load(line)
@@ -147,7 +124,7 @@ def read_loaded(path: Path, add: Callable[[str, Any], PageGraph | None]) -> Iter
             elif kind == _END:
                 yield graphs
                 graphs = []
-            elif (graph := add(kind, content)) is not None:
+            elif (graph := joined.add(kind, content)) is not None:
                 graphs.append(graph)
 
 
@@ -159,31 +136,6 @@ def _unpacked(path: Path) -> Iterator[gzip.GzipFile]:
             yield file
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(f"{path} cannot be read ({error}): delete it and build again") from error
-
-
-def write_names(folder: Path, names: Iterable[tuple[str, str]]) -> Path:
-    """Write names with their targets to a file that is named by its content, unless it exists, and return it."""
-    lines = [dump(name) + b"\n" for name in sorted(set(names))]
-    content = blake2b(digest_size=16)
-    for line in lines:
-        content.update(line)
-    path = folder / f"{content.hexdigest()}.names"
-    if not path.exists():
-        with (
-            replacing(path) as target,
-            gzip.GzipFile(fileobj=target, mode="wb", compresslevel=COMPRESSION) as file,
-        ):
-            file.writelines(lines)
-    return path
-
-
-def read_names(path: Path) -> Iterator[tuple[str, str]]:
-    """Read a file written by :func:`write_names`. Raises InputError for a damaged file."""
-    wait_for(path)
-    with _unpacked(path) as file:
-        for line in file:
-            name, target = load(line)
-            yield name, target
 
 
 def write_embedded(path: Path, embedded: Embedded) -> None:

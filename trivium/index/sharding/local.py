@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
 from trivium.index.parsing import ParserPool
-from trivium.index.sharding.processes import PartPool
-from trivium.index.sharding.shards import TextShard
-from trivium.index.sharding.stores import PartType
-from trivium.index.sharding.work import Documents, Work, embed_shard, parse_shard
+from trivium.index.sharding.shards import PageShard, TextShard
+from trivium.index.sharding.work import Work, embed_shard, parse_shard
 
 
 class LocalRunner:
@@ -24,9 +22,8 @@ class LocalRunner:
         self._embedder = embedder
         self._workers = workers
         self._progress = progress
-        self._stores = PartPool(work, workers)
 
-    def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
+    def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
         with closing(ParserPool(self._workers, self._work.limits, self._work.chunker)) as pool:
             for done, shard in enumerate(shards, start=1):
                 parse_shard(self._work, shard, pool)
@@ -44,16 +41,3 @@ class LocalRunner:
         for shard in shards:
             embed_shard(self._work, shard, self._embedder)
             yield shard
-
-    def fill(self, parts: Iterable[PartType], step: str) -> Generator[PartType, None, None]:
-        if self._workers > 1:
-            yield from self._stores.fill(parts, step)
-            return
-        for part in parts:
-            for _ in part.fill(self._work, step):
-                pass
-            yield part
-
-    def close(self) -> None:
-        """End the processes that fill stores."""
-        self._stores.close()

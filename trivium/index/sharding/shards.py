@@ -8,9 +8,7 @@ from dataclasses import dataclass, fields
 from hashlib import blake2b
 from pathlib import Path
 
-from trivium.common.iteration import batched
 from trivium.graph.records import Passage
-from trivium.index.record_pages import RecordGroup
 from trivium.parser.sources.base import Item
 
 _MAX_BYTES = 64 << 20
@@ -27,15 +25,6 @@ class PageShard:
 
     key: str
     items: tuple[Item, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordShard:
-    """Records of some titles. Their links depend on all titles, which are in the file ``names``."""
-
-    key: str
-    groups: tuple[RecordGroup, ...]
-    names: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +64,6 @@ def page_shards(items: Iterable[Item], size: int, made_by: str) -> Iterator[Page
             yield shard()
     if own:
         yield shard()
-
-
-def record_shards(
-    groups: Iterable[RecordGroup], size: int, made_by: str, names: Path
-) -> Iterator[RecordShard]:
-    """Group records into shards of ``size`` titles. The name of the file ``names`` is derived from what is in it."""
-    for some in batched(groups, size):
-        said = [
-            [group.title, group.source, [[r.text, r.source, dict(r.metadata)] for r in group.records]]
-            for group in some
-        ]
-        yield RecordShard(digest([made_by, names.name, said]), tuple(some), str(names))
 
 
 def text_shard(made_by: str, texts: Sequence[str], passages: Sequence[Passage] = ()) -> TextShard:

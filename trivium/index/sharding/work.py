@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
-from trivium.chunking.strategies import portable_chunker
 from trivium.common.fetching import package_version
 from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
@@ -22,33 +21,26 @@ from trivium.graph.records import Codes, Passage
 from trivium.graph.schema import entity_text, headings_of
 from trivium.graph.sentences import sentence_texts
 from trivium.index.late import chunk_texts
-from trivium.index.parsing import Loaded, ParserPool
+from trivium.index.parsing import ParserPool
 from trivium.index.sharding.files import (
     Embedded,
     ShardFolder,
-    read_names,
     read_pages,
     wait_for,
     write_embedded,
     write_pages,
 )
-from trivium.index.sharding.outline import write_outlines
-from trivium.index.sharding.shards import PageShard, RecordShard, TextShard, digest
+from trivium.index.sharding.shards import PageShard, TextShard, digest
 from trivium.limits import InputLimits
-from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Problem
 from trivium.types import EmbedderIdentity
-
-DocumentShard = PageShard | RecordShard
-Documents = TypeVar("Documents", PageShard, RecordShard)
 
 
 @dataclass(frozen=True)
 class Work:
     """The common parameters of a build's shards. ``version`` is that of Trivium, ``cwd`` the folder to which source
     paths are relative. ``embedder`` is a name or a custom embedder, and ``identity`` the required identity; both are
-    None if nothing is embedded. ``device`` is where each machine embeds. ``outlines``: whether decisions about all
-    documents are made from outlines of the pages, of which each shard then has a file.
+    None if nothing is embedded. ``device`` is where each machine embeds.
     """
 
     folder: Path
@@ -59,7 +51,6 @@ class Work:
     identity: EmbedderIdentity | None = None
     sentences: bool = True
     device: str | None = None
-    outlines: bool = False
     version: str = field(default_factory=package_version)
 
     @cached_property
@@ -79,12 +70,11 @@ class Work:
         """The folder of the files."""
         return ShardFolder(self.folder)
 
-    def is_parsed(self, shard: DocumentShard) -> bool:
-        """Whether the pages of a shard exist, and their outlines if there are to be any."""
-        has_outlines = not self.outlines or self.shards.outlines(shard.key).exists()
-        return has_outlines and self.shards.parsed(shard.key) is not None
+    def is_parsed(self, shard: PageShard) -> bool:
+        """Whether the pages of a shard exist."""
+        return self.shards.parsed(shard.key) is not None
 
-    def is_embedded(self, shard: DocumentShard | TextShard) -> bool:
+    def is_embedded(self, shard: PageShard | TextShard) -> bool:
         """Whether the vectors of a shard exist, or none are needed."""
         return self.identity is None or self.shards.vectors(shard.key, self.embedded_by).exists()
 
@@ -92,7 +82,7 @@ class Work:
 class Runner(Protocol):
     """Processes the shards of a build, all of them, in the given order."""
 
-    def parse(self, shards: Iterable[Documents]) -> Iterator[Documents]:
+    def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
         """Yield each shard when its pages are available; it may still have to be embedded. Shards are read from the
         iterable a few ahead. Raises TriviumError if a shard fails.
         """
@@ -107,39 +97,23 @@ class Runner(Protocol):
         ...
 
 
-def parse_shard(work: Work, shard: DocumentShard, pool: ParserPool) -> None:
+def parse_shard(work: Work, shard: PageShard, pool: ParserPool) -> None:
     """Parse a shard unless its pages exist. Even a few documents are parsed in separate processes with limits of
     memory and time, so that one that crashes its process affects no other.
     """
-    if work.shards.parsed(shard.key) is None:
-        parsed = pool.parse(shard.items) if isinstance(shard, PageShard) else _record_pages(work, shard)
-        with closing(parsed) as outcomes:
-            write_pages(work.shards, shard.key, outcomes)
     if not work.is_parsed(shard):
-        write_outlines(work.shards.outlines(shard.key), read_pages(parsed_file(work, shard.key)))
+        with closing(pool.parse(shard.items)) as outcomes:
+            write_pages(work.shards, shard.key, outcomes)
 
 
-def _record_pages(work: Work, shard: RecordShard) -> Generator[Loaded, None, None]:
-    gazetteer, chunker = _gazetteer(shard.names), portable_chunker(work.chunker)
-    for group in shard.groups:
-        outcome = group.graph(gazetteer, chunker, work.limits)
-        yield outcome if isinstance(outcome, Problem) else [outcome]
-
-
-@lru_cache(maxsize=1)
-def _gazetteer(names: str) -> Gazetteer:
-    """Return the gazetteer of the names in a file, which is named by its content."""
-    return Gazetteer(read_names(Path(names)))
-
-
-def embed_shard(work: Work, shard: DocumentShard | TextShard, embedder: Embedder) -> None:
+def embed_shard(work: Work, shard: PageShard | TextShard, embedder: Embedder) -> None:
     """Embed a shard unless its vectors exist. The pages of a page shard must exist."""
     if work.is_embedded(shard):
         return
     texts: Sequence[str]
     passages: Sequence[Passage]
     if not isinstance(shard, TextShard):
-        graphs = list(pages_of(work, shard.key))
+        graphs = list(_pages_of(work, shard.key))
         texts = list(dict.fromkeys(text for graph in graphs for text in page_texts(graph)))
         wanted = work.sentences
         passages = list(dict.fromkeys(p for graph in graphs for p in _passages(graph))) if wanted else []
@@ -166,7 +140,7 @@ def _passages(graph: PageGraph) -> Iterator[Passage]:
     return (Passage(tuple(headings_of(chunk.parent)), chunk.text) for chunk in graph.chunks)
 
 
-def pages_of(work: Work, key: str) -> Iterator[PageGraph]:
+def _pages_of(work: Work, key: str) -> Iterator[PageGraph]:
     """Iterate over the pages of a parsed shard."""
     for outcome in read_pages(parsed_file(work, key)):
         if not isinstance(outcome, Problem):

@@ -1,21 +1,17 @@
-"""The files of one shard of a store, or of a store that has no shards, in two steps: its pages, and, when it is decided
-what names stand for, its entities and links.
-"""
+"""The files of a store, in two steps: its pages, and, when it is decided what names stand for, its entities and links."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress, pairwise
-from pathlib import Path
 
 import numpy as np
 
 from trivium.common.arrays import Integers
 from trivium.common.iteration import batched
 from trivium.graph.bulk import rows, tables
-from trivium.graph.bulk.folder import open_folder
+from trivium.graph.bulk.folder import Folder
 from trivium.graph.bulk.id_table import IdTable, Placed
 from trivium.graph.bulk.name_files import NameFiles, Relation, Title
 from trivium.graph.bulk.parts import LINES_A_WRITE, Embeddings, Lines, Parts, by, facts, relation_vectors
@@ -27,81 +23,46 @@ from trivium.graph.property_graph import encode_sentences
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of
-from trivium.graph.sharded.store import ShardedStore
 from trivium.graph.vectors import text_hash
 
-PAGES = "pages"
-LINKS = "links"
-NUMBERS = 10**10
-"""More nodes than a shard can have. The numbers of its nodes do not depend on other shards."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class ShardFiles:
-    """Which of the shards, counted from 0, and the folder of its files. A store without shards counts as one."""
+class StoreParts(Parts):
+    """The parts of one of the steps; each step has an object of its own."""
 
-    number: int
-    folder: Path
-
-    @property
-    def names(self) -> NameFiles:
-        """What its documents say of names."""
-        return NameFiles(self.folder)
-
-
-def shards_of(store: GraphStore) -> Sequence[GraphStore]:
-    """Return the shards of a store."""
-    return store.shards if isinstance(store, ShardedStore) else (store,)
-
-
-def write_shard(store: GraphStore, files: ShardFiles, step: str) -> Generator[int, None, None]:
-    """Do a step, :data:`PAGES` or :data:`LINKS`, of one shard of a store. Yields the pages, or entities, that are done.
-    What is right in the folder already is kept.
-    """
-    parts = _ShardParts(store, files)
-    yield from parts.pages() if step == PAGES else parts.links()
-    files.names.write_names(step, parts.names)
-
-
-class _ShardParts(Parts):
-    def __init__(self, whole: GraphStore, files: ShardFiles) -> None:
-        super().__init__(open_folder(files.folder))
-        self._whole = whole
+    def __init__(self, store: GraphStore, folder: Folder, files: NameFiles) -> None:
+        super().__init__(folder)
+        self._store = store
         self._files = files
-        self._store = shards_of(whole)[files.number]
-        self._types = whole.types()
-        self._embedded = whole.embedder is not None
+        self._types = store.types()
+        self._embedded = store.embedder is not None
 
-    def pages(self) -> Iterator[int]:
+    def pages(self) -> Generator[int, None, None]:
         """Write the pages, and what they say of names."""
-        self._folder.begin()
-        self._files.names.folder.mkdir()
-        first = self._files.number * NUMBERS
-        self.note((facts(self._whole, self._types), first))
-        ids = IdTable(first)
+        self._files.folder.mkdir()
+        self.note(facts(self._store, self._types))
+        ids = IdTable()
         sentences = _Sentences(self._store) if self._embedded else None
         pictures = _pictures(self._store)
         for number, pages in enumerate(batched(self._store.page_graphs(), PAGES_A_PART)):
             yield from self._pages(f"pages-{number:05}", pages, ids, sentences, pictures)
-        ids.write(self._files.names, self.digest.hex())
+        ids.write(self._files, self.digest.hex())
 
-    def links(self) -> Iterator[int]:
-        """Write the entities that no other shard writes, and what pages cite and relate."""
-        names = self._files.names
-        shared = names.shared()
+    def links(self) -> Generator[int, None, None]:
+        """Write the entities without a page, and what pages cite and relate."""
+        names = self._files
         self.note(names.facts().digest)
         self.note(names.stands_for().tobytes())
-        entities = compress(names.read(Title), names.own())
+        entities = compress(names.read(Title), names.bare())
         for part, some in enumerate(batched(entities, ENTITIES_A_PART)):
-            embeddings = self._entity_vectors([title.title for title in some])
+            embeddings = self._vectors(Label.ENTITY, [title.title for title in some])
             yield from self._part_of_entities(f"entities-{part:05}", some, embeddings)
         yield from self.part(tables.CITES.name, self._citation_lines())
-        kinds = relation_vectors(self._whole, sorted({relation.type for relation in names.read(Relation)}))
-        self.note([shared.tobytes(), *(vector.tobytes() for vector in kinds.values())])
-        relations = resolved(names, compress(names.read(Relation), ~shared))
-        yield from self.part(tables.SEMANTIC_REL.name, relation_lines(relations, kinds))
+        kinds = relation_vectors(self._store, sorted({relation.type for relation in names.read(Relation)}))
+        self.note([vector.tobytes() for vector in kinds.values()])
+        yield from self.part(tables.SEMANTIC_REL.name, _relation_lines(_resolved(names), kinds))
 
     # -- pages -----------------------------------------------------------------------------------------------------
 
@@ -169,16 +130,6 @@ class _ShardParts(Parts):
 
     # -- links -----------------------------------------------------------------------------------------------------
 
-    def _entity_vectors(self, uris: Sequence[str]) -> Embeddings:
-        """Other shards are asked only for what this one has no vectors of."""
-        found = self._vectors(Label.ENTITY, uris)
-        missing = [uri for uri in uris if uri not in found or np.isnan(found[uri][0])]
-        if not missing or not self._embedded or self._whole is self._store:
-            return found
-        elsewhere = self._whole.vectors(Label.ENTITY, missing)
-        self.note(elsewhere.tobytes())
-        return {**found, **by(missing, elsewhere)}
-
     def _part_of_entities(
         self, name: str, entities: Sequence[Title], embeddings: Embeddings
     ) -> Iterator[int]:
@@ -191,7 +142,7 @@ class _ShardParts(Parts):
 
     def _citation_lines(self) -> Lines:
         """Some rows of the arrays at a time: as Python numbers they take several times the memory."""
-        line, columns = tables.CITES.line, _citations(self._files.names)
+        line, columns = tables.CITES.line, _citations(self._files)
         for start in range(0, len(columns[0]), LINES_A_WRITE):
             some = zip(*(column[start : start + LINES_A_WRITE].tolist() for column in columns), strict=True)
             yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
@@ -199,10 +150,9 @@ class _ShardParts(Parts):
 
 def _citations(names: NameFiles) -> tuple[Integers, Integers, Integers]:
     """Chunk, entity and place of every citation (n,), resolved, each pair once, in order of appearance."""
-    first = names.facts().first
     chunks, cited = names.citations()
-    entities, place = np.unique(names.stands_for()[cited - first], return_inverse=True)
-    pairs = (chunks - first) * (len(entities) + 1) + place  # numbers of nodes themselves would not fit
+    entities, place = np.unique(names.stands_for()[cited], return_inverse=True)
+    pairs = chunks * (len(entities) + 1) + place  # numbers of nodes themselves would not fit
     kept = np.sort(np.unique(pairs, return_index=True)[1])
     chunks, cited = chunks[kept], entities[place[kept]]
     begins = np.flatnonzero(np.diff(chunks, prepend=-1))
@@ -210,14 +160,14 @@ def _citations(names: NameFiles) -> tuple[Integers, Integers, Integers]:
     return chunks, cited, np.arange(len(chunks)) - np.repeat(begins, lengths)
 
 
-def resolved(names: NameFiles, relations: Iterable[Relation]) -> Iterator[Relation]:
-    """Iterate over relations of a shard, with the numbers of the nodes that their ends stand for."""
-    stands_for, first = names.stands_for(), names.facts().first
-    for page, source, kind, target in relations:
-        yield Relation(page, int(stands_for[source - first]), kind, int(stands_for[target - first]))
+def _resolved(names: NameFiles) -> Iterator[Relation]:
+    """Iterate over the relations, with the numbers of the nodes that their ends stand for."""
+    stands_for = names.stands_for()
+    for page, source, kind, target in names.read(Relation):
+        yield Relation(page, int(stands_for[source]), kind, int(stands_for[target]))
 
 
-def relation_lines(relations: Iterable[Relation], embeddings: Embeddings) -> Lines:
+def _relation_lines(relations: Iterable[Relation], embeddings: Embeddings) -> Lines:
     """Yield the lines of resolved relations, each once, with all pages that state it."""
     stated: dict[tuple[int, str, int], dict[str, None]] = {}
     for page, source, kind, target in relations:
