@@ -15,6 +15,9 @@ from trivium.text import composed
 from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-~])")
+"""Colours, movements of the cursor, titles of windows and other commands of terminals (ECMA-48)."""
+_OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
 _MAX_UNPRINTABLE = 0.02
 """Share of control characters above which a file is not text."""
 
@@ -22,13 +25,18 @@ _MAX_UNPRINTABLE = 0.02
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """Read the file as a page named after it; see :class:`~trivium.parser.documents.base.DocumentReader`."""
     document = Document(limits.headings)
-    for paragraph in _PARAGRAPHS.split(decode(file.data, file.language)):
-        run = Verbatim()
-        run.add(paragraph)
-        document.block(ChunkKind.PARAGRAPH, run)
+    write_paragraphs(document, decode(file.data, file.language))
     if not document.has_text:
         raise ParseError("the file has no text")
     return page_of(document, file, "text")
+
+
+def write_paragraphs(document: Document, text: str) -> None:
+    """Add the paragraphs of a text, which are between blank lines."""
+    for paragraph in _PARAGRAPHS.split(text):
+        run = Verbatim()
+        run.add(paragraph)
+        document.block(ChunkKind.PARAGRAPH, run)
 
 
 def decode(data: bytes, language: str | None = None) -> str:
@@ -38,9 +46,21 @@ def decode(data: bytes, language: str | None = None) -> str:
     >>> decode("Größe".encode("cp1252"))
     'Größe'
     """
-    text = decoded(data, language)
+    text = _without_controls(decoded(data, language))
     clean = clean_text(text)
     changed = sum(before != after for before, after in zip(text, clean, strict=True)) if clean != text else 0
     if changed > _MAX_UNPRINTABLE * len(text):
         raise ParseError("expected text, got binary data")
     return composed(clean).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _without_controls(text: str) -> str:
+    """Remove what only printers and terminals understand: a page break ends a paragraph, an overstruck character is the
+    last one printed.
+
+    >>> _without_controls("\\x1b[32mgreen\\x1b[0m, _\\x08bold\\fnext page")
+    'green, bold\\n\\nnext page'
+    """
+    text = _ESCAPES.sub("", text) if "\x1b" in text else text
+    text = _OVERSTRUCK.sub("", text) if "\x08" in text else text
+    return text.replace("\f", "\n\n").replace("\v", "\n").replace("\x08", "")

@@ -25,7 +25,7 @@ from trivium.parser.sources.base import (
     printable_path,
 )
 from trivium.parser.sources.files import (
-    is_gzipped,
+    packed_as,
     parse_json,
     read_document,
     read_lines,
@@ -256,7 +256,7 @@ def file_items(
 
 def _rows(path: str, format: Format, limits: InputLimits) -> Iterator[Item | Problem]:
     """Yield one item per row, with its byte range. Rows of a compressed file have none and are included as content."""
-    packed = is_gzipped(Path(path))
+    packed = packed_as(Path(path)) is not None
     for line in read_lines(Path(path), limits):
         if line.data is None:
             reason = too_long("row", line.length, limits)

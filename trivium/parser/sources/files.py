@@ -1,5 +1,5 @@
-"""Reads files, their lines and the elements of their JSON arrays, plain or gzipped, within limits. Failures become
-InputError.
+"""Reads files, their lines and the elements of their JSON arrays, plain or packed (gzip, bzip2, xz), within limits.
+Failures become InputError.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from bz2 import BZ2Decompressor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from lzma import LZMADecompressor, LZMAError
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from trivium.errors import InputError, said
 from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 
-_GZIP = b"\x1f\x8b"
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+_SUFFIXES = (".gz", ".bz2", ".xz")
+_XZ_MEMORY = 256 << 20  # bytes; an xz file may demand gigabytes to be unpacked
 _MEGABYTE = 1 << 20
 _PIECE = 1 << 18
 # Shorter JSON cannot contain a relevant number of values.
@@ -38,10 +43,22 @@ class Line:
     data: bytes | None
 
 
-def is_gzipped(path: Path) -> bool:
-    """Whether a file is gzipped, according to its first bytes. Raises InputError when it cannot be read."""
+def packed_as(path: Path) -> str | None:
+    """Return how a file is packed, according to its first bytes: ``gzip``, ``bzip2`` or ``xz``; None if it is not.
+    Raises InputError when it cannot be read.
+    """
     with _errors_as_input_error(), path.open("rb") as file:
-        return file.read(2) == _GZIP
+        head = file.read(6)
+    return next((name for signature, name in _PACKED.items() if head.startswith(signature)), None)
+
+
+def unpacked_name(name: str) -> str:
+    """Return the name of a file without the suffix of its packing.
+
+    >>> unpacked_name("notes.md.xz"), unpacked_name("notes.md")
+    ('notes.md', 'notes.md')
+    """
+    return name[: name.rindex(".")] if name.lower().endswith(_SUFFIXES) else name
 
 
 def read_document(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
@@ -223,11 +240,13 @@ def _too_deep() -> InputError:
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip file, uncompressed up to its limits."""
+    """A packed file, uncompressed up to its limits."""
 
-    def __init__(self, path: Path, limits: InputLimits) -> None:
+    def __init__(self, path: Path, packing: str, limits: InputLimits) -> None:
         self._packed = path.open("rb")
-        self._file = gzip.GzipFile(fileobj=self._packed)
+        self._file = (
+            gzip.GzipFile(fileobj=self._packed) if packing == "gzip" else _Streams(self._packed, packing)
+        )
         self._left = max(UNPACKED_FREE, path.stat().st_size * limits.ratio)
         self._reason = f"{limits.ratio} times its size"
         if limits.file_bytes is not None and limits.file_bytes < self._left:
@@ -256,14 +275,43 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
+class _Streams:
+    """The streams of a bzip2 or xz file, one after the other, uncompressed. ``lzma.open`` has no limit on memory."""
+
+    def __init__(self, packed: BinaryIO, packing: str) -> None:
+        self._packed = packed
+        self._new: Callable[[], BZ2Decompressor | LZMADecompressor] = (
+            BZ2Decompressor if packing == "bzip2" else partial(LZMADecompressor, memlimit=_XZ_MEMORY)
+        )
+        self._stream = self._new()
+
+    def read1(self, size: int) -> bytes:
+        while True:
+            if self._stream.eof:
+                rest = self._stream.unused_data.lstrip(b"\0") or self._packed.read(_PIECE)
+                if not rest:
+                    return b""
+                self._stream = self._new()
+            else:
+                rest = self._packed.read(_PIECE) if self._stream.needs_input else b""
+                if self._stream.needs_input and not rest:
+                    raise EOFError("it ends too early")
+            if data := self._stream.decompress(rest, size):
+                return data
+
+    def close(self) -> None:
+        """Close nothing: the file is its owner's."""
+
+
 @contextmanager
 def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
-    """Open a file for reading, uncompressing gzip. Failures inside the block become InputError, and so does exceeding
-    the limits of unpacking.
+    """Open a file for reading, uncompressing it if it is packed. Failures inside the block become InputError, and so does
+    exceeding the limits of unpacking.
     """
     with _errors_as_input_error():
-        if is_gzipped(path):
-            with io.BufferedReader(_Unpacked(path, limits), _PIECE) as unpacked:
+        packing = packed_as(path)
+        if packing is not None:
+            with io.BufferedReader(_Unpacked(path, packing, limits), _PIECE) as unpacked:
                 yield cast(BinaryIO, unpacked)
         else:
             with path.open("rb") as plain:
@@ -274,7 +322,7 @@ def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryI
 def _errors_as_input_error() -> Iterator[None]:
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the gzip file is damaged or cut short: {said(error)}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile, LZMAError) as error:
+        raise InputError(f"the packed file is damaged or cut short: {said(error)}") from error
     except OSError as error:
         raise InputError(f"the file cannot be read: {error.strerror or error}") from error

@@ -19,6 +19,7 @@ from trivium.parser.documents.formats import (
     format_of_content,
     format_of_name,
 )
+from trivium.parser.documents.mail import is_mail
 from trivium.parser.documents.ole import OLD_SUFFIXES, OLE_SIGNATURE, describe_ole
 from trivium.parser.sources import wikimedia, zim
 from trivium.parser.sources.base import ItemFormat, some_keys
@@ -29,6 +30,7 @@ from trivium.parser.sources.files import (
     read_head,
     read_lines,
     too_long,
+    unpacked_name,
 )
 from trivium.parser.sources.records import DOCUMENT_ID
 
@@ -42,8 +44,6 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _BINARY = {
-    b"\xfd7zXZ": "an xz archive; unpack it first",
-    b"BZh": "a bzip2 archive; unpack it first",
     b"(\xb5/\xfd": "a zstd archive; unpack it first",
     b"PAR1": "a Parquet file; read it as hf:parquet:PATH",
 }
@@ -64,6 +64,10 @@ _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
 class OtherContentError(InputError):
     """A valid file that contains no documents, such as JSON with other content."""
+
+
+class WikitextError(InputError):
+    """A dump of wikitext, which people take for one of pages."""
 
 
 class _UnknownContentError(InputError):
@@ -98,7 +102,9 @@ def is_left_out(name: str, error: InputError) -> bool:
     >>> is_left_out("main.py", InputError("...")), is_left_out("Mars.html.gz", InputError("the file is empty"))
     (True, False)
     """
-    path = PurePath(name.lower().removesuffix(".gz"))
+    if isinstance(error, WikitextError):
+        return False
+    path = PurePath(unpacked_name(name).lower())
     known = path.suffix in (_JSON_SUFFIXES | OLD_SUFFIXES) or format_of_name(path.name) is not None
     return not known or isinstance(error, OtherContentError)
 
@@ -107,7 +113,7 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
     """Detect the format of a file. ``name`` is its name if that is not the path, for example of an upload. Raises
     InputError that describes the file when its format is not supported.
     """
-    name = path.name if name is None else name
+    name = unpacked_name(path.name if name is None else name)
     if is_of_benchmark(path):
         raise OtherContentError("these are questions or judgements; pass their folder to  trivium evaluate")
     head = read_head(path, _HEAD)
@@ -186,11 +192,16 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
         return _classify_array(path, limits)
     if start[:1] == "{":
         return _recognise_lines(path, limits)
+    if is_mail(text):
+        return "mail"
     tag = _TAG.match(start)
     if _HTML.search(text) or (tag and tag.group(1).lower() in _HTML_TAGS):
         return "html"
     if tag and tag.group(1).lower() == "mediawiki":
-        raise InputError("expected rendered HTML, got a MediaWiki XML dump of wikitext")
+        raise WikitextError(
+            "expected rendered HTML, got a MediaWiki XML dump of wikitext, whose templates only a wiki can expand: take"
+            " an HTML dump of the wiki (NAME-ENTERPRISE-HTML.json.tar.gz of Wikimedia Enterprise) or its ZIM file instead"
+        )
     if "\0" in text:
         raise _UnknownContentError("expected a document, got a binary file", "another binary file")
     begins = repr(text.strip()[:40])

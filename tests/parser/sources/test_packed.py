@@ -1,0 +1,66 @@
+"""Packed files are read like plain ones, logs and pages of printers are text, and wikitext is named as such."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import InputError
+from trivium.limits import InputLimits
+from trivium.parser.documents.text import decode
+from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.files import read_document
+
+PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+WIKITEXT = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">\n  <siteinfo>' + b" " * 9_000
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
+def test_a_packed_document_is_read(tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / f"weirs.md{suffix}").write_bytes(pack(b"# Weirs\n\nA weir ") + pack(b"holds water.\n"))
+    (item,) = discover([str(tmp_path)])
+    assert isinstance(item, Item) and item.format == "markdown"
+    assert "A weir holds water." in read(item)[0].text
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
+def test_damage_and_bombs_are_errors(tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"a.txt{suffix}"
+    path.write_bytes(pack(bytes(range(200)) * 50)[:-9])
+    with pytest.raises(InputError, match="damaged or cut short"):
+        read_document(path)
+    path.write_bytes(pack(b"0" * (60 << 20)))
+    with pytest.raises(InputError, match="unpacks to more than"):
+        read_document(path, InputLimits(document_bytes=1 << 30, ratio=2))
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), *PACKINGS])
+def test_a_dump_of_wikitext_says_what_to_take_instead(
+    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    """Also in a folder, where other files of unknown formats are left out, and where it is cut short."""
+    (tmp_path / f"pages-articles.xml{suffix}").write_bytes(pack(WIKITEXT))
+    (problem,) = discover([str(tmp_path)])
+    assert isinstance(problem, Problem)
+    assert "wikitext" in problem.reason and "HTML dump" in problem.reason and "ZIM" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\x1b[1;31mWARN\x1b[0m valve \x1b[4mopen\x1b[m", "WARN valve open"),
+        (b"\x1b]0;title of a window\x07done\x1b(B", "done"),
+        (b"\x1b]8;;https://x.example\x1b\\link\x1b]8;;\x1b\\", "link"),
+        (b"N\x08NA\x08AM\x08ME\x08E, _\x08u", "NAME, u"),
+        (b"one\ftwo\vthree", "one\n\ntwo\nthree"),
+        ("größe \x1b[0m".encode(), "größe "),
+    ],
+)
+def test_commands_of_terminals_and_printers_are_no_text(data: bytes, text: str) -> None:
+    assert decode(data * 30) == text * 30

@@ -1,0 +1,184 @@
+"""Mails (.eml) and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
+
+A mail is a page titled by its subject, with the addresses and the date as metadata. Its plain text is preferred to HTML.
+Attachments of known formats are documents of their own, placed below the mail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+from typing import cast
+
+from trivium.errors import InputError, MissingExtraError, ParseError, said
+from trivium.limits import InputLimits
+from trivium.parser.document import DamagedPartError, Document
+from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.formats import format_of_content, format_of_name, reader_of
+from trivium.parser.documents.text import decode, write_paragraphs
+from trivium.parser.page import MAX_TITLE
+from trivium.text import normalise_title
+from trivium.types import MetadataValue, Page
+
+FORMAT = "mail"
+_ADDRESSES = ("from", "to", "cc")
+_MAX_VALUE = 1_000  # characters of a header that becomes metadata
+_MAX_ATTACHMENTS = 200
+_MAX_DEPTH = 5  # forwarded mails within mails
+_HEADER = re.compile(r"([!-9;-~]{1,100}):")
+_OF_MAILS = frozenset(("mime-version", "message-id", "received", "return-path", "delivered-to"))
+"""Headers that stand in mails and hardly in other texts."""
+_COMMON = frozenset(("from", "to", "date", "subject", "content-type"))
+_FLOWED = re.compile(r" \n(?=[^\s>])")
+
+
+def is_mail(head: str) -> bool:
+    """Whether the beginning of a file is that of a mail.
+
+    >>> is_mail("From: a@b.example\\nMIME-Version: 1.0\\nSubject: Tea\\n\\nHello"), is_mail("From: here\\nTo: there")
+    (True, False)
+    """
+    names = set()
+    for number, line in enumerate(head.splitlines()):
+        if not line.strip() or (number == 0 and line.startswith("From ")):
+            if names:
+                break
+            continue
+        found = _HEADER.match(line)
+        if found is None and not (names and line[0] in " \t"):
+            return False
+        if found is not None:
+            names.add(found[1].lower())
+    return not _OF_MAILS.isdisjoint(names) and not _COMMON.isdisjoint(names)
+
+
+def read(file: DocumentFile, limits: InputLimits) -> list[Page]:
+    """Read a mail and its attachments; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    try:
+        message = cast(EmailMessage, message_from_bytes(file.data, policy=policy.default))
+        return list(_pages(message, file, limits, 0))
+    except RecursionError as error:
+        raise ParseError("the parts of the mail are nested too deeply") from error
+
+
+def _pages(message: EmailMessage, file: DocumentFile, limits: InputLimits, depth: int) -> Iterator[Page]:
+    document = Document(limits.headings)
+    attached: list[Page] = []
+    for number, part in enumerate(_attachments(message)):
+        name = part.get_filename() or f"attachment {number + 1}"
+        if number == _MAX_ATTACHMENTS:
+            document.leave_out("attachments", f"there are more than {_MAX_ATTACHMENTS}")
+            break
+        with document.part(name):
+            attached += _attached(part, name, file, limits, depth)
+    subject = normalise_title(_header(message, "subject"))[:MAX_TITLE]
+    saved = message.get("Snapshot-Content-Location") or message.get_content_type() == "multipart/related"
+    text = message.get_body(("html", "plain") if saved else ("plain", "html"))
+    page: Page | None = None
+    try:
+        if text is not None and text.get_content_subtype() == "html":
+            page = _web_page(text, message, file, limits)
+        elif text is not None:
+            write_paragraphs(document, _text_of(text, file))
+    except ParseError as error:
+        document.leave_out("text", error)
+    if page is None and not document.has_text and not attached:
+        raise ParseError("; ".join(("the mail has no text", *document.missing)))
+    page = page or page_of(document, file, FORMAT)
+    yield replace(
+        page,
+        title=subject or page.title,
+        format=FORMAT,
+        modified=_date(message) or file.modified,
+        metadata={**page.metadata, **_metadata(message)},
+        missing=tuple(dict.fromkeys((*page.missing, *document.missing))),
+    )
+    yield from attached
+
+
+def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
+    """Return the attachments; pictures within the text of a page are none."""
+    if message.is_multipart() and message.get_content_type() not in ("multipart/related", "message/rfc822"):
+        yield from cast("Iterator[EmailMessage]", message.iter_attachments())
+
+
+def _attached(
+    part: EmailMessage, name: str, file: DocumentFile, limits: InputLimits, depth: int
+) -> list[Page]:
+    """Read an attachment. Raises DamagedPartError for one that cannot be read."""
+    place = name.replace("/", "_").replace("\\", "_")
+    inner = DocumentFile(b"", f"{file.source}/{place}", f"{file.path}/{place}", language=file.language)
+    if part.get_content_type() == "message/rfc822":
+        if depth == _MAX_DEPTH:
+            raise DamagedPartError(f"it is forwarded more than {_MAX_DEPTH} times")
+        try:
+            return list(_pages(cast(EmailMessage, part.get_payload(0)), inner, limits, depth + 1))
+        except ParseError as error:
+            raise DamagedPartError(said(error)) from error
+    data = cast("bytes | None", part.get_payload(decode=True)) or b""
+    found = format_of_content(data[:4_096], name) or format_of_name(name)
+    if found is None or not data.strip():
+        raise DamagedPartError("it is of no format that is read")
+    document = DocumentFile(data, inner.source, inner.path, language=file.language)
+    try:
+        pages = reader_of(found.name)(document, limits)
+    except (InputError, MissingExtraError) as error:
+        raise DamagedPartError(said(error)) from error
+    return [pages] if isinstance(pages, Page) else list(pages)
+
+
+def _web_page(part: EmailMessage, message: EmailMessage, file: DocumentFile, limits: InputLimits) -> Page:
+    """Read HTML as a page of any site, with the pictures that came with it."""
+    from trivium.parser.html import read as read_html
+
+    beside = {}
+    for other in message.walk():
+        if other.get_content_maintype() == "image":
+            for address in (
+                other.get("Content-Location"),
+                f"cid:{(other.get('Content-ID') or '').strip('<>')}",
+            ):
+                if address:
+                    beside[str(address)] = cast("bytes | None", other.get_payload(decode=True))
+    html = _text_of(part, file).encode()
+    inner = DocumentFile(html, file.source, file.path, file.modified, beside.get, file.language)
+    return read_html(inner, limits)
+
+
+def _text_of(part: EmailMessage, file: DocumentFile) -> str:
+    """Return the text of a part in the charset it names, unless its bytes contradict that."""
+    data = cast("bytes | None", part.get_payload(decode=True)) or b""
+    try:
+        text = data.decode(part.get_content_charset() or "utf-8").replace("\r\n", "\n")
+    except (LookupError, UnicodeDecodeError):
+        text = decode(data, file.language)
+    flowed = part.get_param("format") == "flowed"
+    return _FLOWED.sub(" ", text) if flowed else text
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        value = message.get(name)
+    except Exception:  # the parser of addresses raises many kinds of errors on malformed ones
+        return ""
+    return " ".join(str(value or "").split())[:_MAX_VALUE]
+
+
+def _metadata(message: EmailMessage) -> dict[str, MetadataValue]:
+    values = {name: _header(message, name) for name in _ADDRESSES}
+    values["date"] = _date(message) or ""
+    values["address"] = _header(message, "Snapshot-Content-Location")
+    return {name: value for name, value in values.items() if value}
+
+
+def _date(message: EmailMessage) -> str | None:
+    try:
+        date = parsedate_to_datetime(_header(message, "date"))
+        return date.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (TypeError, ValueError, OverflowError):
+        return None
