@@ -262,7 +262,7 @@ def test_passages_can_be_read_at_a_terminal_and_are_whole_in_a_pipe(trivium: Run
     piped = trivium(*asked).out.splitlines()
     assert len(piped) == 1 + 5 * 3
     for hit in trivium(*asked, "--json").json["hits"]:
-        assert f"    {' / '.join(hit['text'].splitlines())}" in piped
+        assert f"    {' / '.join(filter(None, hit['text'].splitlines()))}" in piped
 
 
 def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Path) -> None:

@@ -290,7 +290,8 @@ def test_questions_are_nodes_in_neo4j(
         (asked,) = driver.execute_query(
             "MATCH (q:Question {uri: 'nq-1'}) RETURN q.text, q.answers, labels(q)", database_="neo4j"
         ).records
-        assert list(asked) == ["who found the rings of tarn", ["Mira Lund"], ["Question"]]
+        assert list(asked[:2]) == ["who found the rings of tarn", ["Mira Lund"]]
+        assert set(asked[2]) == {"Question", "TriviumQuestion"}
         counted = trivium("stats", "--store", server.bolt, "--json", **who).json
         assert (counted["nodes"]["Question"], counted["relationships"]["is_answer_of"]) == (3, 7)
         assert trivium("check", server.bolt, **who).code == 0

@@ -252,6 +252,6 @@ def test_a_copy_without_headings_holds_what_the_store_holds(tmp_path: Path) -> N
         old, new = source.info(), target.info()
         assert (old.nodes, old.relationships) == (new.nodes, new.relationships)
         chunks = list(target.store.adjacency().chunks)[:50]
-        texts = [chunk.text for chunk in target.store.fetch(chunks)]
+        texts = [chunk.body for chunk in target.store.fetch(chunks)]
         assert np.array_equal(target.store.vectors(Label.CHUNK, chunks), HashEmbedder().embed(texts))
         assert target.check(full=True).ok

@@ -41,7 +41,9 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
     texts are counted once per state.
     """
     state = cache.state(connection, now=True)
-    (nodes,), ((version,),) = connection.read_at_once([cypher.NODE_COUNTS, READ_VERSION])
+    (nodes,), ((version,),), ((answers,),) = connection.read_at_once(
+        [cypher.NODE_COUNTS, READ_VERSION, cypher.ANSWER_COUNT], whole=True
+    )
     known = cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
     if known is None:
         (relationships,), ((aliases,),), ((embedded, texts),) = connection.read_at_once(
@@ -57,7 +59,7 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
             {str(label): count for label, count in zip((*Label, QUESTION), nodes, strict=True)}
         ),
         relationships=without_unrequested(
-            {str(kind): n for kind, n in zip(RelationshipType, known.relationships, strict=True)}
+            {str(kind): n for kind, n in zip(RelationshipType, (*known.relationships, answers), strict=True)}
         ),
         aliases=known.aliases,
         embedded=known.embedded,

@@ -49,9 +49,11 @@ RETURN
   COUNT { (:TriviumChunk)-[:is_chunk_of]->(:TriviumPage|TriviumSubChapter) },
   COUNT { (:TriviumChunk)-[:next]->(:TriviumChunk) }, COUNT { (:TriviumChunk)-[:previous]->(:TriviumChunk) },
   COUNT { (:TriviumChunk)-[:cites]->(:TriviumEntity) }, COUNT { (:TriviumEntity)-[:cited_in]->(:TriviumChunk) },
-  COUNT { (:TriviumEntity)-[:semantic_rel]->(:TriviumEntity) },
-  COUNT { (:TriviumChunk)-[:is_answer_of]->(:TriviumQuestion) }
+  COUNT { (:TriviumEntity)-[:semantic_rel]->(:TriviumEntity) }
 """
+
+# Questions come and go without a new state of the store.
+ANSWER_COUNT: LiteralString = "RETURN COUNT { (:TriviumChunk)-[:is_answer_of]->(:TriviumQuestion) }"
 
 ALIAS_COUNT: LiteralString = "MATCH (a:TriviumAlias) WHERE a.leads_to IS NOT NULL RETURN count(a)"
 
