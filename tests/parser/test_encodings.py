@@ -12,7 +12,7 @@ from tests.parser.documents.files import read, texts
 from trivium.errors import ParseError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.index.load import load
-from trivium.parser.encodings import decoded
+from trivium.parser.encodings import decoded, decoded_as
 from trivium.parser.html import parse_html
 from trivium.types import Page
 
@@ -119,3 +119,20 @@ def page_of(data: bytes) -> Page:
 
 def test_the_offsets_of_what_was_decoded_fit() -> None:
     assert [text for _, _, text in texts(page_of(TEXTS["ja"].encode("cp932")))] == [TEXTS["ja"]]
+
+
+MENU = "Crème brûlée, café et jalapeños à 5 € dès midi, piñata à la fête, naïveté et œufs frais."
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding"), [("utf-8", "cp1252"), ("latin-1", "utf-8"), ("no-such", "utf-8")]
+)
+def test_a_label_that_the_bytes_contradict_is_not_believed(label: str, encoding: str) -> None:
+    assert decoded_as(MENU.encode(encoding), label) == MENU
+    page = f'<html><head><meta charset="{label}"></head><body><p>{MENU}</p></body></html>'
+    assert MENU in parse_html(page.encode(encoding), title="Menu").text
+
+
+def test_lines_in_two_encodings_are_read_each_in_its_own() -> None:
+    lines = [MENU.encode("utf-8"), MENU.encode("cp1252")] * 3
+    assert decoded(b"\n".join(lines)) == "\n".join([MENU] * 6)

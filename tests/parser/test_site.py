@@ -149,3 +149,21 @@ def test_limits_hold_for_pages_of_sites() -> None:
     limits = DEFAULT_LIMITS.model_copy(update={"tags": 10})
     with pytest.raises(ParseError, match="tags"):
         parse_html("<p>x</p>" * 20, limits=limits, file=DocumentFile(b"", "a", "a.html"))
+
+
+def test_of_several_main_contents_the_one_with_the_title_is_read() -> None:
+    """Although the discussion below it is longer."""
+    talk = "".join(
+        f"<p>I disagree with what number {n} said about the weir, as so often.</p>" for n in range(20)
+    )
+    article = "<h1>The weir leaks</h1><p>A plank of the weir is rotten.</p>"
+    page = site(f'<div role="main">{article}</div><div role="main">{talk}</div>')
+    assert "plank of the weir" in page.text and "I disagree" not in page.text
+
+
+def test_text_for_browsers_without_scripts_is_read_where_there_is_no_other() -> None:
+    hidden = "<noscript><h1>The weir leaks</h1><p>A plank of the weir is rotten.</p></noscript>"
+    assert "plank of the weir" in site(f'<div id="app"></div>{hidden}').text
+    assert (
+        "plank" not in site(f"<main><p>The weir is mended, and the mill runs again.</p></main>{hidden}").text
+    )

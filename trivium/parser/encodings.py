@@ -1,4 +1,5 @@
-"""Detects the encoding of text that does not declare it: UTF-8 if valid, else the guess of chardet, verified.
+"""Detects the encoding of text: UTF-8 if valid, else the declared one if the bytes agree, else the guess of chardet,
+verified. Text of two encodings, UTF-8 and an older one, is decoded line by line.
 
 Wrongly decoded text cannot be found, so text whose encoding cannot be detected is rejected. Windows-1252 is by far the
 most common one and is preferred when there is little evidence.
@@ -45,8 +46,18 @@ _TRIED = (
     ),
 )
 """Encodings of text files of recent decades. Each additional candidate makes the others harder to distinguish."""
-_WIDER = {"big5": "big5hkscs", "tis-620": "cp874"}
-"""Replaces codecs by supersets of them."""
+_WIDER = {
+    "ascii": _WESTERN,
+    "iso8859-1": _WESTERN,
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+    "tis-620": "cp874",
+}
+"""Replaces codecs by supersets of them, as browsers do."""
 _SAMPLE = 1 << 16
 _BEFORE = 1_000
 _LINE = re.compile(rb"[^\n]+")
@@ -69,12 +80,22 @@ _VERY_FEW = 6
 _LITTLE_BETTER = 0.8
 _CLEARLY_BETTER = 1.2
 _MAX_DAMAGE = 0.05
+_MAX_FOREIGN = 0.5
+"""Maximum share of non-ASCII letters among the letters of text in a Western encoding."""
+_MAX_LATIN = 0.3
+"""Maximum share of non-ASCII bytes in lines of Latin text."""
+_MIN_SHARE = 0.2
+"""Minimum share of non-ASCII bytes that are UTF-8, where single characters may be so by chance."""
+_FEW_SEQUENCES = 4
+"""Fewer characters in UTF-8 may be so by chance in text of a multi-byte encoding."""
+_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CUT_OFF = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2})(?![\x80-\xff])")
 _MAX_CUT_OFF = 1
 _MIN_CUT_OFF = 8
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\v\x1b"})
 _MAX_CONTROL = 0.02
 """Share of control characters above which data is not text."""
+_IN_TWO = "the text is in more than one encoding: save it as UTF-8"
 _UNCERTAIN = "the encoding of the text could not be told: save it as UTF-8"
 
 
@@ -87,14 +108,16 @@ def decoded(data: bytes, language: str | None = None) -> str:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
+            data = data[len(mark) :]
+            if encoding != "utf-8":
+                return data.decode(encoding, "replace")
     wide = _wide(data)
     if wide is not None:
         return data.decode(wide, "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        damaged = _damaged_utf8(data)
+        damaged = _in_two_encodings(data, language) or _damaged_utf8(data)
     if damaged is not None:
         return damaged
     head = data[:_SAMPLE]
@@ -105,6 +128,91 @@ def decoded(data: bytes, language: str | None = None) -> str:
     if text.count("\ufffd") > _MAX_DAMAGE * _beyond_ascii(text):
         raise ParseError(_UNCERTAIN)
     return text
+
+
+def decoded_as(data: bytes, label: str, language: str | None = None) -> str:
+    """Decode text labelled with an encoding. A label that the bytes contradict is ignored, as an unknown one is: the
+    text is decoded like text without a label (:func:`decoded`), with its errors.
+
+    >>> decoded_as("Größe".encode("cp1252"), "utf-8"), decoded_as("Größe".encode(), "latin-1")
+    ('Größe', 'Größe')
+    """
+    try:
+        encoding = _codec(codecs.lookup(label.strip()).name)
+        text = data.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return decoded(data, language)
+    damage = text.count("\ufffd")
+    if encoding.startswith(("utf-16", "utf-32")):  # whoever could read the label did not need it
+        return decoded(data, language)
+    if encoding in ("utf-8", "utf-7") or encoding.startswith("iso2022"):  # hardly ever anything else
+        return text if not damage and "\0" not in text else decoded(data, language)
+    beyond = _beyond_ascii(text)
+    is_utf8 = (
+        beyond > 0 and len(_SEQUENCE.findall(data)) >= _FEW_SEQUENCES and _SEQUENCE.sub(b"", data).isascii()
+    )
+    foreign = encoding == _WESTERN and beyond > _MAX_FOREIGN * sum(map(str.isalpha, text))
+    two = _in_two_encodings(data, language) if encoding in _OF_WESTERN else None
+    if is_utf8 or foreign or damage > _MAX_DAMAGE * beyond:
+        return decoded(data, language)
+    return two or text
+
+
+def _in_two_encodings(data: bytes, language: str | None) -> str | None:
+    """Decode text of which some lines are UTF-8 and others in an older encoding; None for other text. Raises ParseError
+    if the older one cannot be told.
+    """
+    lines = data.splitlines(keepends=True)
+    good: list[str] = []
+    old: list[bytes] = []
+    damaged: list[bytes] = []
+    for line in lines:
+        if line.isascii():
+            continue
+        try:
+            good.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            (damaged if _SEQUENCE.search(line) else old).append(line)
+    others = b"".join((*old, *damaged))
+    beyond = len(_BEYOND_ASCII.findall(others))
+    is_latin = beyond <= _MAX_LATIN * len(others)
+    sequences = _beyond_ascii("".join(good))
+    if not sequences and is_latin:
+        found = b"".join(_SEQUENCE.findall(others))
+        good = [found.decode("utf-8", "replace")] if len(found) >= _MIN_SHARE * beyond else []
+    elif not is_latin and (sequences < _FEW_SEQUENCES or sequences < _MIN_SHARE * (sequences + beyond)):
+        return None
+    if not good or not beyond:
+        return None
+    western = _is_encodable("".join(good), _WESTERN)
+    encoding = _WESTERN if western or not old else _detected(b"\n".join(old), language)
+    texts = []
+    for line in lines:
+        is_utf8 = _SEQUENCE.search(line) is not None
+        errors = "western" if is_utf8 and western else "replace"
+        texts.append(line.decode("utf-8" if is_utf8 or line.isascii() else encoding, errors))
+    text = "".join(texts)
+    if text.count("\ufffd") > _MAX_DAMAGE * _beyond_ascii(text):
+        raise ParseError(_IN_TWO)
+    return text
+
+
+def _is_encodable(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _western(error: UnicodeError) -> tuple[str, int]:
+    """Decode a byte that is not UTF-8 as Windows-1252. Several are a truncated character."""
+    assert isinstance(error, UnicodeDecodeError)
+    wrong = error.object[error.start : error.end]
+    return "\ufffd" if len(wrong) > 1 else wrong.decode(_WESTERN, "replace"), error.end
+
+
+codecs.register_error("western", _western)
 
 
 def _damaged_utf8(data: bytes) -> str | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.encodings import decoded
+from trivium.parser.encodings import decoded, decoded_as
 
 _MAX_CHECKED = 4_096  # bytes at the start that are checked for binary data
 _CHEAP_TAGS = 50_000  # documents with at most this many tags ...
@@ -42,7 +42,7 @@ _NOT_NESTING = frozenset(
     b"p li dt dd tr td th tbody thead tfoot option optgroup colgroup html head body".split()
 )
 _FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def checked_bytes(
@@ -50,9 +50,9 @@ def checked_bytes(
 ) -> bytes:
     """Check a document and return it as UTF-8.
 
-    Bytes are decoded according to their byte order mark, else the encoding named by a ``<meta>`` element, else the
-    detected encoding (:func:`trivium.parser.encodings.decoded`, using ``language`` if given). Invalid sequences become
-    U+FFFD.
+    Bytes are decoded according to their byte order mark, else the encoding named by a ``<meta>`` element if they agree
+    with it, else the detected encoding (:func:`trivium.parser.encodings.decoded`, using ``language`` if given). Invalid
+    sequences become U+FFFD.
 
     Raises ParseError when the document is empty, too large, binary, without any tags, nested too deeply, has too many
     tags or attributes, or has an encoding that cannot be detected.
@@ -75,36 +75,14 @@ def checked_bytes(
 
 
 def _as_utf8(data: bytes, language: str | None) -> bytes:
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            body = data[len(mark) :]
-            return (
-                body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
-            )
+    stated = _LANGUAGE.search(data, 0, _MAX_CHECKED)
+    language = language or (stated and stated[1].decode("ascii").lower())
     declared = _CHARSET.search(data, 0, _MAX_CHECKED)
-    if declared is None:
-        return _undeclared(data, language)
-    name = declared[1].decode("ascii").lower()
-    try:
-        encoding = codecs.lookup(name).name
-        if encoding == "utf-8" or encoding.startswith("utf-16"):  # a readable meta element is not UTF-16
-            return data
-        # Browsers decode Latin-1 and ASCII as Windows-1252, which is a superset of their printable characters.
-        encoding = "cp1252" if encoding in ("iso8859-1", "ascii") else encoding
-        return data.decode(encoding, "replace").encode("utf-8", "replace")
-    except LookupError:  # unknown, or a codec that is not a text encoding
-        return data
-
-
-def _undeclared(data: bytes, language: str | None) -> bytes:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        stated = _LANGUAGE.search(data, 0, _MAX_CHECKED)
-        return decoded(data, language or (stated and stated[1].decode("ascii").lower())).encode(
-            "utf-8", "replace"
-        )
-    return data
+    if declared is None or data.startswith(_BOMS):
+        text = decoded(data, language)
+    else:
+        text = decoded_as(data, declared[1].decode("ascii"), language)
+    return text.encode("utf-8", "replace")
 
 
 def _check_cost(data: bytes, limits: InputLimits) -> None:

@@ -51,10 +51,15 @@ _CONTENT = (
 )
 _LEAST_SHARE = 0.25
 """Minimum share of the body's text for an element to be the content, whatever its name."""
+_LEAST_SHARE_OF_RIVAL = 0.05
+"""The same for the best of several."""
 _NAMES = """
     nav navigation navbar menu sidebar side-nav sidenav footer breadcrumb breadcrumbs pagination pager toc cookie cookies
     consent banner share sharing social related newsletter subscribe comments advert adverts advertisement skip-link
     skiplink masthead topbar toolbar search edit-page edit-this prev-next next-prev last-updated lastupdated
+    comments comment-respond copyright copyrights relatedposts jp-relatedposts related-posts related-articles relatedlinks
+    more-about read-more nextpost newsletter-form author-box entry-utility feed-links akismet advertisement outbrain
+    taboola disqus
 """
 _NAMED = re.compile(rf"(?:^|[-_ ])(?:{'|'.join(_NAMES.split())})(?:$|[-_ ])", re.IGNORECASE)
 _PRUNED_TAGS = frozenset(("nav", "footer", "form", "template", "noscript"))
@@ -99,7 +104,8 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
         raise ParseError("the document has no body: expected an HTML page (is it a frameset?)")
     head = _Head(tree)
     base = head.base(file)
-    for content, marked in _contents(tree.body):
+    # All are found before boilerplate is removed from the first.
+    for content, marked in [*_contents(tree.body), *_without_scripts(tree.body)]:
         _prune(content, marked=marked)
         title = head.page_title(content) or file.title
         reader = Reader(
@@ -246,15 +252,27 @@ def _contents(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
     total = len(body.text())
     for selector in _CONTENT:
         found = body.css(selector)
-        if len(found) > 1:
+        count = len(found)
+        if count > 1:
             # Several articles are a list of articles.
-            found = (
-                [] if selector == "article" else [max(found[:_MAX_RIVALS], key=lambda node: len(node.text()))]
-            )
-        if found and len(found[0].text()) >= _LEAST_SHARE * total:
+            found = [] if selector == "article" else [max(found[:_MAX_RIVALS], key=_weight)]
+        share = _LEAST_SHARE if len(found) == count else _LEAST_SHARE_OF_RIVAL
+        if found and len(found[0].text()) >= share * total:
             yield found[0], True
             break
     yield body, False
+
+
+def _weight(rival: LexborNode) -> tuple[bool, int]:
+    """Of several elements marked as the main content, that with the title is it: comments may be longer."""
+    return rival.css_first("h1") is not None, len(rival.text())
+
+
+def _without_scripts(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+    """Yield the longest text that a page shows where scripts do not run."""
+    longest = max(body.css("noscript"), key=lambda node: len(node.text()), default=None)
+    if longest is not None and longest.text(strip=True):
+        yield LexborHTMLParser(longest.inner_html or "").body or body, False
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 from typing import cast
 
@@ -43,7 +43,7 @@ def is_mail(head: str) -> bool:
     >>> is_mail("From: a@b.example\\nMIME-Version: 1.0\\nSubject: Tea\\n\\nHello"), is_mail("From: here\\nTo: there")
     (True, False)
     """
-    names = set()
+    names: set[str] = set()
     for number, line in enumerate(head.splitlines()):
         if not line.strip() or (number == 0 and line.startswith("From ")):
             if names:
@@ -60,7 +60,7 @@ def is_mail(head: str) -> bool:
 def read(file: DocumentFile, limits: InputLimits) -> list[Page]:
     """Read a mail and its attachments; see :class:`~trivium.parser.documents.base.DocumentReader`."""
     try:
-        message = cast(EmailMessage, message_from_bytes(file.data, policy=policy.default))
+        message = message_from_bytes(file.data, policy=policy.default)
         return list(_pages(message, file, limits, 0))
     except RecursionError as error:
         raise ParseError("the parts of the mail are nested too deeply") from error
@@ -101,15 +101,13 @@ def _pages(message: EmailMessage, file: DocumentFile, limits: InputLimits, depth
     yield from attached
 
 
-def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
+def _attachments(message: EmailMessage) -> Iterator[MIMEPart]:
     """Return the attachments; pictures within the text of a page are none."""
     if message.is_multipart() and message.get_content_type() not in ("multipart/related", "message/rfc822"):
-        yield from cast("Iterator[EmailMessage]", message.iter_attachments())
+        yield from message.iter_attachments()
 
 
-def _attached(
-    part: EmailMessage, name: str, file: DocumentFile, limits: InputLimits, depth: int
-) -> list[Page]:
+def _attached(part: MIMEPart, name: str, file: DocumentFile, limits: InputLimits, depth: int) -> list[Page]:
     """Read an attachment. Raises DamagedPartError for one that cannot be read."""
     place = name.replace("/", "_").replace("\\", "_")
     inner = DocumentFile(b"", f"{file.source}/{place}", f"{file.path}/{place}", language=file.language)
@@ -132,7 +130,7 @@ def _attached(
     return [pages] if isinstance(pages, Page) else list(pages)
 
 
-def _web_page(part: EmailMessage, message: EmailMessage, file: DocumentFile, limits: InputLimits) -> Page:
+def _web_page(part: MIMEPart, message: EmailMessage, file: DocumentFile, limits: InputLimits) -> Page:
     """Read HTML as a page of any site, with the pictures that came with it."""
     from trivium.parser.html import read as read_html
 
@@ -150,7 +148,7 @@ def _web_page(part: EmailMessage, message: EmailMessage, file: DocumentFile, lim
     return read_html(inner, limits)
 
 
-def _text_of(part: EmailMessage, file: DocumentFile) -> str:
+def _text_of(part: MIMEPart, file: DocumentFile) -> str:
     """Return the text of a part in the charset it names, unless its bytes contradict that."""
     data = cast("bytes | None", part.get_payload(decode=True)) or b""
     try:
