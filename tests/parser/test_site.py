@@ -154,7 +154,7 @@ def test_limits_hold_for_pages_of_sites() -> None:
 def test_of_several_main_contents_the_one_with_the_title_is_read() -> None:
     """Although the discussion below it is longer."""
     talk = "".join(
-        f"<p>I disagree with what number {n} said about the weir, as so often.</p>" for n in range(20)
+        f"<p>I disagree with what number {n} said about the weir, as so often.</p>" for n in range(8)
     )
     article = "<h1>The weir leaks</h1><p>A plank of the weir is rotten.</p>"
     page = site(f'<div role="main">{article}</div><div role="main">{talk}</div>')

@@ -83,7 +83,7 @@ def test_an_html_file_is_added_and_can_be_read_and_found(client: TestClient) -> 
         assert 0 <= passage["start"] < passage["end"] <= len(whole["text"])
     (section,) = whole["sections"]
     last = whole["passages"][-1]
-    assert whole["text"][last["start"] : last["end"]] == "Urbain Le Verrier looked for it."
+    assert whole["text"][last["start"] : last["end"]] == "Search\n\nUrbain Le Verrier looked for it."
     assert (section["uri"], section["headings"], section["start"]) == (
         "Vulcan#Search",
         ["Vulcan", "Search"],

@@ -152,7 +152,7 @@ def _anew(
     vectors; None if they are the vectors of the ``texts``.
     """
     if isinstance(embedder, PlainEmbedder):
-        return embedder.embed([chunk.text for chunk in store.fetch(chunks)])
+        return embedder.embed([chunk.body for chunk in store.fetch(chunks)])
     if not isinstance(embedder, LateEmbedder):
         return None
     pages = list(dict.fromkeys(map(page_of, chunks)))

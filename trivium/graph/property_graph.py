@@ -34,7 +34,7 @@ class InternalLabel(StrEnum):
 def with_marks(labels: Sequence[str]) -> list[str]:
     """The labels of a node in Neo4j: its own, and the mark of each, by which the store's nodes are told from others.
 
-    >>> with_marks(["Chunk"]), with_marks([InternalLabel.STORE])
+    >>> with_marks(["Chunk"]), with_marks(["TriviumStore"])
     (['Chunk', 'TriviumChunk'], ['TriviumStore'])
     """
     return [*labels, *(f"{_MARK}{label}" for label in labels if not label.startswith(_MARK))]
