@@ -44,7 +44,7 @@ _VOWELS = (
 )
 """Vowel signs of Hebrew and Arabic, which writers leave out. Marks of Devanagari, Thai or kana are letters."""
 _UNSEEN = re.compile(
-    f"[\u00ad\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff{_JOINER}{_VOWELS}]"
+    f"[\u00ad\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff{_VOWELS}]"
 )
 _LOOSE = re.compile("[\u0300-\u036f]+")
 _ACCENTS = re.compile(f"[\u0300-\u0305\u0307-\u036f{_VOWELS}]+|(?<!и)\u0306")  # й is a letter of its own
@@ -137,13 +137,13 @@ def _with_sign(raised: re.Match[str]) -> str:
 
 
 def _plainer(run: str) -> str:
-    clean = unicodedata.normalize("NFKC", _UNSEEN.sub("", run.translate(_REPLACED))).lower()
+    clean = unicodedata.normalize("NFKC", composed(_UNSEEN.sub("", run.translate(_REPLACED)))).lower()
     return _LOOSE.sub("", clean).translate(_SLASH)
 
 
 def _bare(run: str) -> str:
-    marked = unicodedata.normalize("NFKD", run.casefold().translate(_UNDECOMPOSED))
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", marked).translate(_UNDECOMPOSED))
+    marked = unicodedata.normalize("NFKD", composed(run.casefold().translate(_UNDECOMPOSED)))
+    return composed(_ACCENTS.sub("", marked).translate(_UNDECOMPOSED))
 
 
 _PLAINER, _BARE = Cache(_plainer), Cache(_bare)
