@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.parser.documents.files import book_of
 from trivium.engine import Engine
 from trivium.parser.split import MAX_TOKENS, split_points
 from trivium.text import count_tokens
@@ -21,23 +20,7 @@ PAGES = {
 
 
 def book() -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("mimetype", "application/epub+zip")
-        archive.writestr(
-            "META-INF/container.xml",
-            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-            '<rootfile full-path="b.opf"/></rootfiles></container>',
-        )
-        archive.writestr(
-            "b.opf",
-            '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="c" href="c.xhtml" '
-            'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>',
-        )
-        archive.writestr(
-            "c.xhtml", f"<html><body>{PAGES['orchard.html'].replace('&', '&amp;')}</body></html>"
-        )
-    return data.getvalue()
+    return book_of(f"<html><body>{PAGES['orchard.html'].replace('&', '&amp;')}</body></html>")
 
 
 @pytest.mark.parametrize("name", [*PAGES, "orchard.epub"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pptx
 import pytest
 
 from experiments.documents.lost_words import lost
+from tests.parser.documents.files import book_of
 
 
 def _words(random_: random.Random, count: int) -> str:
@@ -81,21 +81,7 @@ def excel(steps: list[tuple[str, str]]) -> bytes:
 
 
 def epub(steps: list[tuple[str, str]]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("mimetype", "application/epub+zip")
-        archive.writestr(
-            "META-INF/container.xml",
-            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-            '<rootfile full-path="b.opf"/></rootfiles></container>',
-        )
-        archive.writestr(
-            "b.opf",
-            '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="c" href="c.xhtml" '
-            'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>',
-        )
-        archive.writestr("c.xhtml", html(steps))
-    return data.getvalue()
+    return book_of(html(steps).decode())
 
 
 def _saved(made: object) -> bytes:

@@ -115,7 +115,8 @@ class Merge:
         """Write the current batch."""
         pages = adopted(list(self._batch.values()), self._store)
         retitled = [] if self.files is None else self.files.retitled
-        stored = self._store.find_pages([page.uri for page in pages]) if pages else {}
+        known = [] if self._was_empty else [page.uri for page in pages]
+        stored = self._store.find_pages(known) if known else {}
         differing = [p for p in pages if p.uri not in stored or stored[p.uri].content_hash != p.content_hash]
         if not self._changed and (retitled or differing):
             self._changed = True

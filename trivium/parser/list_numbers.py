@@ -10,6 +10,7 @@ _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
+MAX_ROMAN = 4_000
 _STYLE = re.compile(
     r"list-style(?:-type)?\s{0,9}:[^;]{0,80}?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman)|disc|circle|square)"
 )
@@ -19,6 +20,19 @@ _TYPES = {
 }  # fmt: skip
 _UNNUMBERED = frozenset(("footnotes-list", "plainlist", "list-unstyled", "unstyled", "breadcrumb"))
 _MAX_NUMBER = 1_000_000
+
+
+def roman(number: int) -> str:
+    """Return a number from 1 to below :data:`MAX_ROMAN` as a small Roman numeral.
+
+    >>> roman(14)
+    'xiv'
+    """
+    text = ""
+    for value, letters in _ROMAN:
+        text += letters * (number // value)
+        number %= value
+    return text
 
 
 def numeral(number: int, kind: str = "1") -> str:
@@ -32,10 +46,8 @@ def numeral(number: int, kind: str = "1") -> str:
         while number:
             number, letter = divmod(number - 1, 26)
             text = chr(ord("a") + letter) + text
-    elif kind in "iI" and 0 < number < 4_000:
-        for value, letters in _ROMAN:
-            text += letters * (number // value)
-            number %= value
+    elif kind in "iI" and 0 < number < MAX_ROMAN:
+        text = roman(number)
     else:
         return str(number)
     return text.upper() if kind.isupper() else text

@@ -21,7 +21,7 @@ _SIGNS = re.compile("[⁰¹²³⁴-₎ⁿⁱ]")
 _ONE_THING = re.compile(r"[-−–‑]?(?:\d+(?:[.,]\d+)*|[^\W\d_]\w*)")
 """What needs no parentheses beside a sign."""
 
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|re|ère|ers|e|es|ème|eme|nd|nde|o|os|a|as|º|ª)", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|re|ère|ers|e|es|ème|eme|nde|o|os|a|as|º|ª)", re.IGNORECASE)
 _MARK = re.compile(r"\d{1,3}(?:[,–\-]\s?\d{1,3})*")
 """What a reference to a note looks like."""
 _CLOSED = tuple(".,;:!?\"'”’»…")

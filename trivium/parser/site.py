@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -104,8 +105,8 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
         raise ParseError("the document has no body: expected an HTML page (is it a frameset?)")
     head = _Head(tree)
     base = head.base(file)
-    # All are found before boilerplate is removed from the first.
-    for content, marked in [*_contents(tree.body), *_without_scripts(tree.body)]:
+    hidden = _without_scripts(tree.body)  # before it is removed as boilerplate
+    for content, marked in chain(_contents(tree.body), _parsed(hidden)):
         _prune(content, marked=marked)
         title = head.page_title(content) or file.title
         reader = Reader(
@@ -268,11 +269,16 @@ def _weight(rival: LexborNode) -> tuple[bool, int]:
     return rival.css_first("h1") is not None, len(rival.text())
 
 
-def _without_scripts(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield the longest text that a page shows where scripts do not run."""
+def _without_scripts(body: LexborNode) -> str:
+    """Return the HTML of the longest text that a page shows where scripts do not run; empty if there is none."""
     longest = max(body.css("noscript"), key=lambda node: len(node.text()), default=None)
-    if longest is not None and longest.text(strip=True):
-        yield LexborHTMLParser(longest.inner_html or "").body or body, False
+    return (longest.inner_html or "") if longest is not None and longest.text(strip=True) else ""
+
+
+def _parsed(html: str) -> Iterator[tuple[LexborNode, bool]]:
+    body = LexborHTMLParser(html).body if html else None
+    if body is not None:
+        yield body, False
 
 
 @dataclass(slots=True)

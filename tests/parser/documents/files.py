@@ -105,6 +105,22 @@ def epub(changes: Mapping[str, str | bytes] | None = None) -> bytes:
     )
 
 
+def book_of(chapter: str) -> bytes:
+    """A book of one chapter without a title."""
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="c" href="c.xhtml" '
+        'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>'
+    )
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": CONTAINER,
+            "OEBPS/book.opf": package,
+            "OEBPS/c.xhtml": chapter,
+        }
+    )
+
+
 @cache
 def docx_file() -> bytes:
     """A document with headings, a list and a table."""

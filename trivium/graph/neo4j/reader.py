@@ -42,7 +42,7 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
     """
     state = cache.state(connection, now=True)
     (nodes,), ((version,),), ((answers,),) = connection.read_at_once(
-        [cypher.NODE_COUNTS, READ_VERSION, cypher.ANSWER_COUNT], whole=True
+        [cypher.NODE_COUNTS, READ_VERSION, cypher.ANSWER_COUNT]
     )
     known = cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
     if known is None:

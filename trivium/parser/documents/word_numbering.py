@@ -8,17 +8,13 @@ from typing import Any
 
 from trivium.parser.documents.office import integer
 from trivium.parser.documents.word_styles import Styles, W, is_on, value
+from trivium.parser.list_numbers import MAX_ROMAN, roman
 
 LEVELS = 9
 _PLACE = re.compile(r"%([1-9])")
 _MAX_LABEL = 100  # characters
-_MAX_ROMAN = 4_000
 _LETTERS = 26
 _MAX_REPEATS = 20  # of a letter: after Z comes AA, after ZZ comes AAA
-_ROMAN = (
-    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC")),
-    *((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
-)
 
 
 @dataclass(slots=True)
@@ -136,11 +132,8 @@ def formatted(number: int, format: str) -> str:
     ['4', 'iv', 'D', '4th', '04']
     """
     kind = format.lower()
-    if "roman" in kind and 0 < number < _MAX_ROMAN:
-        shown = ""
-        for worth, letters in _ROMAN:
-            shown += letters * (number // worth)
-            number %= worth
+    if "roman" in kind and 0 < number < MAX_ROMAN:
+        shown = roman(number).upper()
     elif "letter" in kind and number > 0:
         shown = chr(ord("A") + (number - 1) % _LETTERS) * min((number - 1) // _LETTERS + 1, _MAX_REPEATS)
     elif kind == "ordinal":
