@@ -21,6 +21,7 @@ from trivium.graph.schema import Hop, Label
 
 OF_THE_WHOLE = {
     "RELATIONSHIP_COUNTS",
+    "ANSWER_COUNT",
     "ALIAS_COUNT",
     "TEXT_COUNTS",
     "PENDING_SENTENCE_COUNT",
