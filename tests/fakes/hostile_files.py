@@ -21,8 +21,8 @@ Outcome = Literal["found", "refused", "either"]
 
 @dataclass(frozen=True, slots=True)
 class HostileFile:
-    """A file called ``name``. ``word`` stands in the text of one that can be read; ``package`` is what reading it needs
-    beside the package itself."""
+    """A file called ``name``. ``word`` stands in the text of one that can be read; ``package`` is what making or reading
+    it needs beside the package itself."""
 
     name: str
     make: Callable[[], bytes]
@@ -65,7 +65,7 @@ def _good(other: str = "") -> Iterator[HostileFile]:
     yield file("good pptx.pptx", pptx, "cottonwood", "pptx")
     yield file("good xlsx.xlsx", xlsx, "hawthorn", "openpyxl")
     yield file(
-        "good epub.epub", lambda word: epub(f"<p>A book about the {word} tree.</p>"), "hornbeam", "defusedxml"
+        "good epub.epub", lambda word: epub(f"<p>A book about the {word} tree.</p>"), "hornbeam", "lxml"
     )
 
 
@@ -83,9 +83,7 @@ def _damaged() -> Iterator[HostileFile]:
     yield HostileFile("encrypted.pdf", lambda: pdf(["Nobody may read this."], encrypted=True), "refused")
     for suffix, package in (("docx", "docx"), ("pptx", "pptx"), ("xlsx", "openpyxl")):
         yield HostileFile(f"encrypted.{suffix}", encrypted_office, "refused", package=package)
-    yield HostileFile(
-        "encrypted.epub", lambda: epub("<p>No.</p>", encrypted=True), "refused", package="defusedxml"
-    )
+    yield HostileFile("encrypted.epub", lambda: epub("<p>No.</p>", encrypted=True), "refused", package="lxml")
     for name, make in (
         ("renamed.pdf", lambda: docx("x")),
         ("renamed.docx", lambda: pdf(["No document of a word processor."])),
@@ -98,7 +96,7 @@ def _hostile(scale: int) -> Iterator[HostileFile]:
         ("docx", docx, "word/document.xml", "docx"),
         ("pptx", pptx, "ppt/slides/slide1.xml", "pptx"),
         ("xlsx", xlsx, "xl/worksheets/sheet1.xml", "openpyxl"),
-        ("epub", lambda word: epub(f"<p>{word}</p>"), "OEBPS/one.xhtml", "defusedxml"),
+        ("epub", lambda word: epub(f"<p>{word}</p>"), "OEBPS/one.xhtml", "lxml"),
     )
     for suffix, make, part, package in office:
         yield HostileFile(
