@@ -30,6 +30,29 @@ def shown(html: str) -> str:
         ("<mn>5</mn><mfrac><mn>1</mn><mn>8</mn></mfrac>", "5 1/8"),
         ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_i²"),
         ("<mfenced><mi>p</mi><mi>q</mi></mfenced>", "(p, q)"),
+        ("<mfenced open='[' close=''><mi>p</mi></mfenced>", "[p"),
+        (
+            "<mmultiscripts><mi>Ra</mi><none/><mn>2</mn><mprescripts/><mn>88</mn><mn>226</mn></mmultiscripts>",
+            "²²⁶₈₈Ra²",
+        ),
+        ("<mmultiscripts><mi>T</mi><mi>k</mi><none/><none/><mi>m</mi></mmultiscripts>", "T_k^m"),
+        ("<msup><msup><mi>y</mi><mn>4</mn></msup><mn>5</mn></msup>", "(y⁴)⁵"),
+        ("<msup><msub><mi>y</mi><mn>4</mn></msub><mn>5</mn></msup>", "y₄⁵"),
+        (
+            "<munderover><mo>∏</mo><mrow><mi>j</mi><mo>=</mo><mn>3</mn></mrow><mn>12</mn></munderover><msub><mi>b</mi><mi>j</mi></msub>",
+            "∏_(j=3)¹² b_j",
+        ),
+        (
+            "<munder><mi>lim</mi><mrow><mi>t</mi><mo>→</mo><mn>9</mn></mrow></munder><mo>(</mo><mi>t</mi><mo>)</mo>",
+            "lim_(t→9) (t)",
+        ),
+        ("<mover><mi>PQ</mi><mo>→</mo></mover><mover><mi>d</mi><mo>⏞</mo></mover>", "P\u20d7Q\u20d7 d"),
+        ("<mfrac linethickness='0'><mn>8</mn><mn>3</mn></mfrac>", "(8 over 3)"),
+        ("<msup><mn>60</mn><mo>∘</mo></msup><menclose notation='radical'><mi>q</mi></menclose>", "60°√q"),
+        (
+            "<mo>(</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mi>k</mi></mtd></mtr><mtr><mtd><mn>6</mn></mtd></mtr></mtable><mo>)</mo>",
+            "(1, k; 6)",
+        ),
         ("<semantics><mi>z</mi><annotation encoding='StarMath'>q</annotation></semantics>", "z"),
         (
             "<semantics><mi>z</mi><annotation encoding='application/x-tex'>\\zeta</annotation></semantics>",

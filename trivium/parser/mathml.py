@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.notation import fraction, grouped, root, subscript, superscript
+from trivium.parser.notation import accented, base, fraction, root, subscript, superscript
 
 _MAX_DEPTH = 40  # deeper formulas are read as the text of their elements
 _INFIX = frozenset("+-−±∓=≠≈≡<>≤≥×·⋅∗*÷→⇒⇔∈∪∩∧∨∼≃∝∶:|")
@@ -13,6 +13,8 @@ _ACCENTS = {
     "¯": "\u0304", "‾": "\u0304", "^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "˜": "\u0303", "→": "\u20d7",
     "˙": "\u0307", "¨": "\u0308", "ˇ": "\u030c",
 }  # fmt: skip
+_BRACES = frozenset("⏞⏟︷︸⎴⎵_")
+_LARGE = frozenset("∑∏∐∫∬∭∮⋃⋂⨁⨂⋁⋀")
 _INVISIBLE = {"\u2061": " ", "\u2062": "", "\u2063": ",", "\u2064": " "}
 _NOT_SHOWN = frozenset(("annotation", "annotation-xml", "mphantom", "mspace", "malignmark"))
 _LAYOUTS = frozenset(
@@ -48,7 +50,7 @@ def _token(node: LexborNode) -> str:
 def _row(nodes: list[LexborNode], depth: int) -> str:
     """Join the terms of a formula, with spaces around operators and between words, numbers and fractions."""
     written = ""
-    was_word = False
+    was_word = has_limits = False
     for node in nodes:
         text = _text(node, depth)
         if not text:
@@ -63,7 +65,9 @@ def _row(nodes: list[LexborNode], depth: int) -> str:
             written += f" {text} "
         elif name == "mo" and text in (",", ";"):
             written += f"{text} "
-        elif (
+        elif name == "mtable" and after in _OPENING:
+            written += text[1:-1]
+        elif (has_limits and text[0] not in ")]}") or (
             after
             and text[0].isalnum()
             and (after.isalnum() or after == ")")
@@ -73,40 +77,71 @@ def _row(nodes: list[LexborNode], depth: int) -> str:
         else:
             written += text
         was_word = is_word
+        has_limits = name in _LAYOUTS and name != "mfrac" and _is_large(node)
     return written
+
+
+def _is_large(node: LexborNode) -> bool:
+    """Whether what has limits is an operator (∑, ∫) or the name of a function (max)."""
+    first = next(iter(_elements(node)), None)
+    text = "" if first is None or _name(first) not in ("mi", "mo") else _token(first)
+    return (len(text) > 1 and text.isalpha()) or (text != "" and text in _LARGE)
 
 
 def _text(node: LexborNode, depth: int) -> str:
     name, inner = _name(node), _elements(node)
     if name in _TOKENS or not inner or depth > _MAX_DEPTH:
         return _token(node)
+    attributes = node.attributes
     if name == "mtable":
-        return f"({'; '.join(_text(row, depth + 1) for row in inner)})"
+        return f"[{'; '.join(_text(row, depth + 1) for row in inner)}]"
     if name in ("mtr", "mlabeledtr"):
         return ", ".join(filter(None, (_text(cell, depth + 1) for cell in inner)))
-    if name == "msqrt":
+    if name == "msqrt" or (name == "menclose" and "radical" in (attributes.get("notation") or "")):
         return root(_row(inner, depth + 1).strip())
     if name == "mfenced":
-        attributes = node.attributes
         content = ", ".join(_text(part, depth + 1) for part in inner)
-        return f"{attributes.get('open') or '('}{content}{attributes.get('close') or ')'}"
-    if name == "semantics":
+        opening, closing = (
+            attributes.get(side) or "" if side in attributes else sign
+            for side, sign in (("open", "("), ("close", ")"))
+        )
+        return opening + content + closing
+    if name in ("semantics", "maction"):
         return _text(inner[0], depth + 1)
-    if name in _LAYOUTS and len(inner) >= 2:
-        return _layout(name, [_text(part, depth + 1).strip() for part in inner])
-    return _row(inner, depth + 1)
+    parts = [_text(part, depth + 1).strip() for part in inner] if name in _LAYOUTS and len(inner) >= 2 else []
+    if name == "mmultiscripts" and parts:
+        return _scripts(inner, parts)
+    if name == "mfrac" and parts and (attributes.get("linethickness") or "1")[0] == "0":
+        return f"({parts[0]} over {parts[1]})"
+    return _layout(name, parts) if parts else _row(inner, depth + 1)
+
+
+def _scripts(nodes: list[LexborNode], parts: list[str]) -> str:
+    """Write an element with scripts on both sides, as in ¹⁴₆C: those before it stand behind ``mprescripts``."""
+    names = [_name(node) for node in nodes]
+    middle = names.index("mprescripts") if "mprescripts" in names else len(names)
+    before, after = parts[middle + 1 :], parts[1:middle]
+    return _both(before, above_first=True) + base(parts[0]) + _both(after, above_first=False)
+
+
+def _both(scripts: list[str], *, above_first: bool) -> str:
+    below = "".join(subscript(text) for text in scripts[::2] if text)
+    above = "".join(superscript(text) for text in scripts[1::2] if text)
+    return above + below if above_first else below + above
 
 
 def _layout(name: str, parts: list[str]) -> str:
-    base, first, last = parts[0], parts[1], parts[-1]
+    inner, first, last = parts[0], parts[1], parts[-1]
     if name == "mfrac":
-        return fraction(base, first)
+        return fraction(inner, first)
     if name == "mroot":
-        return root(base, first)
-    if name == "mover" and first in _ACCENTS and len(base) == 1:
-        return base + _ACCENTS[first]
-    shown = base if len(base) < 2 or base.isalnum() else grouped(base)
-    if name in ("msub", "munder", "msubsup", "munderover", "mmultiscripts") and first:
+        return root(inner, first)
+    if name in ("mover", "munder") and first in _ACCENTS:
+        return accented(inner, _ACCENTS[first]) if name == "mover" else inner
+    if name in ("mover", "munder") and first in _BRACES:
+        return inner
+    shown = base(inner)
+    if name in ("msub", "munder", "msubsup", "munderover") and first:
         shown += subscript(first)
     if name not in ("msub", "munder") and last and (len(parts) > 2 or name in ("msup", "mover")):
         shown += superscript(last)

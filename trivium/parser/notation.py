@@ -15,15 +15,35 @@ _SUPERSCRIPTS = str.maketrans(_PLAIN + "ni−–‑", "⁰¹²³⁴⁵⁶⁷⁸�
 _SUBSCRIPTS = str.maketrans(_PLAIN + "−–‑", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎₋₋₋")
 _RAISED = re.compile(r"[0-9+\-=()ni−–‑]+")
 _LOWERED = re.compile(r"[0-9+\-=()−–‑]+")
-_AROUND_SIGN = re.compile(r" ?([+\-=−–‑]) ?")
+_AROUND_SIGN = re.compile(r" ?([+\-=−–‑→]) ?")
 _PRIMES = re.compile(r"[′″‴'*°]+")
 _SIGNS = re.compile("[⁰¹²³⁴-₎ⁿⁱ]")
+_BRACKETS = frozenset("()[]{}|⟨⟩‖")
+_RAISED_SIGNS = re.compile("[⁰¹²³⁴-⁾ⁿⁱ^]")
 _ONE_THING = re.compile(r"[-−–‑]?(?:\d+(?:[.,]\d+)*|[^\W\d_]\w*)")
 """What needs no parentheses beside a sign."""
 
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|re|ère|ers|e|es|ème|eme|nde|o|os|a|as|º|ª)", re.IGNORECASE)
-_MARK = re.compile(r"\d{1,3}(?:[,–\-]\s?\d{1,3})*")
+_MARK = re.compile(r"\d{1,3}(?:[,–\-]\s?\d{1,3})*|[a-z](?:,\s?[a-z])+")
 """What a reference to a note looks like."""
+_BRACKETED_MARK = re.compile(r"\(\d{1,2}\)")
+_NEAR = 40
+"""Characters before a superscript that tell what it is."""
+_NO_BASE = re.compile(
+    r"(?:%|(?<![\d.,])(?:1[6-9]\d\d|20[0-3]\d)|\d,\d{3}\s?\)?|[$€£¥]\s?(?!10$)[\d.,]*\d|\b(?:Q[1-4]|H[12]|FY\s?\d\d)"
+    r"|(?<!times )(?<=[^\W\d_] )\([^()]*[^\W\d_]{3}[^()]*\))$"
+)
+"""What is not raised to a power: shares, years, thousands, amounts, quarters, a remark in parentheses."""
+_CALCULATED = re.compile(r"[=+×·*]\s?[\d.,]+$")
+_PRICE = re.compile(r"[$€£¥]\s?\d{1,3}(?:,?\d{3})*$")
+_HOUR = re.compile(r"(?<![\d.,:])(?:[01]?\d|2[0-4])$")
+_OF_DAY = re.compile(r"\s?(?:[ap]\.?\s?m\b|h\b|Uhr\b|o['’]clock)", re.IGNORECASE)
+_HALF_OF_DAY = re.compile(r"[ap]\.?\s?m\.?|Uhr|h", re.IGNORECASE)
+_CURRENCY = re.compile(r"\s?(?:[$€£¥]|(?:EUR|USD|CHF|GBP|kr|zł)\b)")
+_TEN = re.compile(r"(?<![\d.,])10$")
+_LARGEST_POWER = 30
+"""Of ten as an amount: $10¹² is no price, $10.95 is one."""
+_DEGREES = re.compile(r"\s?[CF]\b")
 _CLOSED = tuple(".,;:!?\"'”’»…")
 _LONGEST_SCRIPT, _MOST_WORDS = 40, 4  # more is small type rather than notation
 _WORD_BEFORE = re.compile(r"[^\W\d_]+$")
@@ -35,6 +55,9 @@ _WORDS = frozenset(
     word for word in FUNCTION_WORDS["en"].split() if len(word) > 1 and word != "in"
 )  # not inches
 _ABBREVIATIONS = frozenset(("no", "mr", "ms", "dr", "st", "sr", "jr", "cie", "me", "bd"))
+_ABBREVIATED = frozenset(
+    ("US", "USA", "UK", "EU", "UN", "GDP", "GNP", "CEO", "CFO", "IMF", "WTO", "WHO", "NGO")
+)
 _ISOTOPE = re.compile(r"(?!(?:A[st]?|I[ns]?|He|No|O|Be|Am)\s)[A-Z][a-z]?(?![^\W\d_])")
 """The symbol of an element, and none of the words that begin the text of a note."""
 _APART = re.compile(r"(?:(?<![\d.,])\d{1,2}|[)\]}]|(?<![^\W_])(?:[^\W\d_]|[kcdm]m|ft|mi))\s$")
@@ -45,19 +68,45 @@ _OF_AN_ANGLE = re.compile(r"[hmd°′]\s?[\d.]+$")
 
 def raised(before: str, text: str, after: str = "") -> str:
     """Return a superscript as it follows the text ``before`` it, and as the text ``after`` it follows. Ordinals,
-    abbreviations, units of time and marks of notes get no sign.
+    abbreviations, units of time and marks of notes get no sign, and the small digits of prices and times their own.
 
     >>> [raised(*pair) for pair in (("10", "23"), ("s", "-1"), ("x", "a+b"), ("2", "nd"), ("treaty", "4"), ("r.", "4"))]
     ['²³', '⁻¹', '^(a+b)', 'nd', '4', '4']
     >>> raised("of ", "14", "C dating"), raised("05", "h", " 34"), raised("10 ", "5"), raised("the ", "5")
     ('¹⁴', 'h', '⁵', '5')
+    >>> raised("$4", "99"), raised("at 7", "30", " pm"), raised("in 2019", "3"), raised("1024", "3")
+    ('.99', ':30', '[3]', '³')
     """
     inner = " ".join(text.split())
     if inner[:1].isdigit() and not before[-1:].isalnum() and _ISOTOPE.match(after) is not None:
         return superscript(inner)
-    if before[-1:].isspace() and _APART.search(before) is None:
+    if before[-1:].isspace() and _APART.search(before[-_NEAR:]) is None:
         return inner
-    return superscript(inner) if _is_power(before.rstrip(), inner, after) else inner
+    near = before[-_NEAR:].rstrip()
+    if near[-1:].isdigit() and (shown := _part_of_number(near, inner, after)):
+        return shown
+    return superscript(inner) if _is_power(near, inner, after) else note_mark(near, inner)
+
+
+def note_mark(before: str, text: str) -> str:
+    """Return the mark of a note as it follows the text ``before`` it. It must not become a part of a number.
+
+    >>> note_mark("in 1907", "2"), note_mark("the treaty", "2")
+    ('[2]', '2')
+    """
+    is_apart = before[-1:].isdigit() or before.endswith(("%", ")"))
+    return f"[{text}]" if is_apart and _MARK.fullmatch(text) else text
+
+
+def _part_of_number(before: str, inner: str, after: str) -> str:
+    """Return small type behind a number that is the rest of a price or time, or degrees; empty if it is none."""
+    if len(inner) == 2 and inner.isdecimal():
+        may_be_power = _TEN.search(before) is not None and int(inner) <= _LARGEST_POWER
+        if not may_be_power and (_PRICE.search(before) or _CURRENCY.match(after)):
+            return f".{inner}"
+        if int(inner) < 60 and _HOUR.search(before) and (inner == "00" or _OF_DAY.match(after)):
+            return f":{inner}"
+    return "°" if inner in ("o", "0", "∘") and _DEGREES.match(after) else ""
 
 
 def _is_power(before: str, inner: str, after: str) -> bool:
@@ -67,19 +116,25 @@ def _is_power(before: str, inner: str, after: str) -> bool:
         return not before[-1].isdigit()
     if not any(map(str.isalnum, inner)):
         return inner.strip("+-−–‑") == ""  # the charge of an ion
-    if inner[0] in "[*†‡§" or inner in ("TM", "SM"):
-        return False
     found = _WORD_BEFORE.search(before)
     word = found[0] if found is not None else ""
+    if inner[0] in "[*†‡§" or inner in ("TM", "SM") or (len(word) != 1 and _BRACKETED_MARK.fullmatch(inner)):
+        return False
     if inner.replace(".", "").isalpha():
         return _is_exponent_of_letters(before, word, inner)
-    if (len(word) > _LONGEST_SYMBOL or word in _WORDS) and _MARK.fullmatch(inner):
-        return _UNIT.fullmatch(word.lower()) is not None
-    return True
+    if not _MARK.fullmatch(inner):
+        return True
+    if not word:
+        is_calculated = after.lstrip()[:1] in ("=", "≈") or _CALCULATED.search(before) is not None
+        return is_calculated or _NO_BASE.search(before) is None
+    is_word = len(word) > _LONGEST_SYMBOL or word in _WORDS or word in _ABBREVIATED
+    return _UNIT.fullmatch(word.lower()) is not None if is_word else inner.isdigit() or len(word) == 1
 
 
 def _is_exponent_of_letters(before: str, word: str, inner: str) -> bool:
     if _ORDINAL.fullmatch(inner) and (before[-1].isdigit() or len(inner) > 1):
+        return False
+    if before[-1].isdigit() and _HALF_OF_DAY.fullmatch(inner):
         return False
     if not word:
         return before[-1].isdigit() or before[-1] in ")]}|"
@@ -115,6 +170,7 @@ def superscript(text: str) -> str:
     inner = _AROUND_SIGN.sub(r"\1", text)
     if _RAISED.fullmatch(inner):
         return inner.translate(_SUPERSCRIPTS)
+    text = text.replace("∘", "°")
     return text if _PRIMES.fullmatch(text) else "^" + _script(inner)
 
 
@@ -155,6 +211,27 @@ def root(radicand: str, degree: str = "") -> str:
 def grouped(text: str) -> str:
     """Return a text in parentheses unless it is one number, word or group."""
     inner = " ".join(text.split())
-    if _ONE_THING.fullmatch(inner) or (inner[:1] == "(" and inner[-1:] == ")" and inner.count("(") == 1):
-        return inner
-    return f"({inner})"
+    is_group = inner[:1] == "(" and inner[-1:] == ")" and inner.count("(") == 1
+    return inner if len(inner) < 2 or is_group or _ONE_THING.fullmatch(inner) else f"({inner})"
+
+
+def base(text: str) -> str:
+    """Return what is raised or lowered by a formula, in parentheses unless it is one number, word or group without an
+    exponent.
+
+    >>> base("x"), base("|x|"), base("a + b"), base("x²")
+    ('x', '|x|', '(a + b)', '(x²)')
+    """
+    if text[:1] in _BRACKETS and text[-1:] in _BRACKETS:
+        return text
+    return f"({text})" if _RAISED_SIGNS.search(text) else grouped(text)
+
+
+def accented(text: str, sign: str) -> str:
+    """Return a short text with a combining character behind each letter; a longer one as it is.
+
+    >>> accented("AB", "\u0305") == "A\u0305B\u0305", accented("width", "\u0302")
+    (True, 'width')
+    """
+    is_short = text.isalnum() and len(text) <= _LONGEST_SYMBOL
+    return "".join(letter + sign for letter in text) if is_short else text

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.notation import fraction, lowered, raised
+from trivium.parser.notation import fraction, lowered, note_mark, raised
 from trivium.parser.reader import SKIP, Leave, Numerator, Reader, handles
 from trivium.parser.runs import COLON, COMMA, SPACE, TextRun
 from trivium.parser.skip import is_skipped
@@ -104,7 +104,7 @@ def _write(reader: Reader, node: LexborNode, kind: str, mark: tuple[int, int], *
             shown += "".join(run.parts[above.part :][: index - above.part])  # the index stands first: SO₄²⁻
             index, start = above.part, above.start
     elif kind == "sup" and _is_note(node):
-        shown = f"[{inner}]" if before[-1:].isdigit() and inner.isalnum() and not lead else inner
+        shown = inner if lead else note_mark(before, inner)
     elif kind == "sup":
         shown = raised(before + lead, inner, _after(node))
         lead = lead if raised(before + lead, inner) == inner else ""

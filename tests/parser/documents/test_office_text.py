@@ -104,6 +104,25 @@ def test_a_style_of_characters_raises_them() -> None:
             f"<m:m><m:mr><m:e>{t('1')}</m:e><m:e>{t('2')}</m:e></m:mr><m:mr><m:e>{t('3')}</m:e></m:mr></m:m>",
             "[1, 2; 3]",
         ),
+        (
+            f"<m:d><m:e><m:m><m:mr><m:e>{t('7')}</m:e></m:mr><m:mr><m:e>{t('k')}</m:e></m:mr></m:m></m:e></m:d>",
+            "(7; k)",
+        ),
+        (
+            f"<m:sSup><m:e><m:sSup><m:e>{t('y')}</m:e><m:sup>{t('4')}</m:sup></m:sSup></m:e><m:sup>{t('5')}</m:sup></m:sSup>",
+            "(y⁴)⁵",
+        ),
+        (
+            f"<m:sPre><m:sub>{t('88')}</m:sub><m:sup>{t('226')}</m:sup><m:e>{t('Ra')}</m:e></m:sPre>",
+            "²²⁶₈₈Ra",
+        ),
+        (f"<m:acc><m:accPr><m:chr m:val='\u20d7'/></m:accPr><m:e>{t('PQ')}</m:e></m:acc>", "P\u20d7Q\u20d7"),
+        (f"<m:groupChr><m:groupChrPr><m:chr m:val='⏞'/></m:groupChrPr><m:e>{t('d')}</m:e></m:groupChr>", "d"),
+        (
+            f"<m:func><m:fName><m:limLow><m:e>{t('lim')}</m:e><m:lim>{t('t→9')}</m:lim></m:limLow></m:fName>"
+            f"<m:e>{t('t')}</m:e></m:func>",
+            "lim_(t→9) t",
+        ),
     ],
 )
 def test_formulas_on_one_line(xml: str, expected: str) -> None:

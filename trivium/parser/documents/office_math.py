@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trivium.parser.documents.office import local
-from trivium.parser.notation import fraction, lowered, raised, root
+from trivium.parser.notation import accented, fraction, lowered, raised, root
+from trivium.parser.notation import base as base_of
 
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _BASE = ")"  # a base after which every exponent is one, unlike the mark of a note after a word
@@ -44,7 +45,7 @@ def _part(element: Any, name: str) -> str:
     )  # each part is read once, or deep nesting takes exponential time
     above, below = of("sup"), of("sub")
     above, below = above and raised(_BASE, above), below and lowered(_BASE, below)
-    whole = f"({base})" if any(sign in base for sign in "+-−=/ ") and base[-1] not in ")]}|" else base
+    whole = base_of(base)
     match name:
         case "t":
             text: str = element.text or ""
@@ -63,14 +64,17 @@ def _part(element: Any, name: str) -> str:
         case "nary":
             text = f"{given('chr', '∫')}{below}{above} {base}"
         case "d":
-            text = given("begChr", "(") + given("sepChr", "|").join(all_of(element)) + given("endChr", ")")
+            inner = given("sepChr", "|").join(all_of(element))
+            if element.find(f"{M}e/{M}m") is not None and inner[:1] == "[" and inner[-1:] == "]":
+                inner = inner[1:-1]  # a matrix
+            text = given("begChr", "(") + inner + given("endChr", ")")
         case "func":
             text = f"{of('fName')} {base}"
         case "limLow" | "limUpp":
             text = base + lowered(_BASE, of("lim"))
         case "acc" | "bar":
             sign = _MACRON if name == "bar" else given("chr", _CIRCUMFLEX)
-            text = base + sign if len(base) == 1 else base
+            text = accented(base, sign)
         case "m":
             text = f"[{'; '.join(', '.join(all_of(row)) for row in element.iterchildren(f'{M}mr'))}]"
         case "eqArr":

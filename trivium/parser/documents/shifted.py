@@ -19,7 +19,7 @@ class ShiftedText:
 
     def add(self, text: str, shift: int = 0) -> None:
         if shift != self._shift:
-            self.end()
+            self.end(text)
             self._shift = shift
         if shift:
             self._waiting.append(text)
@@ -33,11 +33,11 @@ class ShiftedText:
             self._run.separate(SPACE)
         self._run.add(text)
 
-    def end(self) -> None:
-        """Write what was raised or lowered."""
+    def end(self, after: str = "") -> None:
+        """Write what was raised or lowered; ``after`` follows it."""
         text, self._waiting = "".join(self._waiting), []
         if text:
             before = "".join(self._run.parts[-_PARTS_BEFORE:])
-            shifted = (raised if self._shift > 0 else lowered)(before, text)
+            shifted = raised(before, text, after) if self._shift > 0 else lowered(before, text)
             lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
             self._run.add(f"{lead}{shifted}{trail}")

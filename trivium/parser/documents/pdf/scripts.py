@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from trivium.parser.documents.pdf.pdfium import Span
-from trivium.parser.notation import lowered, raised
+from trivium.parser.notation import lowered, note_mark, raised
 
 SMALLER = 0.9
 """Maximum size of raised or lowered text, relative to the text beside it."""
@@ -26,10 +26,8 @@ _SLASHES = ("/", "⁄")
 _DIGITS = re.compile(r"\d{1,3}")
 _SURE = re.compile(r"(?:[×x·*∙]\s?10|(?<![^\W_])(?:[kcdmnµ]?m|ft|in|yd|s))$")
 """Powers of ten and units, after which a number is no reference to a note."""
-_NO_BASE = re.compile(
-    r"(?:%|(?<!\d)(?:19|20)\d\d|\d,\d{3}\s?\)?|[$€£¥]\s?[\d.,]*\d|\d\.\d+|[^\W\d_]{4,}[^()]*\))$"
-)
-"""What is not raised to a power: years, amounts, decimals, a remark in parentheses."""
+_DECIMAL = re.compile(r"\d\.\d+$")
+"""In print, a number above a decimal is rather a note."""
 
 
 def notes_of(rows: Sequence[Sequence[Span]]) -> frozenset[str]:
@@ -57,6 +55,8 @@ def script_of(before: str, span: Span, beside: Span, following: str, notes: froz
         return None
     if _DIGITS.fullmatch(text) and following[:1] in _SLASHES:
         return f" {text}" if before[-1].isdigit() else text  # a fraction
-    if _DIGITS.fullmatch(text) and not _SURE.search(before) and (text in notes or _NO_BASE.search(before)):
-        return None
-    return signed if (signed := raised(before, text)) != text else None
+    if _DIGITS.fullmatch(text) and not _SURE.search(before) and (text in notes or _DECIMAL.search(before)):
+        signed = note_mark(before, text)
+    else:
+        signed = raised(before, text, following)
+    return signed if signed != text else None
