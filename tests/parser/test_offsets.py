@@ -64,7 +64,8 @@ def check(html: str) -> None:
     for section, chunk in page.all_chunks():
         assert section is None or section in page.sections
         assert chunk.text == page.text[chunk.start : chunk.end]
-        assert chunk.text == chunk.text.strip()
+        assert chunk.text == chunk.text.rstrip().lstrip("\n")
+        assert "<pre" in html or chunk.text == chunk.text.strip()
         assert any(map(str.isalnum, chunk.text))
         assert chunk.start >= end
         assert count_tokens(chunk.text) <= 400

@@ -11,12 +11,15 @@ from trivium.parser.inline import write_formula
 from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
 from trivium.parser.runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
-from trivium.parser.skip import is_skipped
+from trivium.parser.skip import is_skipped, is_struck
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
 
 _MAX_ANCHORS = 20  # per heading
-_CODE = re.compile(r"[{}\\]$|\);$|[=!<>]=|=>|->|\(\)|^ *[$#] | --\w|\w[=:]\S{0,40}[\d'\"]", re.MULTILINE)
+_CODE = re.compile(
+    r"[{}\\]$|^ *[\w.]+ [+*/-]?= \S|\);$|[=!<>]=|=>|->|\(\)|^ *[$#] | --\w|\w[=:]\S{0,40}[\d'\"]",
+    re.MULTILINE,
+)
 """Signs of code in preformatted text that is not marked as such, which poems and addresses do not have."""
 _MAX_CODE = 10_000
 _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
@@ -159,7 +162,7 @@ def _item(reader: Reader, node: LexborNode) -> Leave:
         if outer.mem_id not in reader.numbers:
             reader.numbers[outer.mem_id] = ListNumbers.of(outer)
         reader.run.label = reader.numbers[outer.mem_id].next(node)
-    return Reader.edge
+    return SKIP if is_struck(node.attributes) else Reader.edge
 
 
 @handles("dd")
@@ -183,7 +186,7 @@ def _follows_term(node: LexborNode) -> bool:
 def _preformatted(reader: Reader, node: LexborNode) -> Leave:
     if is_skipped(node.attributes, "pre"):
         return SKIP
-    if reader.mode is Mode.CELL:
+    if reader.mode is Mode.CELL and LINE not in node.text().strip():
         reader.run.separate(COMMA)
         return Reader.edge
     if reader.mode is Mode.FLOW:
@@ -208,6 +211,11 @@ def _leave_preformatted(reader: Reader) -> None:
     if reader.mode is Mode.FLOW:
         reader.document.block(kind, lines)
         return
+    if kind is ChunkKind.CODE:
+        if reader.write_apart(lines):
+            return
+        if reader.tables and (table := reader.tables[-1]) is not None:
+            table.has_code = True
     reader.run.separate(LINE)
     reader.run.append(lines)
     reader.run.separate(indented_line(reader.depth - 1))

@@ -6,6 +6,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from trivium.parser.reader import inline_text
 from trivium.parser.skip import is_skipped
 
 Attributes = dict[str, str | None]
@@ -65,5 +66,5 @@ def captioned(figure: LexborNode) -> tuple[LexborNode, LexborNode, str] | None:
     attributes = picture.attributes
     if not picture_address(attributes) or is_skipped(attributes, "img") or is_icon(attributes):
         return None
-    text = " ".join(caption.text(separator=" ").split())
+    text = inline_text(caption)
     return (picture, caption, text) if 0 < len(text) <= _MAX_CAPTION else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from trivium.parser.runs import TextRun
@@ -33,6 +34,11 @@ class Table:
     rows: list[list[Cell]] = field(default_factory=list)
     head_rows: set[int] = field(default_factory=set)
     caption: TextRun = field(default_factory=TextRun)
+    has_code: bool = False
+    group: int = 0
+    """The element that the last row is in."""
+    groups: set[int] = field(default_factory=set)
+    """The indices of the first rows of ``<thead>``, ``<tbody>`` and ``<tfoot>``, which no cell above spans."""
 
 
 @dataclass(slots=True)
@@ -53,8 +59,9 @@ def parse_span(value: str | None, limit: int) -> int:
     return min(int(digits[:6]) or limit, limit)
 
 
-def place(rows: list[list[Cell]]) -> list[list[PlacedCell]]:
-    """Resolve spans: return for every row all cells that cover it, from left to right.
+def place(rows: list[list[Cell]], groups: Container[int] = ()) -> list[list[PlacedCell]]:
+    """Resolve spans: return for every row all cells that cover it, from left to right. No cell spans rows beyond the
+    first ones of ``groups``.
 
     A cell that spans rows is repeated in each of them, up to a limit proportional to the size of the table, so that a
     few bytes of spans cannot become gigabytes of text.
@@ -64,7 +71,9 @@ def place(rows: list[list[Cell]]) -> list[list[PlacedCell]]:
         tuple[PlacedCell, int]
     ] = []  # cells from above, by column, and how many rows they still cover
     grid: list[list[PlacedCell]] = []
-    for row in rows:
+    for index, row in enumerate(rows):
+        if index in groups:
+            spanning = []
         placed: list[PlacedCell] = []
         taken: set[int] = set()
         below: list[tuple[PlacedCell, int]] = []

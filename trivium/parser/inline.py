@@ -65,7 +65,19 @@ def _reading(reader: Reader, node: LexborNode) -> Leave:
     return SKIP
 
 
-@handles("small", "abbr", "cite", "label")
+@handles("code", "kbd", "samp", "tt")
+def _code(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, node.tag or ""):
+        return SKIP
+    reader.codes += 1
+    return _leave_code
+
+
+def _leave_code(reader: Reader) -> None:
+    reader.codes -= 1
+
+
+@handles("small", "abbr", "cite", "label", "u", "font", "ins", "mark", "b", "strong", "i", "em")
 def _styled(_reader: Reader, node: LexborNode) -> Leave | None:
     return SKIP if is_skipped(node.attributes, node.tag or "") else None
 

@@ -36,8 +36,8 @@ _NO_BASE = re.compile(
 """What is not raised to a power: shares, years, thousands, amounts, quarters, a remark in parentheses."""
 _CALCULATED = re.compile(r"[=+×·*]\s?[\d.,]+$")
 _PRICE = re.compile(r"[$€£¥]\s?\d{1,3}(?:,?\d{3})*$")
-_HOUR = re.compile(r"(?<![\d.,:])(?:[01]?\d|2[0-4])$")
-_OF_DAY = re.compile(r"\s?(?:[ap]\.?\s?m\b|h\b|Uhr\b|o['’]clock)", re.IGNORECASE)
+_HOUR = re.compile(r"(?<![\d.,:])(?<![=×·*∙]\s)(?<![=×·*∙])(?:[01]?\d|2[0-4])$")
+_OF_DAY = re.compile(r"\s?(?:[ap]\.?\s?m\b|Uhr\b|o['’]clock)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"[ap]\.?\s?m\.?|Uhr|h", re.IGNORECASE)
 _CURRENCY = re.compile(r"\s?(?:[$€£¥]|(?:EUR|USD|CHF|GBP|kr|zł)\b)")
 _TEN = re.compile(r"(?<![\d.,])10$")
@@ -104,7 +104,13 @@ def _part_of_number(before: str, inner: str, after: str) -> str:
         may_be_power = _TEN.search(before) is not None and int(inner) <= _LARGEST_POWER
         if not may_be_power and (_PRICE.search(before) or _CURRENCY.match(after)):
             return f".{inner}"
-        if int(inner) < 60 and _HOUR.search(before) and (inner == "00" or _OF_DAY.match(after)):
+        may_be_power = may_be_power and int(inner) % 15 > 0  # picometres rather than the afternoon
+        if (
+            int(inner) < 60
+            and not may_be_power
+            and _HOUR.search(before)
+            and (inner == "00" or _OF_DAY.match(after))
+        ):
             return f":{inner}"
     return "°" if inner in ("o", "0", "∘") and _DEGREES.match(after) else ""
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from trivium.parser.links import canonical_host, link_target
+from trivium.parser.reader import inline_text
 from trivium.text import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"
@@ -113,13 +114,11 @@ def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterat
     yield _page_name(head.canonical)
     heading = tree.css_first("#firstHeading, h1.firstHeading")
     if heading is not None:
-        yield heading.text()
+        yield inline_text(heading)
     stripped = _SITE_SUFFIX.sub("", normalise_title(head.title[: 4 * MAX_TITLE]))
     first = None if heading is not None else tree.css_first("h1")
-    if first is not None:
-        shown = normalise_title(first.text())
-        if not stripped or stripped.startswith(shown):
-            yield shown  # "Mars - A Small Encyclopaedia" above a page headed "Mars"
+    if first is not None and (not stripped or stripped.startswith(normalise_title(first.text()))):
+        yield inline_text(first)  # "Mars - A Small Encyclopaedia" above a page headed "Mars"
     yield stripped
     yield fallback
 

@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trivium.limits import InputLimits
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
 from trivium.parser.links import link_target
 from trivium.parser.list_numbers import ListNumbers
@@ -45,6 +45,7 @@ def _skipped(_reader: Reader) -> None:
 SKIP: Final[Leave] = _skipped  # returned by a handler: skip the element with all its content
 
 _CONTENT = frozenset(("div", "p", "section", "ul", "ol", "dl", "table", "blockquote", "pre"))
+_PARTED = frozenset((ChunkKind.LIST, ChunkKind.QUOTE, ChunkKind.DEFINITION))
 _SHORT_LINE = 60  # characters; longer lines are paragraphs regardless of the markup
 
 HANDLERS: dict[str | None, Enter] = {}
@@ -125,6 +126,7 @@ class Reader:
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
         self.depth = 0  # nesting of lists inside the current chunk
+        self.codes = 0  # elements of code around the current position
         self.numerator: Numerator | None = None
         self.numbers: dict[int, ListNumbers] = {}
         """Of the ordered lists so far, by element."""
@@ -204,6 +206,20 @@ class Reader:
         self.flush()
         self.open(TextRun(), Mode.LINES, kind)
 
+    def write_apart(self, code: TextRun) -> bool:
+        """Write code as a block of its own inside of a list or quotation, which goes on below it in another chunk.
+        Returns False if the current chunk cannot be parted, as in a table.
+        """
+        if len(self._outer) != 1 or self.mode is not Mode.LINES or self.kind not in _PARTED:
+            return False
+        self.run.write_label()
+        self._cut_anchor()
+        self.document.block(self.kind, self.run)
+        self.document.block(ChunkKind.CODE, code)
+        self.run = TextRun()
+        self._mark = (0, 0)
+        return True
+
     def close_chunk(self) -> None:
         kind = self.kind
         self.document.block(kind, self.close())
@@ -277,3 +293,12 @@ class Reader:
         if self._target is not None and self.run.length > self._mark[1]:
             self.run.link(self._target, self._mark)
             self._recorded = True
+
+
+def inline_text(node: LexborNode | None) -> str:
+    """Return the text of an element as that of a paragraph is read, on one line; empty without an element."""
+    reader = Reader(None, None, DEFAULT_LIMITS, resolve_link=lambda _: None)
+    reader.mode = Mode.LINES
+    if node is not None:
+        reader.read(node)
+    return " ".join(reader.document.text.split())

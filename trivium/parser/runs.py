@@ -181,7 +181,7 @@ class Verbatim(TextRun):
         )
         clean = _BEFORE_LINE.sub(LINE, LINE.join(_INVISIBLE.sub("", line) for line in lines))
         if not self.length:
-            clean = clean.lstrip()
+            clean = clean.lstrip(LINE)  # the indentation of the first line is content, too
         if clean:
             if self.pending[:1] == LINE and self.length and not self.parts[-1].endswith(LINE):
                 clean = LINE + clean

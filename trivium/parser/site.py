@@ -24,7 +24,7 @@ from trivium.parser.documents.markup import local_address
 from trivium.parser.links import canonical_host, link_target
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
-from trivium.parser.reader import Reader
+from trivium.parser.reader import Reader, inline_text
 from trivium.parser.runs import Address
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
@@ -145,10 +145,12 @@ class _Head:
         shared = _without_site(normalise_title(self._meta.get("og:title", "")), site)
         node = self._tree.css_first("title")
         whole = normalise_title("" if node is None else node.text()[: 4 * MAX_TITLE])
-        headings = [normalise_title(found.text()) for found in content.css("h1")[:10]]
-        heading = next((text for text in headings if text), "")
+        headings = [
+            (normalise_title(h1.text()), normalise_title(inline_text(h1))) for h1 in content.css("h1")[:10]
+        ]
+        heading = next((text for _, text in headings if text), "")
         candidates = [
-            next((text for text in headings if text and (text in whole or text in shared)), ""),
+            next((text for plain, text in headings if text and (plain in whole or plain in shared)), ""),
             shared,
             _without_site(whole, site) if heading or site else whole,
             heading,

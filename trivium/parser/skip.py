@@ -16,6 +16,7 @@ _CLASSES = """
     navbox navbox-styles vertical-navbox sidebar navbar succession-box subjectbar authority-control
     mw-authority-control portal portalbox portal-bar sistersitebox side-box catlinks mw-hidden-catlinks
     toc mw-table-of-contents vector-toc
+    linenos linenodiv lineno
     reference mw-ref mw-references mw-references-wrap references mw-cite-backlink mw-ext-cite-error harv-error
     cs1-hidden-error cs1-maint citation-comment Z3988
     mw-editsection mw-editsection-like mw-editsection-bracket
@@ -32,8 +33,11 @@ _SKIPPED_IDS = frozenset(
 )
 _SKIPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "doc-endnotes"))
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_STRUCK = re.compile(r"text-decoration(?:-line)?\s{0,9}:[^;]{0,80}?line-through", re.IGNORECASE)
 
 
+_PLACES = frozenset(("td", "th", "li"))
+"""Elements that keep their place in a row or list when their text is struck through."""
 _MAX_CACHED_CLASS = 400  # characters; a malicious attribute of megabytes must not be kept in the cache
 
 
@@ -51,6 +55,11 @@ def _skipped_class(value: str, tag: str | None) -> bool:
 _skipped_class_cached = lru_cache(maxsize=1 << 12)(_skipped_class)
 
 
+def is_struck(attributes: dict[str, str | None]) -> bool:
+    """Whether the style of an element strikes its text through."""
+    return _STRUCK.search(attributes.get("style") or "") is not None
+
+
 def is_skipped(attributes: dict[str, str | None], tag: str | None) -> bool:
     """Whether an element with these attributes is skipped with all its content."""
     if not attributes:
@@ -63,7 +72,9 @@ def is_skipped(attributes: dict[str, str | None], tag: str | None) -> bool:
         if len(attributes) == 1:
             return False
     style = attributes.get("style")
-    if style is not None and _HIDDEN.search(style) is not None:
+    if style is not None and (
+        _HIDDEN.search(style) is not None or (tag not in _PLACES and is_struck(attributes))
+    ):
         return True
     if attributes.get("role") in _SKIPPED_ROLES or attributes.get("id") in _SKIPPED_IDS:
         return True

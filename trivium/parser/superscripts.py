@@ -11,6 +11,7 @@ from trivium.parser.notation import fraction, lowered, note_mark, raised
 from trivium.parser.reader import SKIP, Leave, Numerator, Reader, handles
 from trivium.parser.runs import COLON, COMMA, SPACE, TextRun
 from trivium.parser.skip import is_skipped
+from trivium.types import ChunkKind
 
 _KINDS = {
     "sup": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub",
@@ -54,6 +55,7 @@ def begin_script(reader: Reader, node: LexborNode, kind: str) -> Leave:
     """Write what follows, up to the end of the element, as a script of this kind (:func:`script_of`)."""
     run = reader.run
     run.write_label()
+    is_code = reader.codes > 0 or reader.kind is ChunkKind.CODE
     is_stacked = _is_broken(node.next, forwards=True)
     if _is_broken(node.prev, forwards=False):
         is_stacked, run.pending = True, ""
@@ -61,7 +63,10 @@ def begin_script(reader: Reader, node: LexborNode, kind: str) -> Leave:
 
     def leave(reader: Reader) -> None:
         if reader.run is run and 0 < run.length - mark[1] <= _LONGEST:
-            _write(reader, node, kind, mark, is_stacked=is_stacked)
+            if not is_code:
+                _write(reader, node, kind, mark, is_stacked=is_stacked)
+            elif kind == "sup" and run.before(mark[0])[-1:].isdigit() and run.parts[mark[0]].isalnum():
+                run.replace(mark, "^" + "".join(run.parts[mark[0] :]), 1)  # 2^31; other code stays as it is
 
     return leave
 

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.infobox import linearise_infobox
 from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
-from trivium.parser.skip import is_skipped
+from trivium.parser.skip import is_skipped, is_struck
 from trivium.parser.tables import linearise
 from trivium.types import ChunkKind
 
@@ -61,7 +61,8 @@ def _leave_table(reader: Reader) -> None:
         reader.run.append(run)
         reader.edge()
     else:
-        reader.document.block(ChunkKind.INFOBOX if table.is_infobox else ChunkKind.TABLE, run)
+        kind = ChunkKind.CODE if table.has_code else ChunkKind.TABLE
+        reader.document.block(ChunkKind.INFOBOX if table.is_infobox else kind, run)
 
 
 def _leave_layout_table(reader: Reader) -> None:
@@ -97,6 +98,9 @@ def _row(reader: Reader, node: LexborNode) -> Leave | None:
     parent = node.parent
     if parent is not None and parent.tag == "thead":
         table.head_rows.add(len(table.rows))
+    if parent is not None and parent.tag in _ROW_GROUPS and parent.mem_id != table.group:
+        table.group = parent.mem_id
+        table.groups.add(len(table.rows))
     table.rows.append([])
     return None
 
@@ -119,6 +123,8 @@ def _cell(reader: Reader, node: LexborNode) -> Leave:
             cell.rows = parse_span(attributes["rowspan"], MAX_ROWS)
         cell.of_row = cell.is_header and attributes.get("scope") in ("row", "rowgroup")
     table.rows[-1].append(cell)
+    if attributes and is_struck(attributes):
+        return SKIP
     reader.open(cell, Mode.CELL, ChunkKind.TABLE)
     return Reader.leave_run
 

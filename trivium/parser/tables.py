@@ -30,7 +30,7 @@ def linearise(table: Table, line: str = LINE) -> TextRun:
     """Return the caption and rows of a table, separated by ``line`` (a nested table is written on a single line)."""
     out = TextRun()
     out.append(table.caption)
-    grid = place(table.rows)
+    grid = place(table.rows, table.groups)
     width = max((row[-1].last + 1 for row in grid if row), default=0)
     labels: Labels = []
     head: list[list[PlacedCell]] = []
@@ -68,7 +68,7 @@ def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
     """Whether a row names columns: it contains only headers, and more than a title that spans the table."""
     filled = 0
     covered = 0
-    has_plain = False
+    has_plain = is_tall = False
     for placed in row:
         cell = placed.cell
         if placed.is_repeat:
@@ -80,9 +80,10 @@ def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
                 return False
             filled += 1
             covered = placed.last - placed.first + 1
+            is_tall = cell.rows > 1
         has_plain = has_plain or not cell.is_header
     if filled == 1:
-        return covered < width and (in_head or not has_plain)
+        return covered < width and (in_head or not (has_plain or is_tall))
     return filled > 1
 
 
@@ -121,8 +122,11 @@ def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> No
         names = _names(labels, placed) if labels else ()
         again = shared(previous, names) if before is not line else 0
         label = shortened(" ".join(names[again:]))
-        out.extend(WITHIN_HEADER if again else before, label + COLON if label else "", cell)
+        has_lines = any(LINE in part for part in cell.parts)  # code
+        named = f"{label}:{line}" if has_lines else label + COLON
+        out.extend(line if has_lines else WITHIN_HEADER if again else before, named if label else "", cell)
         before = COLON if has_row_header and not labels and placed is row[0] else between
+        before = line if has_lines else before
         previous = names
 
 

@@ -24,6 +24,8 @@ LINES = [
     ("3^{49} € a loaf, 7^{3} € a sack", "3.49 € a loaf, 7³ € a sack"),
     ("$10^{9} in gold, $10^{95} in silver", "$10⁹ in gold, $10.95 in silver"),
     ("the mill opens at 6^{45} am and 9^{00} too", "the mill opens at 6:45 am and 9:00 too"),
+    ("1 m is 10^{12} pm, 6·10^{24} H, at 10^{30} pm", "1 m is 10¹² pm, 6·10²⁴ H, at 10:30 pm"),
+    ("in 3·4^{15} pm and 24^{36} s", "in 3·4¹⁵ pm and 24³⁶ s"),
     ("from 8:15^{am} to 5^{p.m.} daily", "from 8:15am to 5p.m. daily"),
     ("in 1893^{4} and 2016–2017^{12} it rained", "in 1893[4] and 2016–2017[12] it rained"),
     ("there were 48,500^{1} sheep, 17%^{2} of all", "there were 48,500[1] sheep, 17%[2] of all"),

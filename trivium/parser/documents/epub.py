@@ -18,7 +18,7 @@ from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline, sensible_title
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.pictures import Pictures
-from trivium.parser.reader import Reader
+from trivium.parser.reader import Reader, inline_text
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 
@@ -119,9 +119,15 @@ class _Book:
                 body = _body(data, self._limits)
         if body is None:
             return
-        if label is not None:
-            self.document.chapter(*label)
         pictures = self._pictures.beside(self._archive.beside(name))
+        if label is not None:
+            name, depth = label
+            heading = body.css_first("h1, h2, h3, h4, h5, h6")
+            if heading is not None and _same(
+                heading.text(), name
+            ):  # an older table of contents is plain text
+                name = normalise_title(inline_text(heading)) or name
+            self.document.chapter(name, depth)
         reader = Reader(self._title, None, self._limits, resolve_link=_no_link, read_picture=pictures.show)
         reader.document = self.document
         reader.read(body)
@@ -240,7 +246,7 @@ def _nav(archive: Archive, name: str) -> dict[str, tuple[str, int]]:
             while parent is not None and parent.tag != "nav":
                 depth += parent.tag in ("ol", "ul")
                 parent = parent.parent
-            _label(found, name, anchor.attributes.get("href") or "", anchor.text(), max(depth, 1))
+            _label(found, name, anchor.attributes.get("href") or "", inline_text(anchor), max(depth, 1))
     return found
 
 

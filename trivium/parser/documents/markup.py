@@ -12,7 +12,7 @@ from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importin
 from trivium.parser.document import Document
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE
-from trivium.parser.reader import PictureReader, Reader
+from trivium.parser.reader import PictureReader, Reader, inline_text
 from trivium.parser.runs import Address
 from trivium.text import normalise_title
 
@@ -34,7 +34,7 @@ def parse_markup(html: str, limits: InputLimits) -> LexborNode:
 def first_title(root: LexborNode) -> str:
     """Return the first heading if it is of the highest level; else an empty string."""
     heading = root.css_first("h1, h2, h3, h4, h5, h6")
-    title = normalise_title(heading.text()) if heading is not None and heading.tag == "h1" else ""
+    title = normalise_title(inline_text(heading)) if heading is not None and heading.tag == "h1" else ""
     return title if len(title) <= MAX_TITLE else ""
 
 
