@@ -33,6 +33,20 @@ def test_code_is_found_and_quoted_with_its_lines(name: str, tmp_path: Path) -> N
         assert COMMAND in answer.text and ";" not in answer.text
 
 
+@pytest.mark.parametrize("name", ["press.md", "press.html", "press.epub"])
+def test_brackets_of_quoted_code_are_no_citations(name: str, tmp_path: Path) -> None:
+    code = "    apples = crates[1]\n    press(apples, [2, 3])"
+    html = f"<p>To press the apples of a crate:</p><pre><code>{code}</code></pre>"
+    page = f"<html><head><title>Press</title></head><body>{html}</body></html>"
+    markdown = f"# Press\n\nTo press the apples of a crate:\n\n```py\n{code}\n```\n"
+    data = {"md": markdown, "html": page, "epub": book_of(page)}[name.partition(".")[2]]
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files({name: data}, workers=1)
+        answer = engine.ask("How do I press the apples of a crate?")
+        assert code in answer.text and answer.text.endswith(" [1]")
+        assert [statement.citations for statement in answer.statements] == [(1,)]
+
+
 def test_preformatted_poems_are_no_code(tmp_path: Path) -> None:
     with Engine.create(tmp_path / "store", "minilm") as engine:
         poem = "<h1>Song</h1><pre>The pear tree stood in snow,\n  and nobody came;\nthe gate (of oak) stayed low.</pre>"

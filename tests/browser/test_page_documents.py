@@ -287,3 +287,26 @@ def test_speech_and_live_sources_are_offered_only_where_the_server_has_them(
             ]
         )
         assert sent[-1]["sources"] == ["arxiv"]
+
+
+def test_headings_are_shown_once_and_brackets_in_quoted_code_are_no_citations(
+    tmp_path: Path, chrome: Chrome
+) -> None:
+    code = "apples = crates[1]\npress(apples)"
+    notes = (
+        f"# Cider\n\n## Pressing\n\n### Small press\n\nTo press a crate of apples:\n\n```py\n{code}\n```\n"
+    )
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files({"cider.md": notes}, workers=1)
+    wide(chrome, 1280)
+    with listening(tmp_path / "store", extracts=True) as address:
+        visit(chrome, address)
+        turn = pose(chrome, "How do I press a crate of apples?")
+        answer = one(turn, ".answer-text")
+        assert "crates[1]" in answer.text
+        assert [mark.text for mark in all_of(answer, "button")] == ["1"]
+        assert one(turn, ".snippet").text.startswith("To press a crate")
+        press_on(chrome, one(turn, ".hit .head"))
+        passage = marked(chrome)
+        assert "To press" in passage.text and "Small press" not in passage.text
+        assert [h.text for h in all_of(chrome, "#reader-text h3, #reader-text h4")].count("Small press") == 1

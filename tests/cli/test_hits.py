@@ -90,6 +90,13 @@ def test_passages_are_read_within_the_width_from_where_the_question_is_met(shown
     assert sum(line.startswith("    … ") for line in lines) == 10
 
 
+def test_headings_that_the_place_shows_are_not_repeated_in_the_text(shown: Shown) -> None:
+    hit = replace(hits()[0], section="Mars#Moons#Names", text="Moons\n\nNames\n\nFear and Terror.")
+    assert shown(lambda: print_hits("Who?", [hit]), 80)[-1] == "    Fear and Terror."
+    alone = replace(hit, text="Moons\n\nNames")
+    assert shown(lambda: print_hits("Who?", [alone]), None)[-1] == "    Moons / Names"
+
+
 def test_in_a_pipe_nothing_is_cut(shown: Shown) -> None:
     """Each hit is one whole line when explained, and its text one whole line when read."""
     explained = shown(lambda: print_reasons("Who?", hits()), None)

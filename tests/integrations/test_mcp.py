@@ -112,6 +112,12 @@ def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dic
             assert passage["baseline"] != 0 and total == pytest.approx(passage["score"], rel=1e-4)
 
 
+def test_a_passage_is_shown_below_its_headings_which_its_text_does_not_repeat(call: Call) -> None:
+    shown = text(call("search", question="What are the moons of Mars called?", k=20))
+    assert "Mars > Moons > Names: They are called Fear and Terror." in shown
+    assert "Names\n\nThey are called" not in shown
+
+
 def test_passages_that_are_only_the_nearest_are_said_to_be(call: Call) -> None:
     """Where all retrievers are asked, as an answer would say that there is none."""
     absent = "Who won the football World Cup of 2014?"

@@ -177,8 +177,8 @@ def _quoted(passage: NumberedPassage, sentence: str) -> str:
 
 
 def _lines(code: str) -> str:
-    """Return code in a quotation, with its line ends and indentation."""
-    return uncited(plain(code.rstrip()))
+    """Return code in a quotation as it is written: with its line ends, its indentation and its brackets (``row[1]``)."""
+    return plain(code.rstrip())
 
 
 def _closest(offered: Sequence[NumberedPassage], ranked: Sequence[Sentence]) -> Quotation:

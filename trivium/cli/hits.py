@@ -10,6 +10,8 @@ from trivium.cli.places import told_document, told_place
 from trivium.cli.reasons import reasons
 from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
 from trivium.common.suggested import for_store
+from trivium.graph.schema import headings_of
+from trivium.headings import body_of
 from trivium.text import question_terms, sentences, terms
 from trivium.types import Hit, SourceOutcome
 
@@ -36,7 +38,7 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
             (f"  {told_document(hit)}", "dim"),
             whole=hit.live is not None,
         )
-        for line in extract(question, hit.text):
+        for line in extract(question, body_of(hit.text, headings_of(hit.section))):
             print_line((" " * _INDENT + line, ""))
 
 

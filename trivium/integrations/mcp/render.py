@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
+from trivium.headings import body_of
 from trivium.integrations.mcp.answers import (
     NOTE,
     Answered,
@@ -107,7 +108,8 @@ def _block(number: int, passage: FoundPassage | Cited) -> str:
             )
         )
     rest = " …" if passage.cut else ""
-    lines += [f"{_headings(passage.headings)}: {quoted(passage.text)}{rest}", "</passage>"]
+    body = body_of(passage.text, passage.headings)
+    lines += [f"{_headings(passage.headings)}: {quoted(body)}{rest}", "</passage>"]
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 // An answer as it is written, and its citations.
 
-import { Text, button, byId, el, placeOf } from "./dom.js";
+import { Text, bodyOf, button, byId, el, placeOf } from "./dom.js";
 import { thumbnail } from "./thumbnail.js";
 
 const card = byId("card");
@@ -142,8 +142,12 @@ function lineOf(text, start, end, statements, marks, mark) {
     const last = Math.min(statement.end, end);
     if (first >= last) continue;
     parts.push(...linked(text.slice(from, first), marks, mark));
-    const said = text.slice(first, last);
-    const sentence = [...linked(said, marks, mark), ...(last === statement.end ? unnamed(text, statement, marks, mark) : [])];
+    const cites = Math.min(last, Math.max(first, citesFrom(text, statement)));
+    const sentence = [
+      text.slice(first, cites),
+      ...linked(text.slice(cites, last), marks, mark),
+      ...(last === statement.end ? unnamed(text, statement, marks, mark) : []),
+    ];
     parts.push(
       statement.supported
         ? el("span", { class: "statement" }, ...sentence)
@@ -153,6 +157,13 @@ function lineOf(text, start, end, statements, marks, mark) {
   }
   parts.push(...linked(text.slice(from, end), marks, mark));
   return parts;
+}
+
+/** Where the citations of a statement may begin: in quoted code, which may have [1] itself, at the end only. */
+function citesFrom(text, { start, end }) {
+  const said = text.slice(start, end);
+  const own = said.includes("\n") ? / \[\d+\]$/.exec(said) : null;
+  return own === null ? start : end - own[0].length;
 }
 
 /** Text in which marks like [1] are buttons. */
@@ -174,7 +185,7 @@ function unnamed(text, statement, marks, mark) {
 }
 
 function showCard(anchor, citation, hit) {
-  const text = hit?.text ?? "";
+  const text = bodyOf(hit?.text ?? "", citation.section);
   card.replaceChildren(
     el("p", { class: "card-place" }, placeOf(citation)),
     el("p", {}, thumbnail(citation.thumbnail, text), text),

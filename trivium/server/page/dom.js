@@ -75,6 +75,21 @@ function unescape(part) {
   return part.replace(/%(?:25)*23/g, (found) => (found === "%23" ? "#" : `%${found.slice(3)}`));
 }
 
+/** The text of a passage without the headings that it begins with, where its place is shown beside it. */
+export function bodyOf(text, section) {
+  const above = headings(section).map(plainly);
+  const blocks = text.split("\n\n");
+  const written = blocks.slice(0, above.length).map(plainly);
+  for (let number = Math.min(above.length, blocks.length - 1); number > 0; number -= 1) {
+    const named = above.slice(-number);
+    const same = (name, place) => name === written[place] || (name.startsWith(`${written[place]} (`) && name.endsWith(")"));
+    if (named.every(same)) return blocks.slice(number).join("\n\n");
+  }
+  return text;
+}
+
+const plainly = (heading) => heading.replace(/[\s_]+/g, " ").trim();
+
 export const withoutChunk = (uri) => uri.replace(/#chunk-\d+$/, "");
 export const pageOf = (uri) => withoutChunk(uri).split("#")[0];
 

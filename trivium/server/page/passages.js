@@ -2,7 +2,7 @@
 
 import { explain, plain } from "./api.js";
 import { bar, contributionTable, scaleOf } from "./bars.js";
-import { button, el, headings, pageNumbers, reducedMotion } from "./dom.js";
+import { bodyOf, button, el, headings, pageNumbers, reducedMotion } from "./dom.js";
 import { way } from "./way.js";
 import { openReader } from "./reader.js";
 import { highlighted, outside, termsOf } from "./text.js";
@@ -95,7 +95,7 @@ export class PassagesView {
       "button",
       { type: "button", class: "head", onclick: () => openHit(hit, this.terms) },
       el("span", { class: "line" }, number, el("span", { class: "place" }, ...place(hit)), move, chance(hit)),
-      el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(hit.text), this.terms)),
+      el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(bodyOf(hit.text, hit.section)), this.terms)),
     );
     const live = hit.live?.address === undefined ? null : liveOrigin(hit.live);
     const item = el("li", { class: "hit", "data-uri": hit.uri }, head, live, reason, why);

@@ -1,7 +1,7 @@
 // A document as it is stored: its sections in order, and a passage marked, in view.
 
 import { ApiError, plain, readDocument } from "./api.js";
-import { Text, byId, el, headings, pageNumbers, pageOf, prepareDialog } from "./dom.js";
+import { Text, bodyOf, byId, el, headings, pageNumbers, pageOf, prepareDialog } from "./dom.js";
 import { showOriginal } from "./original.js";
 import { block, outside, rich } from "./text.js";
 import { thumbnail } from "./thumbnail.js";
@@ -113,7 +113,7 @@ function* passagesOf(found, section, page) {
 }
 
 function drawn(passage, { text, target, terms }) {
-  const words = text.slice(passage.start, passage.end);
+  const words = bodyOf(text.slice(passage.start, passage.end), passage.section);
   const marked = passage.uri === target;
   const titles = linksOf(passage);
   const write = (part) => rich(part, marked ? terms : new Set(), titles);
