@@ -93,7 +93,9 @@ _FOR_SOMETHING = re.compile(
     r"\s*(?:(?:in|on|at|by|to|for|from|after|of)\s+)?(?:who|whom|whose|which|what)\b", re.IGNORECASE
 )
 """Beginnings of questions for something that a later question may speak of: "Which spacecraft visited Pluto?"."""
-_OF_A_THING = re.compile(r"(?:when|where|what) (?:is|are) ((?:the|our) [^?.!,;]+)[?.! ]*", re.IGNORECASE)
+_OF_A_THING = re.compile(
+    r"(?:when|where|what) (?:is|are) ((?:the|our) [^?.!,;]*[^?.!,; ])[?.! ]*", re.IGNORECASE
+)
 """Questions about a thing without a name: "When is the summer party?"."""
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w{0,40}(?:[\s.'’-]{1,4}\w{1,40}){0,8}[\s.'’-]{1,4}[^\W\d_a-z]\w+")
 """A name of several words, the first and the last of which begin with capitals."""

@@ -16,7 +16,7 @@ def _is_rank(word: str) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    return re.fullmatch(r"\d*\.?\d+", word) is not None
+    return re.fullmatch(r"(?:\d*\.)?\d+", word) is not None
 
 
 def _is_retriever(word: str) -> bool:
@@ -111,9 +111,13 @@ def spread(arguments: Sequence[str]) -> list[str]:
     return [*result, option] if option and waiting else result
 
 
+def _names(value: str) -> list[str]:
+    return [name.strip() for name in value.split(",")]
+
+
 def _each(option: str, value: str) -> list[str]:
-    return [word for name in re.split(r"\s*,\s*", value) for word in (option, name)]
+    return [word for name in _names(value) for word in (option, name)]
 
 
 def _all_known(option: str, value: str) -> bool:
-    return all(_LISTS[option](name) for name in re.split(r"\s*,\s*", value))
+    return all(_LISTS[option](name) for name in _names(value))

@@ -10,7 +10,7 @@ from trivium.graph.schema import headings_of
 MOST = 3
 _SMALLEST = 0.12
 """A retriever whose share of the positive contributions is below this is not mentioned."""
-_STEP = re.compile(r" -\[.*?\]-> ")
+_STEP = re.compile(r" -\[[^\[\]]*\]-> ")
 
 
 def reasons(contributions: Mapping[str, float], provenance: Mapping[str, str]) -> list[str]:

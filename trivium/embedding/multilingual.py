@@ -10,7 +10,8 @@ MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM
 """The embedder of many languages that messages recommend."""
 _SPECTER = "specter"
 _MANY = re.compile(
-    r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-.*-v2|[-/]bge-m3", re.I
+    r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-[^/]{0,20}-v2|[-/]bge-m3",
+    re.I,
 )
 _ENGLISH = re.compile(
     r"[-_.]en(?:[-_.]|$)|all-minilm|all-mpnet|nomic-embed-text-v1|snowflake-arctic-embed|mxbai-embed-large|gte-(?:base|large)"

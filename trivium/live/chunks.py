@@ -36,7 +36,7 @@ WITH_SENTENCES = 12
 """Number of chunks closest to the question whose sentences are embedded as well."""
 _MAX_HEADING = 200
 _REMEMBERED = 4_096
-_BETWEEN = re.compile(r"\s+(?:[-–—|·•»]|::)\s+")
+_BETWEEN = re.compile(r"(?<!\s)\s++(?:[-–—|·•»]|::)\s+")
 """Separator between the title of a page and the name of its site in a search engine's title."""
 
 

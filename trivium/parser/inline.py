@@ -14,7 +14,7 @@ from trivium.parser.skip import SKIPPED_TAGS, is_skipped
 from trivium.parser.superscripts import begin_script, script_of
 
 _CJK = "\u2e80"
-_DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+_DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*+(.*)\}$", re.DOTALL)
 
 
 @handles(*sorted(SKIPPED_TAGS))

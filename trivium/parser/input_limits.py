@@ -33,7 +33,7 @@ _LOWER = 0x20  # the bit that distinguishes lower-case letters
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(
-    rb"<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{2,40})",
+    rb"<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*+=\s*+[\"']?\s*+([a-zA-Z0-9_:.-]{2,40})",
     re.IGNORECASE,
 )
 _LANGUAGE = re.compile(rb"<html[^>]{0,400}?\blang\s*=\s*[\"']?\s*([a-zA-Z]{2})\b", re.IGNORECASE)

@@ -46,7 +46,7 @@ _LARGEST_POWER = 30
 _DEGREES = re.compile(r"\s?[CF]\b")
 _CLOSED = tuple(".,;:!?\"'”’»…")
 _LONGEST_SCRIPT, _MOST_WORDS = 40, 4  # more is small type rather than notation
-_WORD_BEFORE = re.compile(r"[^\W\d_]+$")
+_WORD_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
 _LONGEST_SYMBOL = 3  # letters of a unit or variable; a number above a longer word is the mark of a note
 _UNIT = re.compile(
     r"(?:centi|deci|kilo|milli|micro|nano)?met(?:er|re)s?|miles?|yards?|feet|foot|inch(?:es)?|sec(?:ond)?s?|hours?"

@@ -23,7 +23,7 @@ _REDIRECTED_FROM = re.compile(r'"wgRedirectedFrom"\s*:\s*("(?:[^"\\]|\\.)*")')
 _REVISION = re.compile(r'"wgRevisionId"\s*:\s*(\d{1,18})\b')
 _OLD_ID = re.compile(r"[?&]oldid=(\d{1,18})\b")
 _ABOUT = re.compile(r"/revision/(\d{1,18})\b")
-_SITE_SUFFIX = re.compile(r"\s+[-–—|]\s+[^-–—|]*wikip[eé]dia.*$", re.IGNORECASE | re.DOTALL)
+_SITE_SUFFIX = re.compile(r"\s[-–—|]\s[^-–—|]*wikip[eé]dia.*$", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True)

@@ -32,7 +32,8 @@ also with subsidiaries affiliates consolidated successors
 """
 _CONNECTING = frozenset(_WORDS_BESIDE.split())
 _GLOSSARY_LINE = re.compile(
-    r"^[ \t]*(?:[-*•][ \t]+)?([^\n:–—]{2,60}?)(?::|[ \t]+[–—-]|[ \t]+means\b)[ \t]+\S", re.M
+    r"^[ \t]*+(?:[-*•][ \t]++)?+([^\s:–—][^\n:–—]{1,59}?)(?::|(?<![ \t])[ \t]++(?:[–—-]|means\b))[ \t]++\S",
+    re.M,
 )
 _GLOSSARY = re.compile(r"\b(?:glossary|definitions|defined terms|terminology|abbreviations|acronyms)\b", re.I)
 

@@ -30,7 +30,7 @@ _TOKENS_OF_ALL = 256
 
 _THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 _SEPARATOR = re.compile(r"[,;]|\band\b")
-_NUMBER = re.compile(r"(?:(?:option|place|number|answer)s?\s*:?\s*)?#?(\d+)(.*)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:(?:option|place|number|answer)s?\s*+:?\s*+)?#?(\d++)(.*)", re.IGNORECASE)
 _EDGES = "[](){}<>`'\"*-•. \t\r"
 
 

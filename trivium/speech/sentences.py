@@ -16,11 +16,11 @@ LONGEST = 300
 starts playing, and can be stopped, in time.
 """
 
-_MARK = re.compile(r"\s*(?:\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]|【[^】]{0,40}】)")
+_MARK = re.compile(r"(?<!\s)\s*+(?:\[\s*+\d++(?:\s*+[,;]\s*+\d++)*+\s*+\]|【[^】]{0,40}】)")
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>()\[\]]+", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`~#|<>\\^={}\[\]]+")
 """Remaining unclosed markup, which voices cannot pronounce."""
-_EMPTY_PARENTHESES = re.compile(r"\s*\(\s*\)")
+_EMPTY_PARENTHESES = re.compile(r"(?<!\s)\s*+\(\s*+\)")
 _WORD = re.compile(r"\w")
 _CUT = re.compile(r"[,;:—–]\s+|\s+")
 
@@ -35,7 +35,7 @@ def spoken_sentences(text: str) -> list[str]:
     for line in _lines(_parser().parse(plain(text))):
         clean = _ADDRESS.sub(_ending, _MARK.sub("", line))
         clean = " ".join(_EMPTY_PARENTHESES.sub("", _MARKUP.sub(" ", clean)).split())
-        clean = re.sub(r"\s+([.,;:!?])", r"\1", clean)
+        clean = re.sub(r" ([.,;:!?])", r"\1", clean)
         for start, end in sentences(clean):
             found += [piece for piece in _pieces(clean[start:end]) if _WORD.search(piece)]
     return found

@@ -53,6 +53,7 @@ _SPAN = re.compile(r"\b(?:and|to|from|From|between|Between) \||\|(?: (?:and|to|o
 """One of two dates: the context around ``|``."""
 _OPENING = re.compile(r"(?:In|On|At|From|Since|Until|By|After|Before|During|Like|With|Of|To)\s(?:the )?")
 _NAME = re.compile(r"\b[A-Z][\w’'.-]*[\w](?: (?:(?:of|the|de|von|van) )*[A-Z0-9][\w’'.-]*\w)*")
+_NAME_BEFORE = re.compile(r"(?:(?<![\w.])(?:[^\WA-Z]|\.)*+[A-Z][\w.]*+ |[-'’/(\"])$")
 _NUMBER = re.compile(r"\b\d[\d,.]{0,30}(?= [a-z]{3,})")
 
 
@@ -229,8 +230,8 @@ def _stands_alone(half: Half) -> bool:
     """Whether the bridge's name is a complete noun phrase: not part of a longer name or a compound."""
     word = re.match(r"([’'-])|\s+([a-z]+)", half.after)
     compound = word is not None and (word[1] is not None or not _may_follow(word[2]))
-    longer = re.match(r"\s+[A-Z0-9]", half.after) or re.search(r"(?:[A-Z][\w.]* |[-'’/(\"])$", half.before)
-    word_before = re.search(r"([a-z]+)\s$", half.before)
+    longer = re.match(r"\s+[A-Z0-9]", half.after) or _NAME_BEFORE.search(half.before)
+    word_before = re.search(r"(?<![a-z])([a-z]+)\s$", half.before)
     inside = word_before is not None and not _may_precede(word_before[1])
     listed = ":" in half.before
     return not (compound or longer or inside or listed)

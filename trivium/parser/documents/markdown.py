@@ -39,7 +39,7 @@ INDEX_STEMS = frozenset(("index", "_index", "readme"))
 """Names of files that represent their folder."""
 
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
-_HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$|\s*\{/\*[^{}]*\*/\}\s*$")
+_HEADING_ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{(?::?\s*+[#.][^{}]*|/\*[^{}]*\*/)\}\s*$")
 _ANCHOR = re.compile(r"#([^\s{}*/]+)")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif")
 _TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)\s*>?")
@@ -261,4 +261,4 @@ def _block_html(
             return _SWALLOWING.sub("&lt;", content) if name != "svg" else content + "</svg>"
     if content.count("<!--") > content.count("-->"):
         content += "-->"
-    return re.sub(r"</?(?:html|head|body|frameset)\b[^>]*>|<plaintext>", "", content, flags=re.IGNORECASE)
+    return re.sub(r"</?(?:html|head|body|frameset)\b[^<>]*>|<plaintext>", "", content, flags=re.IGNORECASE)

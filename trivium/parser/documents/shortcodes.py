@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 # No part matches beyond the next opening braces, so that unclosed input takes linear time.
 _SHORTCODE = re.compile(
-    r"""\{\{([<%])(?P<escape>/\*)?\s*(?P<close>/?)\s*(?P<name>[\w./-]*)"""
+    r"""\{\{([<%])(?P<escape>/\*)?+\s*+(?P<close>/?+)\s*+(?P<name>[\w./-]*+)"""
     r"""(?P<rest>(?:"(?:[^"{]|\{(?!\{))*+"|`(?:[^`{]|\{(?!\{))*+`|(?!\{\{|[>%]\}\})[^"`])*+)[>%]\}\}"""
 )
 _PARAMETER = re.compile(
@@ -23,18 +23,18 @@ _WITH_TITLE = frozenset(
 )
 
 _FENCE = re.compile(r"[ \t>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})(.*)")
-_CONTAINER = re.compile(r"^([ \t>]*):{3,}[ \t]*(?:([\w-]+)[ \t]*)?(.*)$")
-_CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([\w-]{1,40})\][-+]?[ \t]*(.*)$")
+_CONTAINER = re.compile(r"^([ \t>]*):{3,}[ \t]*(?:([\w-]+)[ \t]*)?(.*)")
+_CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([\w-]{1,40})\][-+]?[ \t]*(.*)")
 _ATTRIBUTES = re.compile(r"^[ \t]*\{:[^{}\n]*\}[ \t]*$")
 _STATEMENT = re.compile(r"^(?:import\s.*?\bfrom\s*|import\s*)['\"][^'\"]*['\"];?\s*$|^export\s.*$")
-_EXPRESSION = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\{/\*(?:(?!\{/\*).)*?\*/\}", re.DOTALL)
 _SELF_CLOSED = re.compile(r"<[A-Z][\w.]*(?:\s[^<>]*)?/>")
 _LINK_COMPONENT = re.compile(r"<Link\b([^<>]*?)\bto=([\"'][^\"']*[\"'])([^<>]*)>|</Link\s*>")
 _TAB = re.compile(r'^([ \t]*)===[!+]?[ \t]+"([^"]*)"[ \t]*$')
 _ABBREVIATION = re.compile(r"^[ \t]*\*\[[^\[\]]{1,100}\]:[ \t].*$")
 _COMMENT = "%%"
 _INLINE_COMMENT = re.compile(r"(?<!\S)%%(?!%)[^%`]*%%(?!\S)")
-_SNIPPET = re.compile(r"^[ \t]*-{1,}8<-{1,}.*$")
+_SNIPPET = re.compile(r"[ \t]*-+8<-")
 
 
 def without_shortcodes(text: str) -> str:

@@ -28,10 +28,12 @@ _YES_NO = {"YES": "yes", "NO": "no", 1: "yes", 0: "no"}
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:_[^<>\s]*)?>")
 """A tag among the tokens of a simplified document, in which blanks within tokens are replaced by ``_``."""
 _INLINE = re.compile(
-    r"</?(?:a|abbr|b|bdi|big|em|i|mark|q|s|small|span|strong|sub|sup|u)(?:\s[^>]*)?>", re.IGNORECASE
+    r"</?(?:a|abbr|b|bdi|big|em|i|mark|q|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?>", re.IGNORECASE
 )
 """A tag that may occur within words."""
-_MARKUP = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
 _TITLE_LINE = re.compile(r"[^<>]{0,500}?(?=<H1>)")
 """The text before the heading of a simplified document: the window title."""
 

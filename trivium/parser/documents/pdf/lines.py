@@ -68,7 +68,7 @@ BULLETS = "•◦▪▫●○■□·∙⦁‣⁃❑❖◆◇➢➤►▶▸✓�
 """Characters that begin items, among them those of the fonts Symbol and Wingdings."""
 _LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _NUMBER = re.compile(
-    r"[\s($€£¥+\-–—]*(?:\d[\d,.]*|\.\d+)\s*(?:\([a-z\d]\)|[)%x*†‡\s])*|[—–\-]+\s*%?|n/?[am]\.?|nm",
+    r"[\s($€£¥+\-–—]*(?:\d[\d,.]*|\.\d+)(?:\([a-z\d]\)|[)%x*†‡\s])*|[—–\-]+\s*%?|n/?[am]\.?|nm",
     re.IGNORECASE,
 )
 

@@ -32,7 +32,7 @@ _HEAD_LINES = 4
 """Maximum number of single-cell lines above the first row that may be column headers."""
 
 _CURRENCY = re.compile(r"[$€£¥]|US\$|\(?\$\(?")
-_TRAILING_CURRENCY = re.compile(r"(.+?)\s+([$€£¥])")
+_TRAILING_CURRENCY = re.compile(r"(.*\S)\s+([$€£¥])")
 _SPACED_CURRENCY = re.compile(r"[$€£¥]\s")
 _CLOSING = re.compile(r"[)%\s]+|\([a-z]\)|bps|x")
 _YEAR = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 _WORDS = re.compile(r"\w+(?:-\w+)*")
-_ENDS = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
+_ENDS = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _BEGINS = re.compile(r"[^\W\d_]+")
 _FIRST = frozenset({"self", "well"})
 """Prefixes of many compounds but of hardly any other words."""
