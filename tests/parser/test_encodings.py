@@ -12,7 +12,10 @@ from tests.parser.documents.files import read, texts
 from trivium.errors import ParseError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.index.load import load
-from trivium.parser.encodings import decoded, decoded_as
+from trivium.limits import DEFAULT_LIMITS
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.formats import reader_of
+from trivium.parser.encodings import as_utf8, decoded, decoded_as
 from trivium.parser.html import parse_html
 from trivium.types import Page
 
@@ -121,18 +124,111 @@ def test_the_offsets_of_what_was_decoded_fit() -> None:
     assert [text for _, _, text in texts(page_of(TEXTS["ja"].encode("cp932")))] == [TEXTS["ja"]]
 
 
-MENU = "Crème brûlée, café et jalapeños à 5 € dès midi, piñata à la fête, naïveté et œufs frais."
+MIXED = "Müller kauft Äpfel.\nDer Preis: 5 € – „günstig“.\nNoël et Zoé déjeunent.\n"
+
+
+def test_text_of_two_encodings_is_read_line_by_line() -> None:
+    """Every way to write some lines in UTF-8 and the others in Windows-1252."""
+    lines = MIXED.splitlines(keepends=True)
+    for number in range(1, 2 ** len(lines)):
+        data = b"".join(
+            line.encode("cp1252" if number >> at & 1 else "utf-8") for at, line in enumerate(lines)
+        )
+        assert decoded(data) == MIXED
+
+
+def test_two_encodings_of_another_alphabet_stay_in_it() -> None:
+    first, second = "Маяк построен в 1872 году.\n", "Смотритель живёт рядом с маяком.\n"
+    assert decoded(first.encode() + second.encode("cp1251")) == first + second
+
+
+def test_one_long_line_may_have_both() -> None:
+    text = "<p>Crème brûlée</p><p>Señor Muñoz, ‘café’</p>"
+    first, second = text[: text.index("</p>")], text[text.index("</p>") :]
+    assert decoded(first.encode() + second.encode("cp1252")) == text
 
 
 @pytest.mark.parametrize(
-    ("label", "encoding"), [("utf-8", "cp1252"), ("latin-1", "utf-8"), ("no-such", "utf-8")]
+    ("label", "encoding"),
+    [
+        ("utf-8", "cp1252"),
+        ("utf-8", "utf-16-le"),
+        ("iso-8859-1", "utf-8"),
+        ("windows-1252", "utf-8"),
+        ("us-ascii", "cp1252"),
+        ("nonsense", "cp1252"),
+        ("shift_jis", "utf-8"),
+    ],
 )
 def test_a_label_that_the_bytes_contradict_is_not_believed(label: str, encoding: str) -> None:
-    assert decoded_as(MENU.encode(encoding), label) == MENU
-    page = f'<html><head><meta charset="{label}"></head><body><p>{MENU}</p></body></html>'
-    assert MENU in parse_html(page.encode(encoding), title="Menu").text
+    assert decoded_as(MIXED.encode(encoding), label) == MIXED
 
 
-def test_lines_in_two_encodings_are_read_each_in_its_own() -> None:
-    lines = [MENU.encode("utf-8"), MENU.encode("cp1252")] * 3
-    assert decoded(b"\n".join(lines)) == "\n".join([MENU] * 6)
+def test_one_accent_contradicts_a_western_label() -> None:
+    for text in ("The café by the river.", "20 °C", "It’s open."):
+        assert decoded_as(text.encode(), "iso-8859-1") == text
+    assert decoded_as("Її дім".encode("cp1251"), "windows-1251") == "Її дім"  # the first two are valid UTF-8
+
+
+def test_a_label_that_fits_is_believed() -> None:
+    for text, label in (("Příliš žluťoučký kůň", "iso-8859-2"), ("Κάτω", "iso-8859-7"), ("朱镕基", "gb2312")):
+        assert decoded_as(text.encode("gbk" if label == "gb2312" else label), label) == text
+    assert (
+        decoded_as("Маяк построен в 1872 году".encode("cp1251"), "iso-8859-1") == "Маяк построен в 1872 году"
+    )
+
+
+def test_text_in_one_older_encoding_is_not_taken_for_two() -> None:
+    """Words that happen to be valid UTF-8 (of 8 % of pairs in GBK, of Cyrillic in code page 866) prove nothing."""
+    for text, encoding in (
+        ("раб\nработа рабов у причала\nпароход ушёл в море\nсуда стоят\n" * 3, "cp866"),
+        ("联通\n中国联通公司在北京开业\n新的办公楼在河边\n欢迎光临我们的商店\n" * 3, "gb18030"),
+    ):
+        assert decoded(text.encode(encoding)) == text
+
+
+def test_damaged_utf8_stays_damaged() -> None:
+    whole = "Der Bäcker verkauft Brötchen, Käse und Törtchen über die Straße. " * 5
+    cut = whole.encode().replace("ü".encode(), b"\xe2\x82", 1)
+    assert decoded(cut) == whole.replace("ü", "\ufffd", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "before", "after"),
+    [
+        ("a.txt", "text", "", ""),
+        ("a.md", "markdown", "# Title\n\n", ""),
+        ("a.csv", "csv", "name;note\n", ""),
+        ("a.html", "html", "<html><head><meta charset='utf-8'><title>T</title></head><body><p>", "</p>"),
+    ],
+)
+def test_every_format_of_text_is_read_so(name: str, format: str, before: str, after: str) -> None:
+    """A label over other bytes, and two encodings."""
+    data = before.encode() + "Zoé;sirène\nJosé;".encode("cp1252") + "piñata".encode() + after.encode()
+    page = reader_of(format)(DocumentFile(data, name, f"x/{name}"), DEFAULT_LIMITS)
+    assert isinstance(page, Page)
+    assert all(word in page.text for word in ("Zoé", "sirène", "José", "piñata"))
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "encoding"),
+    [
+        (TEXTS["pl"], "iso-8859-2", "iso-8859-2"),
+        (TEXTS["ru"], "koi8-r", "koi8-r"),
+        ("朱", "gb2312", "gbk"),
+        (MIXED, "utf-8", "cp1252"),
+        (MIXED, None, "cp1252"),
+    ],
+)
+def test_what_a_server_says_is_believed_where_the_bytes_agree(
+    text: str, label: str | None, encoding: str
+) -> None:
+    """Before what the text says itself; a wrong label leaves that its word."""
+    for meta in (
+        "",
+        "<meta charset='iso-8859-15'>" if encoding != "cp1252" else "<meta charset='windows-1252'>",
+    ):
+        page = f"<html><head>{meta}<title>T</title></head><body><p>{text}</p></body></html>".encode(encoding)
+        assert " ".join(text.split()) in parse_html(as_utf8(page, label)).text
+    assert decoded(as_utf8(text.encode(encoding), label)) == text
+    assert decoded(as_utf8(text.encode(), label)) == text

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from email.message import Message
 from importlib import metadata
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,6 +55,7 @@ class Fetched:
     content_type: str
     body: bytes = field(repr=False)
     retry_after: str | None = None
+    charset: str | None = None
 
 
 def fetch(
@@ -92,10 +94,18 @@ def fetch(
                     content_type=response.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
                     body=_body(response, max_bytes, until, seconds),
                     retry_after=response.headers.get("Retry-After"),
+                    charset=charset_of(response),
                 )
         except (requests.RequestException, OSError, ValueError) as error:
             stopping.check()
             raise InputError(_reason(error, seconds, late=time.monotonic() >= until)) from error
+
+
+def charset_of(response: requests.Response) -> str | None:
+    """Return the encoding that a server names; None if it names none (for which requests assumes Latin-1)."""
+    head = Message()
+    head["Content-Type"] = response.headers.get("Content-Type", "")
+    return head.get_content_charset()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from trivium.limits import DEFAULT_LIMITS
 from trivium.live.base import LiveDocument, LivePassage
 from trivium.live.together import run_together
 from trivium.parser.documents.base import DocumentFile
+from trivium.parser.encodings import as_utf8
 from trivium.parser.html import parse_html
 from trivium.settings import Settings
 from trivium.text import terms
@@ -85,5 +86,6 @@ def _fetch(document: LiveDocument, seconds: float, private: bool) -> Page:
     if answer.status != 200 or answer.content_type not in _HTML:
         raise InputError(f"expected an HTML page, got HTTP {answer.status} with {answer.content_type!r}")
     parts = urlsplit(answer.address)
-    file = DocumentFile(answer.body, source=document.address, path=f"{parts.netloc}{parts.path}.html")
-    return parse_html(answer.body, source=document.address, title=document.title, limits=SMALL, file=file)
+    html = as_utf8(answer.body, answer.charset)
+    file = DocumentFile(html, source=document.address, path=f"{parts.netloc}{parts.path}.html")
+    return parse_html(html, source=document.address, title=document.title, limits=SMALL, file=file)

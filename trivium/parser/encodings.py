@@ -88,6 +88,7 @@ _MIN_SHARE = 0.2
 """Minimum share of non-ASCII bytes that are UTF-8, where single characters may be so by chance."""
 _FEW_SEQUENCES = 4
 """Fewer characters in UTF-8 may be so by chance in text of a multi-byte encoding."""
+_AFTER_LETTERS = "…‘’“”–—»\u00a0".encode(_WESTERN)
 _SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CUT_OFF = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2})(?![\x80-\xff])")
 _MAX_CUT_OFF = 1
@@ -130,32 +131,46 @@ def decoded(data: bytes, language: str | None = None) -> str:
     return text
 
 
-def decoded_as(data: bytes, label: str, language: str | None = None) -> str:
+def decoded_as(data: bytes, label: str | None, language: str | None = None) -> str:
     """Decode text labelled with an encoding. A label that the bytes contradict is ignored, as an unknown one is: the
     text is decoded like text without a label (:func:`decoded`), with its errors.
 
     >>> decoded_as("Größe".encode("cp1252"), "utf-8"), decoded_as("Größe".encode(), "latin-1")
     ('Größe', 'Größe')
     """
+    text = _labelled(data, label, language) if label else None
+    return decoded(data, language) if text is None else text
+
+
+def as_utf8(data: bytes, label: str | None) -> bytes:
+    """Return text that a server labels with an encoding as UTF-8 with a byte order mark, which has priority over labels
+    in the text; unchanged without a label, or if the bytes contradict it.
+    """
+    if label is None or data.startswith(tuple(mark for mark, _ in _MARKS)):
+        return data
+    text = _labelled(data, label, None)
+    encoded = data if text is None else text.encode("utf-8", "replace")
+    return data if encoded == data else codecs.BOM_UTF8 + encoded
+
+
+def _labelled(data: bytes, label: str, language: str | None) -> str | None:
+    """Decode text by its label; None if the bytes contradict it."""
     try:
         encoding = _codec(codecs.lookup(label.strip()).name)
         text = data.decode(encoding, "replace")
     except (LookupError, ValueError):
-        return decoded(data, language)
+        return None
     damage = text.count("\ufffd")
     if encoding.startswith(("utf-16", "utf-32")):  # whoever could read the label did not need it
-        return decoded(data, language)
+        return None
     if encoding in ("utf-8", "utf-7") or encoding.startswith("iso2022"):  # hardly ever anything else
-        return text if not damage and "\0" not in text else decoded(data, language)
+        return text if not damage and "\0" not in text else None
     beyond = _beyond_ascii(text)
-    is_utf8 = (
-        beyond > 0 and len(_SEQUENCE.findall(data)) >= _FEW_SEQUENCES and _SEQUENCE.sub(b"", data).isascii()
-    )
+    least = 1 if encoding in _OF_WESTERN else _FEW_SEQUENCES
+    is_utf8 = len(_SEQUENCE.findall(data)) >= least and _SEQUENCE.sub(b"", data).isascii()
     foreign = encoding == _WESTERN and beyond > _MAX_FOREIGN * sum(map(str.isalpha, text))
     two = _in_two_encodings(data, language) if encoding in _OF_WESTERN else None
-    if is_utf8 or foreign or damage > _MAX_DAMAGE * beyond:
-        return decoded(data, language)
-    return two or text
+    return None if is_utf8 or foreign or damage > _MAX_DAMAGE * beyond else two or text
 
 
 def _in_two_encodings(data: bytes, language: str | None) -> str | None:
@@ -206,10 +221,13 @@ def _is_encodable(text: str, encoding: str) -> bool:
 
 
 def _western(error: UnicodeError) -> tuple[str, int]:
-    """Decode a byte that is not UTF-8 as Windows-1252. Several are a truncated character."""
+    """Decode a byte that is not UTF-8 as Windows-1252. Several are a truncated character, except a letter before a
+    punctuation mark (``é’``).
+    """
     assert isinstance(error, UnicodeDecodeError)
     wrong = error.object[error.start : error.end]
-    return "\ufffd" if len(wrong) > 1 else wrong.decode(_WESTERN, "replace"), error.end
+    is_cut = len(wrong) > 2 or wrong[1:] not in _AFTER_LETTERS
+    return "\ufffd" if is_cut else wrong.decode(_WESTERN, "replace"), error.end
 
 
 codecs.register_error("western", _western)

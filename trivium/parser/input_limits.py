@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.encodings import decoded, decoded_as
+from trivium.parser.encodings import decoded_as
 
 _MAX_CHECKED = 4_096  # bytes at the start that are checked for binary data
 _CHEAP_TAGS = 50_000  # documents with at most this many tags ...
@@ -78,11 +78,8 @@ def _as_utf8(data: bytes, language: str | None) -> bytes:
     stated = _LANGUAGE.search(data, 0, _MAX_CHECKED)
     language = language or (stated and stated[1].decode("ascii").lower())
     declared = _CHARSET.search(data, 0, _MAX_CHECKED)
-    if declared is None or data.startswith(_BOMS):
-        text = decoded(data, language)
-    else:
-        text = decoded_as(data, declared[1].decode("ascii"), language)
-    return text.encode("utf-8", "replace")
+    label = None if declared is None or data.startswith(_BOMS) else declared[1].decode("ascii")
+    return decoded_as(data, label, language).encode("utf-8", "replace")
 
 
 def _check_cost(data: bytes, limits: InputLimits) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from email.message import EmailMessage
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import docx
 import pytest
 
+from tests.fakes.memory_store import MemoryStore
 from trivium.errors import ParseError
+from trivium.index.load import load
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents import mail
 from trivium.parser.documents.base import DocumentFile
@@ -60,6 +63,58 @@ def test_a_charset_that_the_bytes_contradict_is_not_believed() -> None:
     data = letter("Das Schiff fährt früh über die Förde.", "utf-8", "8bit").as_bytes()
     (page,) = pages(data.replace(b'charset="utf-8"', b'charset="us-ascii"'))
     assert page.text == "Das Schiff fährt früh über die Förde."
+
+
+def test_every_part_of_text_is_read_in_its_own_charset() -> None:
+    """Plain text, HTML, an attached file; the page of a saved site is right about itself where MIME is silent."""
+    text = "Судно стоит у причала."
+    assert pages(letter(text, "koi8-r", "8bit").as_bytes())[0].text == text
+    message = EmailMessage()
+    message["Message-ID"] = "<1@x>"
+    message["Subject"] = "Ship"
+    page = f"<html><head><meta charset='iso-8859-1'></head><body><p>{text}</p></body></html>"
+    message.set_content(page, subtype="html", charset="koi8-r", cte="base64")
+    message.add_attachment(text.encode("cp1251"), maintype="text", subtype="plain", filename="note.txt")
+    message.get_payload(1).set_param("charset", "windows-1251")
+    assert [text in found.text for found in pages(message.as_bytes())] == [True, True]
+    message.get_payload(0).del_param("charset")
+    silent = message.as_bytes().replace(b"koi8-r", b"")
+    packed = page.replace("iso-8859-1", "koi8-r").encode("koi8-r")
+    (begin, end) = (silent.index(b"PGh0"), silent.index(b"\n\n--"))
+    assert text in pages(silent[:begin] + base64.encodebytes(packed) + silent[end:])[0].text
+
+
+def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
+    texts = (
+        "The keel is of oak.",
+        "The sails are of hemp.\n\nFrom here on they are patched.",
+        "The anchor is of iron.",
+    )
+    mails = [letter(text, cte="7bit").as_bytes() for text in texts]
+    mails.insert(1, b"Subject: nothing\nMessage-ID: <2@x>\n\n")
+    box = b"\n".join(b"From oyvind@mill.example Tue Sep  3 08:15:00 2024\n" + one for one in mails)
+    found = pages(box, "old.mbox")
+    assert [(page.path, page.text) for page in found] == [
+        (f"old.mbox/{number}", text) for number, text in zip((1, 3, 4), texts, strict=True)
+    ]
+    assert found[0].missing == ("mail 2: the mail has no text",)
+    assert len(pages(box.replace(b"\n", b"\r\n"), "old.mbox")) == 3
+    (tmp_path / "old.mbox").write_bytes(box)
+    store = MemoryStore()
+    report = load([str(tmp_path / "old.mbox")], store, workers=1)
+    assert report.problems == []
+    assert [PurePath(page.path).name for page in store.pages()] == ["1", "3", "4"]
+
+
+def test_mails_within_mails_are_read_as_deep_as_people_forward() -> None:
+    message = letter("Level 0.")
+    for level in range(1, 8):
+        outer = letter(f"Level {level}.")
+        outer.add_attachment(message)
+        message = outer
+    found = pages(message.as_bytes())
+    assert [page.text for page in found] == [f"Level {level}." for level in (7, 6, 5, 4, 3, 2)]
+    assert "forwarded more than 5 times" in found[-1].missing[0]
 
 
 def test_plain_text_comes_before_html_and_html_alone_is_read() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 
@@ -9,13 +10,14 @@ import pytest
 
 from tests.fakes.local_server import LocalServer, QuietHandler
 from tests.fakes.memory_store import MemoryStore
+from trivium.common import fetching
 from trivium.errors import InputError
 from trivium.graph.schema import Hop
 from trivium.index.load import load
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.sources import web
 from trivium.parser.sources.base import Problem
-from trivium.parser.sources.discover import discover
+from trivium.parser.sources.discover import discover, read
 
 HTML = "text/html; charset=utf-8"
 
@@ -30,12 +32,22 @@ class Site(QuietHandler):
         self.asked.append((self.path, self.headers["User-Agent"]))
         several = self.answers.get(self.path, [(404, {}, b"none")])
         status, headers, body = several.pop(0) if len(several) > 1 else several[0]
+        if "Drip" in headers:
+            self.drip(f"HTTP/1.1 {status} slow\r\n".encode() + body)
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def drip(self, data: bytes) -> None:
+        """Send a byte every twentieth of a second, until the client has gone."""
+        with suppress(OSError):
+            for byte in data:
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.05)
 
 
 @pytest.fixture
@@ -96,6 +108,29 @@ def test_a_document_is_what_it_is_and_what_its_server_says(
     assert (item.format, item.content) == (format, body.encode())
 
 
+@pytest.mark.parametrize(
+    ("path", "type", "body"),
+    [
+        ("/a", "text/html", "<html><head><title>T</title></head><body><p>{}</p></body></html>"),
+        ("/a.md", "text/plain", "# Heading\n\n{}"),
+        ("/a.txt", "text/plain", "{}"),
+        ("/a.csv", "text/csv", "word;number\n{};1\n"),
+    ],
+)
+def test_the_charset_of_the_answer_is_believed_where_the_bytes_agree(
+    site: str, path: str, type: str, body: str
+) -> None:
+    for word, charset, encoding in (
+        ("þorp", "iso-8859-1", "iso-8859-1"),
+        ("кот", "koi8-r", "koi8-r"),
+        ("þorp", "utf-8", "cp1252"),
+        ("кот", "iso-8859-1", "utf-8"),
+    ):
+        Site.answers.clear()
+        answer(path, body.format(word).encode(encoding), f"{type}; charset={charset}")
+        assert word in read(web.fetch(site + path))[0].text
+
+
 def test_redirects_are_followed_and_the_page_lies_where_they_lead(site: str) -> None:
     answer("/old", "", status=301, Location="/new.html")
     answer("/new.html", "<p>Text</p>")
@@ -142,6 +177,41 @@ def test_a_server_that_takes_too_long_is_given_up(site: str, monkeypatch: pytest
     with pytest.raises(InputError, match="takes more than"):
         web.fetch(f"{site}/a")
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("status", "reply"),
+    [
+        (200, b"X-Slow: " + b"s" * 900),
+        (200, b"Content-Type: text/html\r\n\r\n" + b"<p>slow</p>" * 90),
+        (200, b"Content-Length: 900\r\n\r\n" + b"s" * 900),
+        (302, b"Location: /a\r\nContent-Length: 900\r\n\r\n" + b"s" * 900),
+    ],
+    ids=["head", "body", "sized", "redirect"],
+)
+def test_a_server_that_drips_is_given_up(
+    site: str, monkeypatch: pytest.MonkeyPatch, status: int, reply: bytes
+) -> None:
+    monkeypatch.setattr(web, "_WHOLE_SECONDS", 0.3)
+    answer("/slow", reply, status=status, Drip="yes")
+    started = time.monotonic()
+    with pytest.raises(InputError, match=r"takes more than 0\.3 seconds"):
+        web.fetch(f"{site}/slow")
+    assert time.monotonic() - started < 5
+
+
+def test_no_redirect_leads_from_the_internet_to_this_network(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first address passes for a public one."""
+    inner = f"http://127.0.0.2:{site.rpartition(':')[2]}/b"
+    answer("/a", "", status=302, Location=inner)
+    answer("/b", "<p>Text</p>")
+    with monkeypatch.context() as patch:
+        patch.setattr(fetching, "is_public", lambda address: address == "127.0.0.1")
+        with pytest.raises(InputError, match="not of the public internet"):
+            web.fetch(f"{site}/a")
+    assert [path for path, _ in Site.asked] == ["/a"]
 
 
 @pytest.mark.parametrize(

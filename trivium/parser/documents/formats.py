@@ -141,7 +141,7 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
         DocumentFormat(
             "csv", (".csv", ".tsv", ".tab"), _reader("delimited"), by_name=True, risky=False, joined=False
         ),
-        DocumentFormat("mail", (".eml", ".mht", ".mhtml"), _reader("mail"), by_name=True),
+        DocumentFormat("mail", (".eml", ".mht", ".mhtml", ".mbox"), _reader("mail"), by_name=True),
         DocumentFormat(
             "html", (".html", ".htm", ".xhtml"), "trivium.parser.html:read", risky=False, anchored=True
         ),

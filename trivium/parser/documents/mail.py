@@ -1,4 +1,4 @@
-"""Mails (.eml) and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
+"""Mails (.eml), mailboxes (.mbox), and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
 
 A mail is a page titled by its subject, with the addresses and the date as metadata. Its plain text is preferred to HTML.
 Attachments of known formats are documents of their own, placed below the mail.
@@ -21,6 +21,7 @@ from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.formats import format_of_content, format_of_name, reader_of
 from trivium.parser.documents.text import decode, write_paragraphs
+from trivium.parser.encodings import as_utf8
 from trivium.parser.page import MAX_TITLE
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
@@ -34,6 +35,8 @@ _HEADER = re.compile(r"([!-9;-~]{1,100}):")
 _OF_MAILS = frozenset(("mime-version", "message-id", "received", "return-path", "delivered-to"))
 """Headers that stand in mails and hardly in other texts."""
 _COMMON = frozenset(("from", "to", "date", "subject", "content-type"))
+_OF_MAILBOX = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n(?=[!-9;-~]{1,100}:)")
+"""The line before a mail in a mailbox, behind an empty line."""
 _FLOWED = re.compile(r" \n(?=[^\s>])")
 
 
@@ -58,10 +61,28 @@ def is_mail(head: str) -> bool:
 
 
 def read(file: DocumentFile, limits: InputLimits) -> list[Page]:
-    """Read a mail and its attachments; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read a mail and its attachments, or all mails of a mailbox; see
+    :class:`~trivium.parser.documents.base.DocumentReader`.
+    """
+    mails = _OF_MAILBOX.split(file.data)[1:] if file.data.startswith(b"From ") else []
+    if len(mails) < 2:
+        return _mail(file, limits)
+    pages: list[Page] = []
+    box = Document(limits.headings)
+    for number, data in enumerate(mails, 1):
+        inner = replace(file, data=data, source=f"{file.source}/{number}", path=f"{file.path}/{number}")
+        try:
+            pages += _mail(inner, limits)
+        except ParseError as error:
+            box.leave_out(f"mail {number}", error)
+    if not pages:
+        raise ParseError("; ".join(("the mailbox has no text", *box.missing)))
+    return [replace(pages[0], missing=(*pages[0].missing, *box.missing)), *pages[1:]]
+
+
+def _mail(file: DocumentFile, limits: InputLimits) -> list[Page]:
     try:
-        message = message_from_bytes(file.data, policy=policy.default)
-        return list(_pages(message, file, limits, 0))
+        return list(_pages(message_from_bytes(file.data, policy=policy.default), file, limits, 0))
     except RecursionError as error:
         raise ParseError("the parts of the mail are nested too deeply") from error
 
@@ -118,7 +139,9 @@ def _attached(part: MIMEPart, name: str, file: DocumentFile, limits: InputLimits
             return list(_pages(cast(EmailMessage, part.get_payload(0)), inner, limits, depth + 1))
         except ParseError as error:
             raise DamagedPartError(said(error)) from error
-    data = cast("bytes | None", part.get_payload(decode=True)) or b""
+    data = _bytes_of(part)
+    if part.get_content_maintype() == "text":
+        data = as_utf8(data, part.get_content_charset())
     found = format_of_content(data[:4_096], name) or format_of_name(name)
     if found is None or not data.strip():
         raise DamagedPartError("it is of no format that is read")
@@ -143,18 +166,18 @@ def _web_page(part: MIMEPart, message: EmailMessage, file: DocumentFile, limits:
             ):
                 if address:
                     beside[str(address)] = cast("bytes | None", other.get_payload(decode=True))
-    html = _text_of(part, file).encode()
+    html = as_utf8(_bytes_of(part), part.get_content_charset())
     inner = DocumentFile(html, file.source, file.path, file.modified, beside.get, file.language)
     return read_html(inner, limits)
 
 
+def _bytes_of(part: MIMEPart) -> bytes:
+    return cast("bytes | None", part.get_payload(decode=True)) or b""
+
+
 def _text_of(part: MIMEPart, file: DocumentFile) -> str:
     """Return the text of a part in the charset it names, unless its bytes contradict that."""
-    data = cast("bytes | None", part.get_payload(decode=True)) or b""
-    try:
-        text = data.decode(part.get_content_charset() or "utf-8").replace("\r\n", "\n")
-    except (LookupError, UnicodeDecodeError):
-        text = decode(data, file.language)
+    text = decode(_bytes_of(part), file.language, part.get_content_charset())
     flowed = part.get_param("format") == "flowed"
     return _FLOWED.sub(" ", text) if flowed else text
 

@@ -8,7 +8,7 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.encodings import decoded
+from trivium.parser.encodings import decoded_as
 from trivium.parser.runs import Verbatim
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed
@@ -39,14 +39,14 @@ def write_paragraphs(document: Document, text: str) -> None:
         document.block(ChunkKind.PARAGRAPH, run)
 
 
-def decode(data: bytes, language: str | None = None) -> str:
-    """Decode the text of a file (:func:`trivium.parser.encodings.decoded`), with Unix line ends. Raises ParseError for
-    binary data, and when the encoding cannot be detected.
+def decode(data: bytes, language: str | None = None, label: str | None = None) -> str:
+    """Decode the text of a file (:func:`trivium.parser.encodings.decoded_as`), with Unix line ends. Raises ParseError
+    for binary data, and when the encoding cannot be detected.
 
     >>> decode("Größe".encode("cp1252"))
     'Größe'
     """
-    text = _without_controls(decoded(data, language))
+    text = _without_controls(decoded_as(data, label, language))
     clean = clean_text(text)
     changed = sum(before != after for before, after in zip(text, clean, strict=True)) if clean != text else 0
     if changed > _MAX_UNPRINTABLE * len(text):

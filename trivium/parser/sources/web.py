@@ -10,11 +10,12 @@ from urllib.parse import unquote, urlsplit
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
-from trivium.common.fetching import leads_to_public, limited_session
+from trivium.common.fetching import charset_of, leads_to_public, limited_session
 from trivium.common.retries import PassingError
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.formats import document_formats, format_of_name
+from trivium.parser.encodings import as_utf8
 from trivium.parser.sources.base import Format, Item
 from trivium.parser.sources.files import read_document
 from trivium.parser.sources.recognise import recognise
@@ -36,6 +37,8 @@ _SUFFIXES = {
     "text/csv": ".csv",
 }
 """Suffixes for types without a signature, whose format is given by the name."""
+_TEXTS = ("html", "markdown", "text", "csv")
+"""Formats to which the encoding that a server names applies."""
 
 
 def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS) -> Item:
@@ -59,19 +62,24 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
         limited_session(_WHOLE_SECONDS, leads_to_public(address)) as session,
     ):
         try:
-            file, place = retrying(_download, session, address, Path(folder), limits, until)
+            file, place, charset = retrying(_download, session, address, Path(folder), limits, until)
         except PassingError as error:
             raise InputError(str(error)) from error
         kind = recognise(file, limits) if format == "auto" else format
         if kind not in document_formats():
             raise InputError(f"expected a document, got {kind}: download the file and build from that")
-        return Item(kind, address, content=read_document(file, limits), path=place)
+        content = read_document(file, limits)
+        return Item(
+            kind, address, content=as_utf8(content, charset) if kind in _TEXTS else content, path=place
+        )
 
 
 def _download(
     session: requests.Session, address: str, folder: Path, limits: InputLimits, until: float
-) -> tuple[Path, str]:
-    """Return the downloaded file and its path. Raises InputError, and PassingError if a retry may succeed."""
+) -> tuple[Path, str, str | None]:
+    """Return the downloaded file, its path, and the encoding its server names. Raises InputError, and PassingError if a
+    retry may succeed.
+    """
     try:
         with session.get(address, stream=True, timeout=(_CONNECT_SECONDS, _READ_SECONDS)) as response:
             if response.status_code in _PASSING:
@@ -81,7 +89,7 @@ def _download(
             place = _place(response.url)
             file = folder / _file_name(place, response.headers.get("Content-Type", ""))
             _write(response, file, limits.document_bytes, until)
-            return file, place
+            return file, place, charset_of(response)
     except InputError:
         raise
     except requests.exceptions.TooManyRedirects as error:
