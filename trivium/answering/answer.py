@@ -14,7 +14,7 @@ from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter
 from trivium.answering.nearness import is_near
-from trivium.answering.passages import NumberedPassage, passages, respelled
+from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
 from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
@@ -22,6 +22,8 @@ from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
+from trivium.answering.steps import asks_for_steps
+from trivium.answering.tables import asks_for_rows
 from trivium.answering.talk import converse, has_topic
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.domain import NO_DOMAIN, Domain
@@ -30,7 +32,7 @@ from trivium.graph.protocols import SearchStore
 from trivium.languages import StoreLanguages
 from trivium.llm.base import ChatModel, usage_of
 from trivium.text import STOPS, composed, sentences, words
-from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
+from trivium.types import Answer, ChunkKind, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
@@ -97,6 +99,8 @@ def answer(
         if rewrite:
             asked = rewrite_question(question, before, model, context.store, context.domain)
         hits = tuple(context.search(asked.match_query, asked.recall_query))
+        kinds = _continued_kinds(asked.match_query)
+        hits += tuple(continuations(hits, kinds, context.store))
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         known = StoreLanguages.read(context.store.languages)
         language = foreign_language(question, known.codes)
@@ -133,6 +137,15 @@ def answer(
             warnings=warnings,
         )
     )
+
+
+def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
+    """Return the kinds of passages that are read beyond their borders for a question: lists for how something is done,
+    tables for which of their rows meet a condition.
+    """
+    if asks_for_steps(question):
+        return ChunkKind.LIST, ChunkKind.CODE
+    return (ChunkKind.TABLE,) if asks_for_rows(question) else ()
 
 
 def _told(question: str, history: Sequence[Turn], context: AnswerContext, asked: str) -> Told:

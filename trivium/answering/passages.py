@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from trivium.folding import joined, spellings, written
-from trivium.graph.schema import headings_of
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import ChunkRecord, page_numbers
+from trivium.graph.schema import Hop, headings_of
 from trivium.headings import BETWEEN, body_of
 from trivium.languages import IN_ENGLISH, Analyzer
 from trivium.text import sentences, words
-from trivium.types import Citation, Hit
+from trivium.types import ChunkKind, Citation, Hit
 
 LEAST_STATED = 6
 """Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
 _CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+_CONTINUED = 3
+"""Number of hits of which continuations are looked for."""
+_MOST_ADDED = 4
 MAX_SENTENCE = 600
 """Number of characters of a sentence that are used, since rows of tables can be very long."""
 
@@ -69,6 +75,48 @@ def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
         frozenset(words(f"{headings} {hit.text}")),
         analyzer,
         tuple(filter(_states, hit.text.removesuffix(body).split(BETWEEN))),
+    )
+
+
+def continuations(hits: Sequence[Hit], kinds: Sequence[ChunkKind], store: GraphReader) -> list[Hit]:
+    """Return up to four passages that are not among the ``hits`` and stand beside one of the best three in its section,
+    if it and all between them are of ``kinds``. They are ranked behind the others.
+    """
+    best = [hit for hit in hits[:_CONTINUED] if hit.kind in kinds and hit.live is None]
+    below = store.expand(list(dict.fromkeys(hit.section for hit in best)), Hop.CHILD) if best else {}
+    known = {hit.uri for hit in hits}
+    added: dict[str, Hit] = {}
+    for hit in best:
+        chunks = below.get(hit.section, [])
+        place = chunks.index(hit.uri) if hit.uri in chunks else len(chunks)
+        before, behind = (
+            chunks[max(0, place - _MOST_ADDED) : place],
+            chunks[place + 1 : place + 1 + _MOST_ADDED],
+        )
+        records = {record.uri: record for record in store.fetch([*before, *behind])}
+        for way in (before[::-1], behind):
+            for record in takewhile(lambda one: one.kind in kinds, (records[uri] for uri in way)):
+                if record.uri not in known:
+                    added[record.uri] = _beside(hit, record, hits[-1])
+    found = list(added.values())[:_MOST_ADDED]
+    return [replace(hit, rank=rank) for rank, hit in enumerate(found, start=len(hits) + 1)]
+
+
+def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
+    """Return a passage of the section of a hit with the score of the last one."""
+    return replace(
+        hit,
+        uri=record.uri,
+        text=record.text,
+        kind=record.kind,
+        start=record.start,
+        end=record.end,
+        pages=tuple(page_numbers(record.pages)),
+        score=last.score,
+        rerank_score=last.rerank_score,
+        probability=None,
+        contributions={},
+        provenance={},
     )
 
 

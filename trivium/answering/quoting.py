@@ -13,11 +13,14 @@ from trivium.answering.marks import uncited
 from trivium.answering.nearness import BEST, is_near
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
+from trivium.answering.steps import Steps, asks_for_steps, steps_asked
+from trivium.answering.tables import rows_asked, rows_of, tells_apart
 from trivium.embedding.base import Embedder
 from trivium.folding import is_identifier
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import unescape
 from trivium.headings import BETWEEN
+from trivium.parser.tables import head_rows
 from trivium.text import (
     STOPS,
     content_terms,
@@ -85,16 +88,29 @@ def quote(
     numbered = _numbered(question, offered) if outright else []
     if numbered:
         return _answered(numbered)
+    comparison = comparison_of(question)
+    asked_for = rows_asked(question, offered, store) if outright and comparison is None else []
     ranked, threshold = rank(question, offered, rarity, embedder, store)
     # Who asks for a code by name is told of the passage that has it.
     near = near or any(is_identifier(term) and term in offered[0].said for term in rarity.terms(question))
-    if not near and not is_near(question, offered, ranked, rarity, embedder.identity.name):
+    if not (near or asked_for or is_near(question, offered, ranked, rarity, embedder.identity.name)):
         return absent()
-    answering = [sentence for sentence in ranked if _tells(sentence, question, told)]
-    comparison = comparison_of(question)
-    if comparison is not None:
-        answering = [sentence for sentence in answering if decides(sentence, comparison)]
+    heads = [line for passage in offered for line in head_rows(passage.body)]
+    rows = {row.text: row for passage in offered for row in rows_of(passage)}
+    answering = [
+        sentence
+        for sentence in ranked
+        if _tells(sentence, question, told)
+        and not any(sentence.text in line for line in heads)
+        and (sentence.text not in rows or tells_apart(question, rows[sentence.text]))
+        and (comparison is None or decides(sentence, comparison))
+    ]
     chosen = choose(answering, threshold) if outright else []
+    if asked_for and (not chosen or chosen[0].text in rows):
+        return _answered([Sentence(row.passage, row.text, 1.0) for row in asked_for])
+    steps = steps_asked(question, offered, chosen, rarity) if outright and asks_for_steps(question) else []
+    if steps:
+        return _in_order(steps)
     if chosen:
         return _answered(chosen)
     if comparison is None:
@@ -160,6 +176,15 @@ def _answered(chosen: Sequence[Sentence]) -> Quotation:
     return _composed("answered", "", lines)
 
 
+def _in_order(steps: Sequence[Steps]) -> Quotation:
+    """Quote the parts of a list with the line ends between its items."""
+    lines = [(_lines(part.text), part.passage.number) for part in steps]
+    subject = _subject(steps[0].passage)
+    if not _names(lines[0][0], subject):
+        lines[0] = f"{subject}:\n{lines[0][0]}", lines[0][1]
+    return _composed("answered", "", lines)
+
+
 def _quoted(passage: NumberedPassage, sentence: str) -> str:
     """Return a sentence with what it announces. Code is quoted as it is written, whole and with what announces it."""
     body = passage.body
@@ -205,7 +230,7 @@ def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) 
         statements.append(Statement(length + len(between), length + len(piece), (number,), 1.0, True))
         pieces.append(piece)
         length += len(piece)
-        between = " " if not opening and own.endswith(STOPS) else "\n"
+        between = " " if not opening and "\n" not in own and own.endswith(STOPS) else "\n"
     return Quotation(outcome, tuple(pieces), tuple(statements))
 
 

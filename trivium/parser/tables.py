@@ -1,4 +1,4 @@
-"""Writes a table as lines of text in which every cell has its row header and its column header.
+"""Writes a table as lines of text in which every cell has its row header and its column header, and reads them again.
 
     Country | Capital | Population
     Country: Norway; Capital: Oslo; Population: 5 million
@@ -144,3 +144,39 @@ def _names(labels: Labels, placed: PlacedCell) -> tuple[str, ...]:
         filter(None, (shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1]))
     )
     return (" / ".join(covered),) if covered else ()
+
+
+def cells_of(line: str) -> list[tuple[str, str]]:
+    """Return the labels and cells of a row; an empty label for a cell without.
+
+    >>> cells_of("Port Quercy; Depth (m): 1.4; Open: May; June")
+    [('', 'Port Quercy'), ('Depth (m)', '1.4'), ('Open', 'May; June')]
+    """
+    cells: list[tuple[str, str]] = []
+    for part in line.split(BETWEEN_CELLS):
+        label, colon, cell = part.partition(COLON)
+        if colon:
+            cells.append((label, cell))
+        elif cells:
+            cells[-1] = cells[-1][0], f"{cells[-1][1]}{BETWEEN_CELLS}{part}"
+        else:
+            cells.append(("", part))
+    return cells
+
+
+def head_rows(text: str) -> list[str]:
+    """Return the lines of a text that only name the columns of the rows below.
+
+    >>> head_rows("Boards\\nWood | Price\\nWood: Larch; Price: 22.10")
+    ['Wood | Price']
+    """
+    if _BETWEEN_HEADERS not in text:
+        return []
+    lines = text.splitlines()
+    return [line for at, line in enumerate(lines) if _names_columns(line, lines[at + 1 : at + 3])]
+
+
+def _names_columns(line: str, below: list[str]) -> bool:
+    names = [name for name in line.split(_BETWEEN_HEADERS) if name]
+    labels = [label for row in below for label, _ in cells_of(row) if label]
+    return len(names) > 1 and any(label.startswith(tuple(names)) for label in labels)

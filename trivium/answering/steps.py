@@ -1,0 +1,180 @@
+"""Instructions: the steps of a procedure, all of them and in the order of the document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+from typing import NamedTuple
+
+from trivium.answering.extraction import Sentence
+from trivium.answering.passages import NumberedPassage
+from trivium.answering.rarity import Rarity
+from trivium.text import STOPS, sentences, terms, words
+from trivium.types import ChunkKind
+
+LEAST_COVERED = 0.5
+"""Share of a question's weight that a list and what is above it must say."""
+_BETWEEN = 4
+"""Maximum number of characters between passages that follow one another."""
+_HOW = frozenset(words("do does did can could should shall must may would to is are"))
+_WHAT = frozenset(words("do does must should shall can to have"))
+_OPENING = frozenset(words("and but so or ok okay please now then well hi hello tell me show us explain"))
+_PARTICLES = frozenset(terms("up off out down over away back again"))
+"""Words of verbs ("start up") that do not tell which list is meant."""
+_NAMED = frozenset(words("steps instructions procedure"))
+_ORDER = re.compile(
+    r"(?:to\s[^.]{1,200},\s(?:first|begin|start)|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|now"
+    r"|after(?:wards| that| this)|finally|last(?:ly)?|in the end)\b",
+    re.IGNORECASE,
+)
+_LINE = re.compile(r"[^\n]+")
+_ITEM = re.compile(
+    r"[ \t]{0,8}(?:(?:step\s{1,2}(?P<step>\d{1,3})\b|\(?(?P<number>\d{1,3})[.):]+(?=\s)"
+    r"|\(?(?P<letter>[a-z])[.):]+(?=\s)|(?P<bullet>[•‣▪◦*–-])(?=\s)))",
+    re.IGNORECASE,
+)
+
+
+class Steps(NamedTuple):
+    """Consecutive items of a list in a passage: ``start`` and ``end`` of its body, with the line that announces them.
+    ``first`` and ``last`` are their numbers, 0 for items without. ``above`` is what stands before them.
+    """
+
+    passage: NumberedPassage
+    start: int
+    end: int
+    first: int
+    last: int
+    above: str
+
+    @property
+    def text(self) -> str:
+        """The items, as they are written."""
+        return self.passage.body[self.start : self.end]
+
+
+def asks_for_steps(question: str) -> bool:
+    """Whether a question asks how something is done, in English.
+
+    >>> asks_for_steps("How do I start the kiln?"), asks_for_steps("How long does it take?")
+    (True, False)
+    """
+    asked = words(question)
+    while asked and asked[0] in _OPENING:
+        asked = asked[1:]
+    return (
+        (asked[:1] == ["how"] and asked[1:2] != [] and asked[1] in _HOW)
+        or (asked[:1] == ["what"] and asked[1:2] != [] and asked[1] in _WHAT and "do" in asked[2:7])
+        or asked[:3] == ["what", "to", "do"]
+        or not _NAMED.isdisjoint(asked)
+    )
+
+
+def steps_asked(
+    question: str, offered: Sequence[NumberedPassage], best: Sequence[Sentence], rarity: Rarity
+) -> list[Steps]:
+    """Return the list that a question asks for, in parts if it is in several passages; empty if there is none.
+
+    The list and what stands above it say at least half of the question, and not less than the ``best`` sentence of
+    another section. What stands above it says half of that alone, or the best sentence is one of the items.
+    """
+    asked = [term for term in rarity.content(question) if term not in _PARTICLES]
+
+    def covered(passage: NumberedPassage, text: str) -> float:
+        return rarity.covered(asked, passage.said_by(text))
+
+    found: list[tuple[float, Steps]] = []
+    for steps in (one for passage in offered for one in lists_of(passage) if one.first >= 0):
+        above = covered(steps.passage, steps.above)
+        of_best = bool(best) and best[0].text in steps.text
+        together = covered(steps.passage, f"{steps.above} {steps.text}")
+        if together >= LEAST_COVERED and (above >= LEAST_COVERED or of_best):
+            found.append((above + together, steps))
+    if not found:
+        return []
+    chosen = max(found, key=lambda one: one[0])[1]
+    elsewhere = [one for one in best[:1] if one.passage.hit.section != chosen.passage.hit.section]
+    said = covered(chosen.passage, f"{chosen.above} {chosen.text}")
+    if any(covered(one.passage, one.text) > said for one in elsewhere):
+        return []
+    return _whole(chosen, offered)
+
+
+def lists_of(passage: NumberedPassage) -> list[Steps]:
+    """Return the lists of a passage: consecutive numbers, letters or bullets, all of a passage that is a list, or
+    sentences in an order that they tell. Code and a last line with a colon, which may belong to a list in the next
+    passage, have the numbers -1.
+    """
+    body, kind = passage.body, passage.hit.kind
+    lines = [one.span() for one in _LINE.finditer(body) if not one[0].isspace()]
+    if kind == ChunkKind.CODE and lines:
+        return [Steps(passage, 0, len(body), -1, -1, "")]
+    runs = [] if kind == ChunkKind.TABLE else _runs(body, lines)
+    if not runs and kind == ChunkKind.LIST and lines:
+        runs = [(0, len(lines) - 1, 0, 0)]
+    found: list[Steps] = []
+    for place, (begin, end, first, last) in enumerate(runs):
+        behind = lines[end + 1 : runs[place + 1][0] if place + 1 < len(runs) else len(lines)]
+        # What is not indented belongs to an item only in what is known to be a list.
+        begins = (body[start] for start, _ in behind)
+        goes_on = (one.isspace() or (kind == ChunkKind.LIST and not one.isdigit()) for one in begins)
+        end += sum(1 for _ in takewhile(bool, goes_on))
+        if end > begin or kind == ChunkKind.LIST:
+            above = body[slice(*lines[begin - 1])].rstrip() if begin else ""
+            start = lines[begin if above.endswith(STOPS) or not begin else begin - 1][0]
+            found.append(Steps(passage, start, lines[end][1], first, last, above))
+    ordered = [span for span in sentences(body) if not found and _ORDER.match(body, *span)]
+    if len(ordered) > 1:
+        found.append(Steps(passage, ordered[0][0], ordered[-1][1], 0, 0, ""))
+    if lines and body.endswith(":"):
+        found.append(Steps(passage, lines[-1][0], len(body), -1, -1, ""))
+    return found
+
+
+def _runs(body: str, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """Return first and last line, first and last number of the items that follow one another, without those inside of
+    others. Bullets have the number 0.
+    """
+    runs: list[tuple[int, int, int, int]] = []
+    latest: dict[str, int] = {}
+    for at, (start, end) in enumerate(lines):
+        item = _ITEM.match(body, start, end)
+        if item is None or item.lastgroup is None:
+            if not body[start].isspace():
+                latest.pop("bullet", None)
+            continue
+        style, number = item.lastgroup, 0
+        if style == "letter":
+            number = ord(item[style].lower()) - ord("a") + 1
+        elif style != "bullet":
+            number = int(item[style])
+        begin, _, first, last = runs[latest[style]] if style in latest else (at, at, number, -2)
+        if number == (last + 1 if style != "bullet" else last):
+            runs[latest[style]] = begin, at, first, number
+        else:
+            latest[style] = len(runs)
+            runs.append((at, at, number, number))
+    ends = [0, *accumulate((end for _, end, _, _ in runs), max)]
+    return [run for run, before in zip(runs, ends, strict=False) if run[0] > before or run is runs[0]]
+
+
+def _whole(steps: Steps, offered: Sequence[NumberedPassage]) -> list[Steps]:
+    """Return a list with its parts in the passages of its section before and behind it."""
+    section = steps.passage.hit.section
+    same = sorted((one for one in offered if one.hit.section == section), key=lambda one: one.hit.start)
+    parts = [part for passage in same for part in lists_of(passage)]
+    first = last = parts.index(steps)
+    while last + 1 < len(parts) and _follows(parts[last], parts[last + 1]):
+        last += 1
+    while first > 0 and _follows(parts[first - 1], parts[first]):
+        first -= 1
+    return parts[first : last + 1]
+
+
+def _follows(before: Steps, after: Steps) -> bool:
+    """Whether a list goes on in the next passage."""
+    one, other = before.passage, after.passage
+    beside = other is not one and other.hit.start - one.hit.end <= _BETWEEN
+    counts = -1 in (before.last, after.first) or after.first == before.last + (before.last > 0)
+    return beside and counts and before.end == len(one.body) and after.start == 0
