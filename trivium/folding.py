@@ -31,6 +31,7 @@ _SHORT = 3
 _SHORTEST = 4
 """Shorter terms are no identifiers."""
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)")
+_POWER = re.compile(r"(?<=\dx)10\^-?\d+")  # of 4x10^27
 _VERSION = re.compile(r"^v(?=\d+\.)")
 _SIGNS = re.compile(r"(?<=\d)(['\-./:^_]+)(?=\d)|['\-./:^_]+")
 
@@ -189,6 +190,8 @@ def words_of(token: str, asked: bool = False) -> tuple[tuple[str, bool], ...]:
             add(joined(run))
     for acronym in _ACRONYM.findall(token):
         add(acronym.replace(".", ""))
+    for power in _POWER.findall(token):
+        add(power)
     if any(map(str.isdigit, token)):
         add(joined(token))
     return tuple(words)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.parser.documents.office_xml import paragraph, run, word
 from trivium.engine import Engine
 from trivium.folding import is_identifier
 
@@ -59,3 +60,51 @@ def test_it_is_answered(cards: Engine) -> None:
 def test_common_words_and_years_do_not_decide() -> None:
     """Nor do ordinals."""
     assert not any(map(is_identifier, ("moon", "1969", "21st", "1980s", "b52")))
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Files with powers and formulas, each in two spellings, among others that have none."""
+    village = ("mill", "forge", "dairy", "tannery", "school", "bridge")
+    others = [
+        {
+            "title": f"{place} {n}",
+            "text": f"The {place} has {n} rooms and {2 * n} windows, made in {1800 + n}.",
+        }
+        for n, place in enumerate(village * 10, start=30)
+    ]
+    files: dict[str, bytes | str] = {
+        "nova.html": "<title>Nova</title><p>The nova shone with 4·10<sup>27</sup> lamps.</p>",
+        "nova-old.txt": "Old nova\n\nThe nova shone with 4x10^27 lamps, they say.",
+        "marsh.md": "# Marsh\n\nIt covers 75 m<sup>2</sup> of the parish.",
+        "marsh-old.txt": "Old marsh\n\nIt covers 75 m2 of the parish, they say.",
+        "flue.docx": word(
+            paragraph(run("The flue draws off NO"), run("2", '<w:vertAlign w:val="subscript"/>'), run("."))
+        ),
+        "flue-old.txt": "Old flue\n\nThe flue draws off NO2, they say.",
+    }
+    with Engine.create(tmp_path_factory.mktemp("notes") / "store", "minilm") as engine:
+        engine.add_records(others, source="village.jsonl", workers=1)
+        engine.add_files(files, workers=1)
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("10^27", "nova"),
+        ("10²⁷", "nova"),
+        ("m2", "marsh"),
+        ("m²", "marsh"),
+        ("m^2", "marsh"),
+        ("NO2", "flue"),
+        ("NO₂", "flue"),
+        ("no_2", "flue"),
+    ],
+)
+@pytest.mark.parametrize("retrievers", [None, ["lexical"]])
+def test_whoever_types_a_power_or_a_formula_finds_each_spelling(
+    notes: Engine, asked: str, name: str, retrievers: list[str] | None
+) -> None:
+    found = notes.search(asked, 2, **({} if retrievers is None else {"retrievers": retrievers}))
+    assert {hit.document[: len(name)] for hit in found} == {name}

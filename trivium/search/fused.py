@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.folding import is_identifier
+from trivium.folding import is_identifier, tokens
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table, joined
 from trivium.retrievers.base import Query, Retriever
@@ -65,14 +65,20 @@ def fuse_candidates(
 
 
 def _lifted(query: Query, table: Table, fused: Fused) -> Fused:
-    """Raise passages above all others that alone have an identifier of the question. The explanation counts what was
-    added as the first retriever's of words.
+    """Raise passages above all others that alone have an identifier of the question, or that have the code or unit that
+    is the whole question (``m²``). The explanation counts what was added as the first retriever's of words.
     """
-    terms = query.terms if any(map(is_identifier, query.terms)) else []
+    is_whole = len(tokens(query.text)) == 1
+    terms = query.terms if is_whole or any(map(is_identifier, query.terms)) else []
     if not terms or not table.chunks:
         return fused
     frequency = query.term_statistics.document_frequency
-    alone = [n for n, term in enumerate(terms) if frequency[n] == 1 and is_identifier(term)]
+    alone = [
+        n
+        for n, term in enumerate(terms)
+        if (frequency[n] == 1 and is_identifier(term))
+        or (is_whole and not term.isdigit() and any(map(str.isdigit, term)))
+    ]
     counts = query.term_counts(table.chunks)
     having = ((counts.text + counts.headings)[:, alone] > 0).any(axis=1)
     if not having.any() or having.all():
