@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborNode
 
 from trivium.parser.figures import is_icon, picture_address
 from trivium.parser.mathml import linear_formula
+from trivium.parser.notation import subscript, superscript
 from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
 from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
@@ -90,6 +91,10 @@ def _span(reader: Reader, node: LexborNode) -> Leave | None:
     if not attributes:
         return None
     if is_skipped(attributes, "span"):
+        return SKIP
+    if attributes.get("class") == "template-chem2-su":  # a charge above an index
+        parts = [child.text().strip() for child in node.iter()]
+        reader.run.add("".join([*map(subscript, parts[1:]), *map(superscript, parts[:1])]))
         return SKIP
     kind = script_of(node, attributes)
     return begin_script(reader, node, kind) if kind else None

@@ -17,7 +17,7 @@ _RAISED = re.compile(r"[0-9+\-=()ni−–‑]+")
 _LOWERED = re.compile(r"[0-9+\-=()−–‑]+")
 _AROUND_SIGN = re.compile(r" ?([+\-=−–‑→]) ?")
 _PRIMES = re.compile(r"[′″‴'*°]+")
-_SIGNS = re.compile("[⁰¹²³⁴-₎ⁿⁱ]")
+_SIGNS = re.compile("[⁰¹²³⁴-₎ⁿⁱ^_]")
 _BRACKETS = frozenset("()[]{}|⟨⟩‖")
 _RAISED_SIGNS = re.compile("[⁰¹²³⁴-⁾ⁿⁱ^]")
 _ONE_THING = re.compile(r"[-−–‑]?(?:\d+(?:[.,]\d+)*|[^\W\d_]\w*)")
@@ -174,7 +174,7 @@ def superscript(text: str) -> str:
     ('ⁿ⁺¹', '^max', '^(x²)', '′')
     """
     inner = _AROUND_SIGN.sub(r"\1", text)
-    if _RAISED.fullmatch(inner):
+    if _RAISED.fullmatch(inner) or not _RAISED_SIGNS.sub("", inner):
         return inner.translate(_SUPERSCRIPTS)
     text = text.replace("∘", "°")
     return text if _PRIMES.fullmatch(text) else "^" + _script(inner)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.notation import fraction, lowered, note_mark, raised
+from trivium.parser.notation import fraction, grouped, lowered, note_mark, raised
 from trivium.parser.reader import SKIP, Leave, Numerator, Reader, handles
 from trivium.parser.runs import COLON, COMMA, SPACE, TextRun
 from trivium.parser.skip import is_skipped
@@ -40,6 +40,9 @@ def script_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
         outer = "" if node.parent is None else node.parent.attributes.get("class") or ""
         return kind if "frac" in outer or "tion" in outer.split() else ""
     style = "" if kind else attributes.get("style") or ""
+    if "border-top" in style or "overline" in style:
+        before = node.prev
+        return "root" if before is not None and (before.text_content or "").endswith("√") else ""
     if "vertical-align" in style and (found := _ALIGNED.search(style)) is not None:
         return found[1][:3]
     return kind
@@ -82,6 +85,10 @@ def _is_broken(node: LexborNode | None, *, forwards: bool) -> bool:
 def _write(reader: Reader, node: LexborNode, kind: str, mark: tuple[int, int], *, is_stacked: bool) -> None:
     run, (index, start) = reader.run, mark
     before = run.before(index)
+    if node.parent is not None and node.parent.tag in _SCRIPTS:
+        before = (
+            "" if node.prev is None else (node.prev.text_content or "")[-len(before) :]
+        )  # not what is below
     if run.parts[index] in (COMMA, COLON) or run.parts[index].isspace():
         start += len(run.parts[index])
         index += 1
@@ -110,6 +117,8 @@ def _write(reader: Reader, node: LexborNode, kind: str, mark: tuple[int, int], *
             index, start = above.part, above.start
     elif kind == "sup" and _is_note(node):
         shown = inner if lead else note_mark(before, inner)
+    elif kind == "root":
+        shown = grouped(inner)
     elif kind == "sup":
         shown = raised(before + lead, inner, _after(node))
         lead = lead if raised(before + lead, inner) == inner else ""

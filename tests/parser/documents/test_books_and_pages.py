@@ -39,6 +39,13 @@ def shown(format: str, html: str) -> str:
             "Let v = s/(3t) be",
         ),
         ("<p>毎朝<ruby>洗<rt>せん</rt>濯<rt>たく</rt></ruby>する。</p>", "毎朝洗濯する。 (せん たく)"),
+        (
+            "<p>AsO<span class='template-chem2-su'><span>3−</span><span>4</span></span>,"
+            " √<span style='border-top:1px solid'>k+5</span> and"
+            " √<span style='text-decoration: overline'>7</span> of 10<sup>⁻⁶</sup>.</p>",
+            "AsO₄³⁻, √(k+5) and √7 of 10⁻⁶.",
+        ),
+        ("<p>3<sup>k<sup>m</sup></sup> and r<sub>i<sub>j</sub></sub></p>", "3^(k^m) and r_(i_j)"),
         ("<ol start=4><li>Sow</li><li value=9>Reap</li><li>Rest</li></ol>", "4. Sow\n9. Reap\n10. Rest"),
         ("<ol reversed type=A><li>Sow</li><li>Reap</li></ol>", "B. Sow\nA. Reap"),
         ("<p>It costs <del>80</del> <s>75</s> <ins>65</ins> euro.</p>", "It costs 65 euro."),

@@ -222,6 +222,24 @@ def test_mdx_components_and_imports_are_left_out() -> None:
     assert read.chunks[-1].references == ("/x",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let $p*q*r = \\{3, 4\\}$ and $y_j^{*} z_j^{*}|$ be.",
+        "$$ \\sum_k a*b*c \\\\ k $$",
+        "It has 6*7*8 cells, 1.5*2*4 m.",
+        "`$p*q$` costs $5 or $6-$7, or a^2+b^2, C~6~.",
+    ],
+)
+def test_formulas_stay_as_they_are_written(text: str) -> None:
+    assert texts(text) == [text.replace("`", "")]
+    assert texts(f"- {text}\n- x\n")[0].startswith(text.replace("`", ""))
+
+
+def test_dollars_of_prices_do_not_keep_marks() -> None:
+    assert texts("It costs $5 and *then* $6, a$ *so* b$.") == ["It costs $5 and then $6, a$ so b$."]
+
+
 def test_links_to_other_files_are_references_and_others_are_not() -> None:
     text = "[a](b.md#c) [d](/docs/e/) [f](https://e.org) [g](#h) [i](mailto:j@k.l) [m](<n o.md>) [p]\n\n[p]: ../q.md\n"
     assert references(text) == ["b.md#c", "/docs/e/", "n%20o.md", "../q.md"]

@@ -39,6 +39,9 @@ INDEX_STEMS = frozenset(("index", "_index", "readme"))
 """Names of files that represent their folder."""
 
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
+_MATH = re.compile(
+    r"(?<!\w)\$\$[^$]{1,4000}\$\$|(?<!\w)\$(?![\s\d])[^$\n]{0,500}(?<=[\w)\]}|'!])\$(?!\d)|(?<=\d)\*(?=\d)"
+)
 _HEADING_ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{(?::?\s*+[#.][^{}]*|/\*[^{}]*\*/)\}\s*$")
 _ANCHOR = re.compile(r"#([^\s{}*/]+)")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif")
@@ -109,6 +112,7 @@ def _parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.inline.ruler.before("escape", "math", _math)
     parser.block.ruler.before("table", "deadline", _check_deadline)
     parser.block.ruler.before("code", "html_parts", _html_parts)
     parser.inline.ruler.before("text", "deadline", _check_time)
@@ -185,6 +189,17 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
             page, _, heading = target.partition("#")
             word.content = shown or page or heading
             state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """Keep formulas as they are written: ``$a*b*c$`` in TeX and ``2*3*4`` have nothing emphasised."""
+    found = _MATH.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = found[0]
     state.pos = found.end()
     return True
 
