@@ -28,6 +28,7 @@ from trivium.types import Hit
         ("O’Keeffe", "okeeffe"),
         ("re‑entry", "reentry"),
         ("U.N.E.S.C.O.", "UNESCO"),
+        ("Ph.D.", "PhD"),
         ("10⁻⁴", "10^-4"),
         ("cm³", "cm^3"),
         ("CO₂", "co2"),
@@ -77,6 +78,18 @@ def test_folding_again_changes_nothing(text: str) -> None:
     assert folded(folded(text)) == folded(text)
 
 
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [("x ray", "X-ray"), ("hi fi", "hifi"), ("O Casey", "O’Casey"), ("N A S A", "NASA"), ("KX 77", "KX77")],
+)
+def test_a_question_finds_together_what_it_writes_apart(typed: str, written: str) -> None:
+    """In every language of the store, and no function word is joined."""
+    for analyzer in [Analyzer(), *(Analyzer((code,)) for code in ("de", "fr", "ru"))]:
+        asked = {term for word in analyzer.question_words(f"{typed}?") for term in word.main}
+        assert asked & set(analyzer.terms(written))
+    assert not any(word.joined for word in Analyzer().question_words("What is land in use as a form?"))
+
+
 def test_long_tokens_take_linear_time() -> None:
     """They have no joined form."""
     assert terms("a-" * 100_000 + "a") == ["a"] * 100_001
@@ -89,3 +102,7 @@ def test_a_question_is_answered_as_the_passages_spell_it() -> None:
     offered = passages([hit])
     assert respelled("Where is Krakow, by email?", offered) == "Where is Kraków, by e-mail?"
     assert respelled("Where is Kraków?", offered) == "Where is Kraków?"
+    assert respelled("Send e mail to Kraków", offered) == "Send e mail to Kraków"
+    hit = Hit("u", "Firefly email, N.A.S.A. or ﬁrewall", 1.0, 1, "Towns", "Towns", "paragraph", 0, 30)
+    offered = passages([hit])
+    assert respelled("An e mail, a firewall", offered) == "An email, a ﬁrewall"

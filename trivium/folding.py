@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from functools import lru_cache
+from itertools import groupby, pairwise
 
 _MAX_MARKS = 30
 _JOINER = "\u034f"  # combining grapheme joiner
@@ -23,7 +24,7 @@ _CACHED = 1 << 16
 _TOKEN = re.compile(r"\w++(?:['\-./:^]{1,2}+\w++)*+")
 _PART = re.compile(r"[^\W_]+")
 _HYPHENATED = re.compile(r"[\w'\-]+")
-_ACRONYM = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)")
+_ACRONYM = re.compile(r"(?<!\w)[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+(?!\w)")
 _ENDING = re.compile(r"'(?:s|t|re|ve|ll|d|m)(?!\w)")
 """English endings (*Earth's*, *don't*), which are words of their own."""
 _SHORT = 3
@@ -195,6 +196,25 @@ def words_of(token: str, asked: bool = False) -> tuple[tuple[str, bool], ...]:
     if any(map(str.isdigit, token)):
         add(joined(token))
     return tuple(words)
+
+
+def apart(found: Sequence[str], common: Set[str]) -> list[tuple[str, ...]]:
+    """Return the runs of neighbouring tokens that may be one word elsewhere: single letters, and two tokens of which one
+    is short or a number, and none a function word (``common``).
+
+    >>> apart(tokens("The e mail of U S A about TR 410"), {"the", "of", "a", "about"})
+    [('e', 'mail'), ('u', 's'), ('tr', '410'), ('u', 's', 'a')]
+    """
+    pairs = [
+        (first, second)
+        for first, second in pairwise(found)
+        if first.isalnum()
+        and second.isalnum()
+        and (min(len(first), len(second)) <= _SHORT - 1 or first.isdigit() != second.isdigit())
+        and common.isdisjoint((first, second))
+    ]
+    letters = [tuple(run) for single, run in groupby(found, lambda t: len(t) == 1 and t.isalpha()) if single]
+    return [*pairs, *(run for run in letters if len(run) > 2)]
 
 
 def is_identifier(term: str) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import Stemmer
 
 from trivium.errors import InputError
-from trivium.folding import spellings, tokens, words_of, written
+from trivium.folding import apart, spellings, tokens, words_of, written
 from trivium.function_words import FUNCTION_WORDS
 from trivium.text import terms
 
@@ -247,7 +247,8 @@ class Analyzer:
             distinct.update(dict.fromkeys(fresh))
             if fresh:
                 words.append(word._replace(main=fresh))
-        return [word for word in words if word.joined or common.isdisjoint(word.main)] or words
+        kept = [word for word in words if word.joined or common.isdisjoint(word.main)]
+        return words if all(word.joined for word in kept) else kept
 
     def places(self, question: str) -> dict[str, int]:
         """Map each term to the position in the question of the first word it stands for, from 0, counted as in a passage
@@ -274,7 +275,16 @@ class Analyzer:
         return _best(written_words(question), frozenset(self.languages))
 
     def _words(self, text: str, asked: bool = False) -> list[Word]:
-        return [self._of_word(*pair) for token in tokens(text) for pair in words_of(token, asked)]
+        found = tokens(text)
+        words = [self._of_word(*pair) for token in found for pair in words_of(token, asked)]
+        if asked:
+            words += [self._of_word("".join(run), True) for run in apart(found, self.function_words)]
+        return words
+
+    @cached_property
+    def function_words(self) -> frozenset[str]:
+        """The function words of all its languages, as they are written."""
+        return frozenset[str]().union(*map(function_words, self.languages))
 
     def _of_word(self, word: str, joined: bool) -> Word:
         own = [self._of(word, language) for language in self.languages]

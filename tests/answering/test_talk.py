@@ -123,3 +123,30 @@ def test_probabilities_add_up_to_one() -> None:
     """Also where all words are unknown."""
     for text in ("hello", "zxqv"):
         assert sum(load_intents("none").probabilities(text).values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Merci bien !",
+        "Guten Abend",
+        "danke sehr",
+        "¡Hola!",
+        "Grazie mille",
+        "hej",
+        "Спасибо",
+        "你好",
+        "ok thanks",
+    ],
+)
+def test_greetings_of_other_languages_are_greeted(text: str) -> None:
+    """Unless the documents have the word."""
+    whole, searched = talked(text, None)
+    assert searched == [] and whole.intent == "small_talk"
+
+
+@pytest.mark.parametrize("text", ["good practice", "cool chain", "nice biscuits", "great auk"])
+def test_things_are_searched_though_no_document_names_them(text: str) -> None:
+    """Who asks for one is told that it is not there."""
+    whole, searched = talked(text, None)
+    assert searched and whole.intent == "collection"

@@ -10,7 +10,8 @@ import pytest
 
 from tests.parser.documents.office_xml import paragraph, run, word
 from trivium.engine import Engine
-from trivium.folding import is_identifier
+from trivium.identifiers import identifiers_of
+from trivium.languages import IN_ENGLISH
 
 _CODES = {
     "version": [f"{n % 5 + 1}.{n % 7}.{n}" for n in range(12)],
@@ -19,6 +20,38 @@ _CODES = {
     "MAC": [f"0A:1B:2C:3D:4E:{10 + n}" for n in range(12)],
     "CAS": [f"77{n:02}-18-5" for n in range(12)],
     "address": [f"10.0.3.{n + 20}" for n in range(12)],
+    "fault": [f"E{n + 3}" for n in range(12)],
+    "release": [f"{n % 3 + 5}.{n + 2}" for n in range(12)],
+    "ticket": [f"#{3100 + 17 * n}" for n in range(12)],
+    "paragraph": [f"§ {n + 41}b" for n in range(12)],
+    "mail": [
+        f"{name}.dock@quay.example"
+        for name in ["ada", "bob", "cem", "dov", "eli", "fay", "gus", "hal", "ida", "jon", "kai", "lea"]
+    ],
+    "phone": [f"+49 {301 + n} 88{n + 10} 5{n + 20}" for n in range(12)],
+    "constant": [
+        f"ERR_{name}_LATE"
+        for name in [
+            "BELT",
+            "CORE",
+            "DISK",
+            "FUSE",
+            "GEAR",
+            "HOOK",
+            "LAMP",
+            "MAST",
+            "PUMP",
+            "RAIL",
+            "SEAL",
+            "TANK",
+        ]
+    ],
+    "station": [f"{first}QX-TVL" for first in "ABCDEFGHJKLM"],
+    "folder": [
+        f"/srv/{name}/main.conf"
+        for name in ["ash", "bay", "elm", "fir", "ivy", "oak", "may", "rye", "sun", "tea", "vet", "yew"]
+    ],
+    "spaced": [f"ZR {2001 + n}" for n in range(12)],
 }
 
 
@@ -39,7 +72,9 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("kind", list(_CODES))
-@pytest.mark.parametrize("template", ["{}", "error {}", "What does {} mean?"])
+@pytest.mark.parametrize(
+    "template", ["{}", "error {}", "What does {} mean?", "How do I repair {} on the crane?"]
+)
 def test_its_passage_is_first_and_explained(cards: Engine, kind: str, template: str) -> None:
     """Whatever words stand beside it."""
     for number, code in enumerate(_CODES[kind]):
@@ -52,14 +87,24 @@ def test_its_passage_is_first_and_explained(cards: Engine, kind: str, template: 
 
 
 def test_it_is_answered(cards: Engine) -> None:
-    """Never with "Not in the collection."."""
+    """From its own passage, also where others say more of the other words; never with "Not in the collection."."""
     for codes in _CODES.values():
         assert codes[3] in cards.ask(f"What does {codes[3]} mean?").text
+        answer = cards.ask(f"How do I repair {codes[5]} on the crane?")
+        assert codes[5] in answer.text and len(answer.citations) == 1
 
 
-def test_common_words_and_years_do_not_decide() -> None:
-    """Nor do ordinals."""
-    assert not any(map(is_identifier, ("moon", "1969", "21st", "1980s", "b52")))
+def test_words_years_and_ordinals_do_not_decide() -> None:
+    """Nor do dates in words."""
+    plain = "In which year after the 21st of May 1969 did 40 well-known and/or U.S. poets of the 1980s die?"
+    assert identifiers_of(plain, IN_ENGLISH) == []
+
+
+def test_a_version_that_no_passage_has_lifts_none(cards: Engine) -> None:
+    """Though its numbers stand in some."""
+    asked = identifiers_of("version 5.30", IN_ENGLISH)
+    assert not any(identifier.is_in({"5", "30", "version"}) for identifier in asked)
+    assert any(identifier.is_in({"5.30"}) for identifier in asked)
 
 
 @pytest.fixture(scope="module")

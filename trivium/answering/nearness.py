@@ -8,6 +8,8 @@ from trivium.answering.classifier import load_classifier
 from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
+from trivium.identifiers import identifiers_of
+from trivium.languages import Analyzer
 from trivium.text import terms
 
 BEST = 3
@@ -43,6 +45,8 @@ def is_near(
     should be asked, which understands other words for the same, and can also do what is asked of any text: so it is
     refused less.
     """
+    if having_identifier(question, offered, rarity.analyzer):
+        return True
     classifier = load_classifier("nearness", embedder)
     threshold = classifier.threshold
     if for_model:
@@ -50,6 +54,17 @@ def is_near(
             return True
         threshold *= _FOR_A_MODEL if classifier.needs_cosine else _WORDS_ALONE
     return classifier.probability(nearness_features(question, offered, ranked, rarity)) >= threshold
+
+
+def having_identifier(
+    question: str, offered: Sequence[NumberedPassage], analyzer: Analyzer
+) -> list[NumberedPassage]:
+    """Return the passages that have an identifier of the question, if the first one has it; else none. Who asks for a
+    code by name is told of them alone.
+    """
+    asked = identifiers_of(question, analyzer)
+    named = [passage for passage in offered if any(one.is_in(passage.said) for one in asked)]
+    return named if named[:1] == list(offered[:1]) else []
 
 
 def nearness_features(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from trivium.folding import joined, spellings, written
+from trivium.folding import apart, joined, spellings, tokens, written
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of
@@ -129,6 +129,7 @@ def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
     """Return a question with its words as the passages spell them, for words that no passage has as they are written
     in the question (``Lomza``, ``e-mail``), so that it is answered as if it had been asked in their spelling.
     """
+    question = _together(question, offered)
     own = {word: _bare(word) for word in question.split()}
     asked = {form for core in own.values() for form in _forms(core)}
     found: dict[str, str] = {}
@@ -139,13 +140,25 @@ def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
             for form in forms:
                 found.setdefault(form, core)
             if forms:
+                found.setdefault(core.lower(), core)
                 found[written(core)] = core
     spelled = {}
     for word, core in own.items():
-        shown = next((found[form] for form in (written(core), *_forms(core)) if form in found), core)
-        if written(shown) != written(core):
+        spellings_of = (core.lower(), written(core), *_forms(core))
+        shown = next((found[form] for form in spellings_of if form in found), core)
+        if shown.lower() != core.lower():
             spelled[word] = word.replace(core, shown)
     return " ".join(spelled.get(word, word) for word in question.split()) if spelled else question
+
+
+def _together(question: str, offered: Sequence[NumberedPassage]) -> str:
+    """Return a question with words together that are one word in the passages (``e mail``)."""
+    common = offered[0].analyzer.function_words if offered else frozenset[str]()
+    for run in apart(tokens(question), common):
+        if any("".join(run) in passage.words for passage in offered):
+            parted = re.compile(r"[.\s]{1,9}".join(map(re.escape, run)), re.IGNORECASE)
+            question = parted.sub(lambda match: re.sub(r"[.\s]+", "", match[0]), question, count=1)
+    return question
 
 
 def _bare(word: str) -> str:

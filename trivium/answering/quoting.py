@@ -10,13 +10,12 @@ from trivium.answering.comparisons import about_each, comparison_of, decides, sa
 from trivium.answering.events import CLOSEST, NOT_FOUND
 from trivium.answering.extraction import Sentence, choose, rank
 from trivium.answering.marks import uncited
-from trivium.answering.nearness import BEST, is_near
+from trivium.answering.nearness import BEST, having_identifier, is_near
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.steps import Steps, asks_for_steps, steps_asked
 from trivium.answering.tables import rows_asked, rows_of, tells_apart
 from trivium.embedding.base import Embedder
-from trivium.folding import is_identifier
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import unescape
 from trivium.headings import BETWEEN
@@ -90,9 +89,9 @@ def quote(
         return _answered(numbered)
     comparison = comparison_of(question)
     asked_for = rows_asked(question, offered, store) if outright and comparison is None else []
+    named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
+    offered = named or offered
     ranked, threshold = rank(question, offered, rarity, embedder, store)
-    # Who asks for a code by name is told of the passage that has it.
-    near = near or any(is_identifier(term) and term in offered[0].said for term in rarity.terms(question))
     if not (near or asked_for or is_near(question, offered, ranked, rarity, embedder.identity.name)):
         return absent()
     heads = [line for passage in offered for line in head_rows(passage.body)]

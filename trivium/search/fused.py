@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.folding import is_identifier, tokens
+from trivium.folding import tokens
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table, joined
+from trivium.identifiers import identifiers_of
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.stages import StageObserver, ignore_stages, observed
@@ -68,19 +70,7 @@ def _lifted(query: Query, table: Table, fused: Fused) -> Fused:
     """Raise passages above all others that alone have an identifier of the question, or that have the code or unit that
     is the whole question (``m²``). The explanation counts what was added as the first retriever's of words.
     """
-    is_whole = len(tokens(query.text)) == 1
-    terms = query.terms if is_whole or any(map(is_identifier, query.terms)) else []
-    if not terms or not table.chunks:
-        return fused
-    frequency = query.term_statistics.document_frequency
-    alone = [
-        n
-        for n, term in enumerate(terms)
-        if (frequency[n] == 1 and is_identifier(term))
-        or (is_whole and not term.isdigit() and any(map(str.isdigit, term)))
-    ]
-    counts = query.term_counts(table.chunks)
-    having = ((counts.text + counts.headings)[:, alone] > 0).any(axis=1)
+    having = _decided(query, table) if table.chunks else np.zeros(0, dtype=bool)
     if not having.any() or having.all():
         return fused
     missing = float(fused.scores[~having].max() - fused.scores[having].min()) + STEP
@@ -93,6 +83,28 @@ def _lifted(query: Query, table: Table, fused: Fused) -> Fused:
         return shares
 
     return Fused(fused.scores + added, explain, fused.baseline)
+
+
+def _decided(query: Query, table: Table) -> NDArray[np.bool_]:
+    """Which candidates (n,) have an identifier of the question that no other passage has (of one of several words: no
+    other candidate), or that is the whole question.
+    """
+    decided = np.zeros(len(table.chunks), dtype=bool)
+    asked = identifiers_of(query.text, query.analyzer)
+    terms = query.terms if asked else []
+    if not terms:
+        return decided
+    frequency = dict(zip(terms, query.term_statistics.document_frequency.tolist(), strict=True))
+    counts = query.term_counts(table.chunks)
+    is_whole = len(tokens(query.text)) == 1
+    said = [{terms[n] for n in np.flatnonzero(row)} for row in counts.text + counts.headings]
+    for identifier in asked:
+        rows = [row for row, own in enumerate(said) if identifier.is_in(own)]
+        words = identifier.whole if identifier.whole.intersection(terms) else identifier.parts
+        is_one = len(words) > 1 or any(frequency.get(word) == 1 for word in words)
+        if is_whole or (len(rows) == 1 and is_one):
+            decided[rows] = True
+    return decided
 
 
 def _may_find_more(table: Table, depth: int) -> bool:
