@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Comment
@@ -24,6 +25,9 @@ from trivium.text import composed
 WORD = re.compile(r"[^\W\d_]{2,}")
 _TAG = re.compile(r"<(script|style|head)\b.*?</\1>|<!--.*?-->|<[^>]+>", re.DOTALL | re.IGNORECASE)
 _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1\n", re.DOTALL)
+_COMMAND = re.compile(r"\{\{[<%]\s*(?!/\*).*?[>%]\}\}", re.DOTALL)
+_TABLE_TAG = re.compile(r"</?(?:table|thead|tbody|tr|td|th|caption|p|br|a|span|strong|ul|ol|li)\b[^<>]*>")
+_COMMENT = re.compile(r"\{\{[<%]\s*comment\s*[>%]\}\}.*?\{\{[<%]\s*/comment\s*[>%]\}\}", re.DOTALL)
 
 
 def words_of(text: str) -> Counter[str]:
@@ -42,11 +46,14 @@ def html_text(data: bytes) -> str:
 
 
 def markdown_text(data: bytes) -> str:
-    """The text of Markdown as CommonMark renders it, without front matter."""
+    """The text of Markdown as CommonMark renders it, without front matter and without what is no text of the page: the
+    commands of a site generator (``{{< note >}}``, but not the text between two of them) and its comments.
+    """
     from markdown_it import MarkdownIt
 
-    source = _FRONT.sub("", data.decode("utf-8", "replace"))
-    return html_text(MarkdownIt("commonmark").enable(["table"]).render(source).encode())
+    source = _COMMAND.sub("", _COMMENT.sub("", _FRONT.sub("", data.decode("utf-8", "replace"))))
+    shown = html_text(MarkdownIt("commonmark").enable(["table"]).render(source).encode())
+    return unescape(_TABLE_TAG.sub(" ", shown))  # CommonMark shows indented rows of HTML as code
 
 
 def word_text(data: bytes) -> str:
@@ -128,11 +135,16 @@ def passages_of(path: Path) -> str | None:
 
 
 def lost(path: Path) -> tuple[int, Counter[str]] | None:
-    """How many words a file has, and those that are in no passage; None if it is refused."""
+    """How many words a file has, and those that are in no passage; None if it is refused, also by the extractor."""
     found = passages_of(path)
+    try:
+        words = words_of(EXTRACTORS[path.suffix.lower()](path.read_bytes()))
+    except Exception as error:  # other libraries refuse a file for one part
+        print(f"{path.name}: {type(error).__name__}")
+        return None
     if found is None:
         return None
-    words, held = words_of(EXTRACTORS[path.suffix.lower()](path.read_bytes())), words_of(found)
+    held = words_of(found)
     return words.total(), Counter({word: count for word, count in words.items() if word not in held})
 
 

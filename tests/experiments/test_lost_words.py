@@ -23,7 +23,9 @@ def _words(random_: random.Random, count: int) -> str:
 
 def _steps(seed: int) -> list[tuple[str, str]]:
     random_ = random.Random(seed)
-    kinds = random_.choice((["heading"], ["heading", "text"], ["heading", "text", "list", "table", "bold"]))
+    kinds = random_.choice(
+        (["heading"], ["heading", "text"], ["heading", "text", "list", "table", "bold", "code", "quote"])
+    )
     return [(random_.choice(kinds), _words(random_, random_.randint(1, 6))) for _ in range(30)]
 
 
@@ -31,13 +33,18 @@ def html(steps: list[tuple[str, str]]) -> bytes:
     forms = {"heading": "<h{n}>{t}</h{n}>", "text": "<p>{t}</p>", "list": "<ul><li>{t}</li></ul>"}
     forms |= {"table": "<table><caption>{t} x</caption><tr><td>{t}</td><td>{t}</td></tr></table>"}
     forms["bold"] = "<p><b>{t}</b></p>"
+    forms["code"] = (
+        "<ol><li>{t}<pre><code>go = 1\n {t}</code></pre>x</ol><table><tr><th>{t}<td><pre>a\n{t}</pre></table>"
+    )
+    forms["quote"] = "<blockquote>{t}<pre><code>{t} = 2</code></pre></blockquote><dl><dt>{t}<dd>{t}</dl>"
     body = "".join(forms[kind].format(t=text, n=1 + at % 4) for at, (kind, text) in enumerate(steps))
     return f"<html><head><title>Deeds</title></head><body><main>{body}</main></body></html>".encode()
 
 
 def markdown(steps: list[tuple[str, str]]) -> bytes:
     forms = {"heading": "## {t}", "text": "{t}", "list": "- {t}", "bold": "**{t}**"}
-    forms |= {"table": "| {t} | a |\n|---|---|\n| {t} | b |"}
+    forms |= {"table": "| {t} | a |\n|---|---|\n| {t} | b |", "quote": "> {t}\n>\n> ```\n> {t}\n> ```"}
+    forms["code"] = "1. {t}\n\n   ```\n   go = 1\n   {t}\n   ```\n\n   so $a*{t}$"
     lines = [
         f"{text}\n----" if kind == "heading" and at % 3 == 0 else forms[kind].format(t=text)
         for at, (kind, text) in enumerate(steps)
@@ -68,6 +75,8 @@ def powerpoint(steps: list[tuple[str, str]]) -> bytes:
         slide.shapes.title.text = text
         if kind == "text":
             slide.notes_slide.notes_text_frame.text = f"{text} noted"
+        elif kind == "table":
+            slide.shapes.add_table(1, 2, 0, 9, 9, 9).table.cell(0, 1).text = text
         elif kind != "heading":
             slide.shapes.add_textbox(0, 0, 100, 100).text_frame.text = f"{text} boxed"
     return _saved(show)
