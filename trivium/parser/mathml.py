@@ -101,11 +101,7 @@ def _text(node: LexborNode, depth: int) -> str:
         return root(_row(inner, depth + 1).strip())
     if name == "mfenced":
         content = ", ".join(_text(part, depth + 1) for part in inner)
-        opening, closing = (
-            attributes.get(side) or "" if side in attributes else sign
-            for side, sign in (("open", "("), ("close", ")"))
-        )
-        return opening + content + closing
+        return f"{attributes.get('open', '(') or ''}{content}{attributes.get('close', ')') or ''}"
     if name in ("semantics", "maction"):
         return _text(inner[0], depth + 1)
     parts = [_text(part, depth + 1).strip() for part in inner] if name in _LAYOUTS and len(inner) >= 2 else []
@@ -120,14 +116,16 @@ def _scripts(nodes: list[LexborNode], parts: list[str]) -> str:
     """Write an element with scripts on both sides, as in ¹⁴₆C: those before it stand behind ``mprescripts``."""
     names = [_name(node) for node in nodes]
     middle = names.index("mprescripts") if "mprescripts" in names else len(names)
-    before, after = parts[middle + 1 :], parts[1:middle]
-    return _both(before, above_first=True) + base(parts[0]) + _both(after, above_first=False)
+    left, right = parts[middle + 1 :], parts[1:middle]
+    return _above(left) + _below(left) + base(parts[0]) + _below(right) + _above(right)
 
 
-def _both(scripts: list[str], *, above_first: bool) -> str:
-    below = "".join(subscript(text) for text in scripts[::2] if text)
-    above = "".join(superscript(text) for text in scripts[1::2] if text)
-    return above + below if above_first else below + above
+def _above(scripts: list[str]) -> str:
+    return "".join(superscript(text) for text in scripts[1::2] if text)
+
+
+def _below(scripts: list[str]) -> str:
+    return "".join(subscript(text) for text in scripts[::2] if text)
 
 
 def _layout(name: str, parts: list[str]) -> str:

@@ -34,11 +34,10 @@ _NO_BASE = re.compile(
     r"|(?<!times )(?<=[^\W\d_] )\([^()]*[^\W\d_]{3}[^()]*\))$"
 )
 """What is not raised to a power: shares, years, thousands, amounts, quarters, a remark in parentheses."""
-_CALCULATED = re.compile(r"[=+×·*]\s?[\d.,]+$")
+_CALCULATED = re.compile(r"[+×·*≈]\s?[\d.,]+$")
 _PRICE = re.compile(r"[$€£¥]\s?\d{1,3}(?:,?\d{3})*$")
 _HOUR = re.compile(r"(?<![\d.,:])(?<![=×·*∙]\s)(?<![=×·*∙])(?:[01]?\d|2[0-4])$")
-_OF_DAY = re.compile(r"\s?(?:[ap]\.?\s?m\b|Uhr\b|o['’]clock)", re.IGNORECASE)
-_HALF_OF_DAY = re.compile(r"[ap]\.?\s?m\.?|Uhr|h", re.IGNORECASE)
+_OF_DAY = re.compile(r"\s?(?:[ap]\.?\s?m\b\.?|Uhr\b|o['’]clock)", re.IGNORECASE)
 _CURRENCY = re.compile(r"\s?(?:[$€£¥]|(?:EUR|USD|CHF|GBP|kr|zł)\b)")
 _TEN = re.compile(r"(?<![\d.,])10$")
 _LARGEST_POWER = 30
@@ -51,13 +50,9 @@ _LONGEST_SYMBOL = 3  # letters of a unit or variable; a number above a longer wo
 _UNIT = re.compile(
     r"(?:centi|deci|kilo|milli|micro|nano)?met(?:er|re)s?|miles?|yards?|feet|foot|inch(?:es)?|sec(?:ond)?s?|hours?"
 )
-_WORDS = frozenset(
-    word for word in FUNCTION_WORDS["en"].split() if len(word) > 1 and word != "in"
-)  # not inches
+_WORDS = {word for word in FUNCTION_WORDS["en"].split() if len(word) > 1 and word != "in"}  # not inches
+_WORDS |= {"US", "USA", "UK", "EU", "UN", "GDP", "GNP", "CEO", "CFO", "IMF", "WTO", "WHO", "NGO"}
 _ABBREVIATIONS = frozenset(("no", "mr", "ms", "dr", "st", "sr", "jr", "cie", "me", "bd"))
-_ABBREVIATED = frozenset(
-    ("US", "USA", "UK", "EU", "UN", "GDP", "GNP", "CEO", "CFO", "IMF", "WTO", "WHO", "NGO")
-)
 _ISOTOPE = re.compile(r"(?!(?:A[st]?|I[ns]?|He|No|O|Be|Am)\s)[A-Z][a-z]?(?![^\W\d_])")
 """The symbol of an element, and none of the words that begin the text of a note."""
 _APART = re.compile(r"(?:(?<![\d.,])\d{1,2}|[)\]}]|(?<![^\W_])(?:[^\W\d_]|[kcdm]m|ft|mi))\s$")
@@ -131,16 +126,16 @@ def _is_power(before: str, inner: str, after: str) -> bool:
     if not _MARK.fullmatch(inner):
         return True
     if not word:
-        is_calculated = after.lstrip()[:1] in ("=", "≈") or _CALCULATED.search(before) is not None
+        is_calculated = "=" in before + after.lstrip()[:1] or _CALCULATED.search(before) is not None
         return is_calculated or _NO_BASE.search(before) is None
-    is_word = len(word) > _LONGEST_SYMBOL or word in _WORDS or word in _ABBREVIATED
+    is_word = len(word) > _LONGEST_SYMBOL or word in _WORDS
     return _UNIT.fullmatch(word.lower()) is not None if is_word else inner.isdigit() or len(word) == 1
 
 
 def _is_exponent_of_letters(before: str, word: str, inner: str) -> bool:
     if _ORDINAL.fullmatch(inner) and (before[-1].isdigit() or len(inner) > 1):
         return False
-    if before[-1].isdigit() and _HALF_OF_DAY.fullmatch(inner):
+    if before[-1].isdigit() and _OF_DAY.fullmatch(inner):
         return False
     if not word:
         return before[-1].isdigit() or before[-1] in ")]}|"

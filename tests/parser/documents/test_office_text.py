@@ -117,6 +117,9 @@ def test_a_style_of_characters_raises_them() -> None:
             "²²⁶₈₈Ra",
         ),
         (f"<m:acc><m:accPr><m:chr m:val='\u20d7'/></m:accPr><m:e>{t('PQ')}</m:e></m:acc>", "P\u20d7Q\u20d7"),
+        (f"<m:limUpp><m:e>{t('y')}</m:e><m:lim>{t('max')}</m:lim></m:limUpp>", "y^max"),
+        (f"<m:limLow><m:e>{t('p+q')}</m:e><m:lim>{t('k')}</m:lim></m:limLow>", "(p+q)_k"),
+        (f"<m:phant><m:phantPr><m:show m:val='0'/></m:phantPr><m:e>{t('9')}</m:e></m:phant>{t('7')}", "7"),
         (f"<m:groupChr><m:groupChrPr><m:chr m:val='⏞'/></m:groupChrPr><m:e>{t('d')}</m:e></m:groupChr>", "d"),
         (
             f"<m:func><m:fName><m:limLow><m:e>{t('lim')}</m:e><m:lim>{t('t→9')}</m:lim></m:limLow></m:fName>"

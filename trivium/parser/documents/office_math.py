@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from trivium.parser.documents.office import local
-from trivium.parser.notation import accented, fraction, lowered, raised, root
+from trivium.parser.notation import accented, fraction, root, subscript, superscript
 from trivium.parser.notation import base as base_of
 
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_BASE = ")"  # a base after which every exponent is one, unlike the mark of a note after a word
 _SKIPPED = frozenset(("del", "moveFrom", "delText", "instrText"))
 _WITH_BASE = frozenset(
     ("sSup", "sSub", "sSubSup", "sPre", "rad", "nary", "func", "limLow", "limUpp", "acc", "bar")
@@ -44,7 +43,7 @@ def _part(element: Any, name: str) -> str:
         of("e") if name in _WITH_BASE else ""
     )  # each part is read once, or deep nesting takes exponential time
     above, below = of("sup"), of("sub")
-    above, below = above and raised(_BASE, above), below and lowered(_BASE, below)
+    above, below = above and superscript(above), below and subscript(below)
     whole = base_of(base)
     match name:
         case "t":
@@ -71,7 +70,10 @@ def _part(element: Any, name: str) -> str:
         case "func":
             text = f"{of('fName')} {base}"
         case "limLow" | "limUpp":
-            text = base + lowered(_BASE, of("lim"))
+            limit = of("lim")
+            text = whole + (limit and (superscript if name == "limUpp" else subscript)(limit))
+        case "phant" if given("show", "1") in ("0", "off", "false"):
+            text = ""
         case "acc" | "bar":
             sign = _MACRON if name == "bar" else given("chr", _CIRCUMFLEX)
             text = accented(base, sign)
