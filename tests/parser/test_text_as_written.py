@@ -112,6 +112,14 @@ def test_base_characters_of_ruby_are_one_word_and_its_readings_end_the_block() -
     assert shown(html) == "毎朝洗濯機を回す。 (せん たく き)"
 
 
+def test_the_readings_of_ruby_do_not_interrupt_a_title() -> None:
+    heading = "<ruby>水<rp>(</rp><rt>みず</rt><rp>)</rp>車<rt>くるま</rt></ruby>"
+    assert parse_html(f"<h1>{heading}</h1><p>古い。").title == "水車 (みず くるま)"
+    text = f"# {heading}\n\n古い。\n".encode()
+    page = markdown.read(DocumentFile(text, "mill.md", "mill.md"), DEFAULT_LIMITS)
+    assert (page.title, page.sections) == ("水車 (みず くるま)", ())
+
+
 @pytest.mark.parametrize("tag", ["del", "s", "strike"])
 def test_deleted_text_is_left_out_and_inserted_text_kept(tag: str) -> None:
     assert shown(f"<p>It costs <{tag}>80</{tag}> <ins>65</ins> euro.") == "It costs 65 euro."
@@ -125,6 +133,15 @@ def test_a_row_of_only_a_spanning_header_names_the_rows_below() -> None:
     assert shown(f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>") == expected
     scoped = "<tr><th rowspan=2 scope=rowgroup>First<th scope=row>Oak<td>2<tr><th scope=row>Elm<td>3"
     assert shown(f"<table>{head}{scoped}</table>") == expected
+
+
+def test_spanning_headers_within_each_other_name_the_rows_below() -> None:
+    table = (
+        "<table><tr><th>Floor<th>Wing<th>Beds<tr><th rowspan=4>First<tr><th rowspan=3>East<tr><td>2<tr><td>3"
+        "</table>"
+    )
+    rows = "Floor: First; Wing: East; Beds: 2\nFloor: First; Wing: East; Beds: 3"
+    assert shown(table) == f"Floor | Wing | Beds\n{rows}"
 
 
 def test_headers_of_two_rows_stay_headers() -> None:

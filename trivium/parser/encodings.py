@@ -16,6 +16,8 @@ from functools import lru_cache
 from trivium.errors import ParseError
 
 _MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),

@@ -31,6 +31,7 @@ _ROOTS = (b"html", b"body")
 _ROOT_TAG = re.compile(rb"<(?:html|body)[\s/]", re.IGNORECASE)
 _LOWER = 0x20  # the bit that distinguishes lower-case letters
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_COLOURS = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(
     rb"<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*+=\s*+[\"']?\s*+([a-zA-Z0-9_:.-]{2,40})",
@@ -65,6 +66,7 @@ def checked_bytes(
     data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html, language)
     if not data or data.isspace():
         raise ParseError("the document is empty: expected an HTML page")
+    data = _COLOURS.sub(b"", data) if b"\x1b" in data else data
     start = data[:_MAX_CHECKED]
     if len(start) - len(start.translate(None, _CONTROL)) > len(start) // 100:
         raise ParseError("the document is binary data: expected an HTML page (is it compressed?)")

@@ -31,11 +31,13 @@ _FONTS = {
     "wingdings 3": dict(zip(b"fghi\x7d\xa6\x7a", "←→↑↓▶→▼", strict=True)),
     "webdings": dict(zip(b"acgnr\x3c\x34\x33\x35\x36", "✓□■●✗■▶◀▲▼", strict=True)),
 }
+SYMBOL_FONTS = frozenset(_FONTS)
+"""Their names, in lower case."""
 
 
-def symbols(text: str, font: str | None) -> str:
+def symbols(text: str, font: str | None, *, only_private: bool = False) -> str:
     """Return a text in a font as the characters that one sees. Of a font that is not known, the text is returned, without
-    characters that have no meaning in other fonts.
+    characters that have no meaning in other fonts. ``only_private``: the font is that of characters for private use only.
 
     >>> symbols("\\uf061", "Symbol"), symbols("\\xfc", "Wingdings"), symbols("a\\uf061", "Arial")
     ('α', '✓', 'a')
@@ -43,5 +45,7 @@ def symbols(text: str, font: str | None) -> str:
     known = _FONTS.get((font or "").lower())
     if known is None:
         return text if text.isprintable() else "".join(c for c in text if not _PRIVATE <= ord(c) <= _LAST)
+    if only_private:
+        return "".join(symbols(c, font) if _PRIVATE <= ord(c) <= _LAST else c for c in text)
     codes = (ord(c) - _PRIVATE if _PRIVATE <= ord(c) <= _LAST else ord(c) for c in text)
     return "".join(" " if code == ord(" ") else known.get(code, "") for code in codes)

@@ -35,7 +35,7 @@ def linearise(table: Table, line: str = LINE) -> TextRun:
     labels: Labels = []
     head: list[list[PlacedCell]] = []
     for index, row in enumerate(grid):
-        if _is_repeated(row, grid[index + 1 : index + 2]):
+        if _is_repeated(row, grid[index + 1 : index + 4]):
             continue
         if _is_head(row, width, in_head=index in table.head_rows):
             head.append(row)
@@ -52,11 +52,14 @@ def _is_repeated(row: list[PlacedCell], following: list[list[PlacedCell]]) -> bo
     """Whether a row has only headers of the rows below, which repeat them."""
     if not row or not all(placed.cell.is_header and placed.cell.rows > 1 for placed in row):
         return False
-    return any(
-        all(above.cell is placed.cell for above, placed in zip(row, below, strict=False))
-        and any(not placed.cell.is_header for placed in below[len(row) :])
-        for below in following
-    )
+    for below in following:
+        if not all(above.cell is placed.cell for above, placed in zip(row, below, strict=False)):
+            return False
+        if not all(placed.cell.is_header for placed in below[len(row) :]):
+            return True
+        if not all(placed.cell.rows > 1 for placed in below):
+            return False
+    return False
 
 
 def _spans(row: list[PlacedCell], width: int) -> bool:

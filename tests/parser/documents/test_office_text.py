@@ -249,6 +249,25 @@ def test_slides_number_their_bullets() -> None:
     assert lines(read("pptx", saved(show))) == ["I. Plan", "II. Dig", "Rest", "a) Sow"]
 
 
+@pytest.mark.parametrize("of_master", [False, True])
+def test_slides_inherit_the_numbers_of_their_layout(of_master: bool) -> None:
+    show = pptx.Presentation()
+    layout = show.slide_layouts[1]
+    drawing = f"{{{layout.placeholders[1]._element.nsmap['a']}}}"
+    if of_master:
+        (level,) = show.slide_master._element.iterfind(f".//{{*}}bodyStyle/{drawing}lvl1pPr")
+        for child in level.iterchildren(f"{drawing}buChar"):
+            level.remove(child)
+    else:
+        style = layout.placeholders[1]._element.txBody.find(f"{drawing}lstStyle")
+        level = style.makeelement(f"{drawing}lvl1pPr", {})
+        style.append(level)
+    level.append(level.makeelement(f"{drawing}buAutoNum", {"type": "arabicParenR"}))
+    slide = show.slides.add_slide(layout)
+    slide.shapes.title.text, slide.placeholders[1].text = "Tide", "Ebb\nFlood"
+    assert lines(read("pptx", saved(show))) == ["1) Ebb", "2) Flood"]
+
+
 def test_symbols_are_read_as_the_signs_that_one_sees() -> None:
     fonts = '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/>'
     data = word(
@@ -258,6 +277,30 @@ def test_symbols_are_read_as_the_signs_that_one_sees() -> None:
         paragraph(run("broken "), '<w:r><w:sym w:font="Wingdings" w:char="x"/></w:r>', run("sign")),
     )
     assert lines(read("docx", data)) == ["a slope β of 4", "sealed ☑ and dry", "a load P ≥ 5", "broken sign"]
+
+
+def test_symbols_of_sheets_and_slides_are_read_as_the_signs_that_one_sees() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Task", "State"], ["Caulk", "\xfc"], ["Slope", "b"], ["Paint", "b"]):
+        book.active.append(row)
+    book.active["B2"].font, book.active["B3"].font = Font(name="Wingdings"), Font(name="Symbol")
+    assert lines(read("xlsx", saved(book)))[1:] == ["Caulk: ✓", "Slope: β", "Paint: b"]
+    rich = openpyxl.Workbook()
+    rich.active.append(["Sail", CellRichText("mended ", TextBlock(InlineFont(rFont="Wingdings"), "\xfc"))])
+    assert lines(read("xlsx", saved(rich))) == ["Sail: mended ✓"]
+    show = pptx.Presentation()
+    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    for text, fonts in (
+        ("Mast \uf0fc", {"latin": "Arial", "sym": "Wingdings"}),
+        ("\xfb", {"latin": "Wingdings"}),
+    ):
+        one = frame.paragraphs[0].add_run()
+        one.text = text
+        properties = one._r.get_or_add_rPr()
+        for name, font in fonts.items():
+            tag = f"{{{properties.nsmap['a']}}}{name}"
+            properties.append(properties.makeelement(tag, {"typeface": font}))
+    assert lines(read("pptx", saved(show))) == ["Mast ✓✗"]
 
 
 def test_struck_through_and_hidden_text_is_dropped_everywhere() -> None:
@@ -342,6 +385,32 @@ def test_numbers_are_shown_in_their_format(number: float, code: str, shown: str)
 def test_formats_that_make_no_sense_do_no_harm(code: str) -> None:
     for number in (0.0, -1.5, 1e300, 12345.678):
         assert isinstance(shown_number(number, code, "n"), str)
+
+
+@pytest.mark.parametrize(
+    ("days", "code", "shown"),
+    [
+        (30.25 / 24, "[h]:mm", "30:15"),
+        (30.25 / 24, "[h]:mm:ss", "30:15"),
+        (95 / 1440, "[mm]:ss", "95:00"),
+        (-0.5, "[hh]:mm", "-12:00"),
+        (2 / 1440, "[s]", "120"),
+        (0.5, "h:mm", "12:00:00"),
+    ],
+)
+def test_durations_are_counted_beyond_a_day(days: float, code: str, shown: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Watch", days])
+    book.active["B1"].number_format = code
+    assert lines(read("xlsx", saved(book))) == [f"Watch: {shown}"]
+
+
+def test_tables_beside_each_other_in_a_file_of_rows_are_tables_of_their_own() -> None:
+    page = read("csv", b"Tree,Age,,Bird,Nests\nOak,90,,Tit,3\nElm,40,,Owl,1\n")
+    assert [text for _, _, text in texts(page)] == [
+        "Tree | Age\nTree: Oak; Age: 90\nTree: Elm; Age: 40",
+        "Bird | Nests\nBird: Tit; Nests: 3\nBird: Owl; Nests: 1",
+    ]
 
 
 def test_tables_beside_each_other_are_tables_of_their_own() -> None:

@@ -188,6 +188,25 @@ def test_what_is_damaged_in_a_presentation_is_named() -> None:
     assert page.missing[0].startswith("a part of slide 1: ") and page.sections[0].chunks[0].pages == (2, 2)
 
 
+def test_without_the_list_of_slides_or_sheets_all_parts_are_read() -> None:
+    for data, name in ((show_with_chart(), "ppt/presentation.xml"), (zipped(workbook()), "xl/workbook.xml")):
+        page = read(name[:3] + "x" if name[0] == "p" else "xlsx", replaced(data, name, "<x"))
+        whole = read("pptx" if name[0] == "p" else "xlsx", data)
+        assert page.missing[0].startswith("a part of the text: ")
+        assert {c.text.split("\n\n")[-1] for _, c in whole.all_chunks()} <= {
+            c.text.split("\n\n")[-1] for _, c in page.all_chunks()
+        }
+
+
+def test_text_behind_an_unknown_character_or_a_comment_is_read() -> None:
+    data = docx_file()
+    xml = members(data)["word/document.xml"]
+    for mark in (b"&nbsp;", b"<!-- rock -->", b"<?rock?>"):
+        changed = xml.replace(b"stands on", b"stands " + mark + b"on")
+        page = read("docx", replaced(data, "word/document.xml", changed))
+        assert "The lighthouse stands on a rock." in page.text
+
+
 @pytest.mark.parametrize(
     ("name", "content", "missing"),
     [

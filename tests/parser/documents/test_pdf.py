@@ -642,6 +642,21 @@ def test_items_begin_with_marks_of_many_kinds_and_their_lines_are_joined(glyph: 
     )
 
 
+@pytest.mark.parametrize("mark", ["*", "o", "\u00bb", "\u00a7"])
+def test_marks_that_are_also_words_or_signs_begin_items_behind_others(mark: str):
+    page = (file := PdfFile()).page()
+    items = [f"{mark} Ropes of the north wall.", f"{mark} Maps.", f"{mark} Tea."]
+    page.lines(72, 730, ["They took:", *items])
+    assert [chunk.text for chunk in read(file.data()).chunks] == ["They took:", *items]
+
+
+def test_a_word_at_the_begin_of_a_line_is_no_mark():
+    page = (file := PdfFile()).page()
+    page.lines(72, 730, ["Ontem vimos que o inverno ali foi longo e que agora", "o Brasil tem menos gelo."])
+    (chunk,) = read(file.data()).chunks
+    assert chunk.text.endswith("agora o Brasil tem menos gelo.")
+
+
 def test_a_line_left_of_the_text_of_a_short_item_is_none_of_it():
     page = (file := PdfFile()).page()
     for row, (label, text) in enumerate(

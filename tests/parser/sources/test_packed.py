@@ -12,7 +12,10 @@ import pytest
 
 from trivium.errors import InputError
 from trivium.limits import InputLimits
+from trivium.parser.documents import delimited
+from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.text import decode
+from trivium.parser.html import parse_html
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.files import read_document
@@ -60,7 +63,36 @@ def test_a_dump_of_wikitext_says_what_to_take_instead(
         (b"N\x08NA\x08AM\x08ME\x08E, _\x08u", "NAME, u"),
         (b"one\ftwo\vthree", "one\n\ntwo\nthree"),
         ("größe \x1b[0m".encode(), "größe "),
+        ("a \x9b31mred\x9b0m sail".encode(), "a red sail"),
+        (b"the \x1bP1$r0m\x1b\\bell\x07 rang", "the bell rang"),
     ],
 )
 def test_commands_of_terminals_and_printers_are_no_text(data: bytes, text: str) -> None:
     assert decode(data * 30) == text * 30
+
+
+@pytest.mark.parametrize("end", ["\0", "\0" * 700, "\x1a", "\n\0\x1a"])
+def test_what_fills_the_end_of_a_file_is_no_text(end: str) -> None:
+    assert decode(f"The quay is long.{end}".encode()).strip() == "The quay is long."
+
+
+def test_escapes_are_removed_from_pages_records_and_tables_and_page_breaks_split_no_row() -> None:
+    page = parse_html("<h1>Run</h1><pre>\x1b[32mok\x1b[0m built</pre>")
+    assert "ok built" in page.text and "[32m" not in page.text
+    rows = b"a,b\n1,x\vy\n\f2,\x1b[1mz\x1b[0m\n"
+    table = delimited.read(DocumentFile(rows, "t.csv", "t.csv"), InputLimits())
+    assert table.text == "a | b\na: 1; b: x y\na: 2; b: z"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_marks_of_encodings_are_no_text(encoding: str) -> None:
+    assert decode("The crab walks.".encode(encoding)) == "The crab walks."
+
+
+@pytest.mark.parametrize("name", ["Weir.wiki", "Weir.wikitext", "Weir.mediawiki", "weirs.txt"])
+def test_files_of_wikitext_say_what_to_take_instead(tmp_path: Path, name: str) -> None:
+    is_dump = name.endswith(".txt")
+    (tmp_path / name).write_bytes(b"<?xml version='1.0'?>" + WIKITEXT if is_dump else b"'''Weir''' {{x}}")
+    (problem,) = discover([str(tmp_path)])
+    assert isinstance(problem, Problem)
+    assert "wikitext" in problem.reason and "HTML dump" in problem.reason

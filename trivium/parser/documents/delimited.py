@@ -36,7 +36,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 def table_rows(data: bytes, path: str, limits: InputLimits, language: str | None = None) -> Iterator[Row]:
     """Yield the rows of a table in any encoding, with any delimiter. Raises ParseError."""
-    delimiter, text = _declared(decode(data, language))
+    delimiter, text = _declared(decode(data, language, of_table=True))
     if delimiter is None:
         delimiter = "\t" if _is_tsv(path) and "\t" in text else find_delimiter(text)
     return _rows(text, delimiter, limits)

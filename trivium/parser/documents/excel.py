@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from functools import partial
 from itertools import chain
-from typing import IO, Any
+from typing import IO
 from xml.etree.ElementTree import Element, iterparse
 
 from trivium.errors import ParseError
@@ -23,12 +23,21 @@ from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.drawings import drawn_texts, texts_of
+from trivium.parser.documents.excel_styles import (
+    MAIN,
+    Formats,
+    as_int,
+    font_of_symbols,
+    is_struck,
+    read_formats,
+)
 from trivium.parser.documents.heads import Row, ShownNumber, SpannedRow
-from trivium.parser.documents.number_format import BUILT_IN, is_date, is_duration, shown_number, shown_text
+from trivium.parser.documents.number_format import is_date, shown_duration, shown_number, shown_text
 from trivium.parser.documents.office import Deadline, Package, translated
 from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
 from trivium.parser.documents.shifted import ShiftedText
 from trivium.parser.runs import TextRun
+from trivium.parser.symbol_fonts import symbols
 from trivium.text import normalise_heading
 from trivium.types import ChunkKind, Page
 
@@ -37,17 +46,15 @@ _MAX_COLUMNS = 1_000  # per sheet; columns further right are dropped
 _MAX_MERGED = 10_000  # maximum number of cells filled from merged ones, per sheet
 _MAX_PENDING = 200_000  # elements per row: there are 16,384 columns
 _ELEMENTS_A_CHECK = 10_000
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ROW, _CELL, _VALUE, _INLINE, _TEXT, _FORMULA = (
-    f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t", "f")
+    f"{MAIN}{name}" for name in ("row", "c", "v", "is", "t", "f")
 )
 _STRINGS = "xl/sharedStrings.xml"
-_PHONETIC = f"{_MAIN}rPh"
+_PHONETIC = f"{MAIN}rPh"
 _MERGES = re.compile(rb"mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PIECE = 1 << 18
 _MARK = 32  # bytes before "sheetData>" in which its end tag begins
 _MAX_TAIL = 1 << 21
-_DIGITS = 12
 _SECONDS_A_DAY = 86_400
 _FALSE_LEAP_DAY = 60  # the 29th of February 1900
 _FIRST_CENTURY = 1900
@@ -67,11 +74,13 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
             with suppress(DamagedPartError):  # told where it is used
                 archive.verify(name)
     with translated("an Excel file (.xlsx)"):
-        main, book = package.main("xl/workbook.xml", "workbook")
-        formats = _formats(package, main, book)
+        main, book = package.main(
+            "xl/workbook.xml", "workbook", (f"{MAIN}sheets", f"{MAIN}sheet"), "xl/worksheets/sheet"
+        )
+        formats = read_formats(package, main, book)
         budget = _Budget(limits)
         strings = _strings(package, main, budget)
-        for number, sheet in enumerate(book.iterfind(f"{_MAIN}sheets/{_MAIN}sheet"), start=1):
+        for number, sheet in enumerate(book.iterfind(f"{MAIN}sheets/{MAIN}sheet"), start=1):
             if sheet.get("state", "visible") == "visible":
                 name = sheet.get("name") or f"Sheet {number}"
                 part = package.entry(main, sheet, f"xl/worksheets/sheet{number}.xml")
@@ -110,41 +119,6 @@ class _Budget:
             raise ParseError(f"the workbook has more than {self.limits.values:,} cells, the limit: split it")
 
 
-@dataclass(frozen=True, slots=True)
-class _Formats:
-    """How values are displayed: number formats by the number of a style, and the styles that strike them through."""
-
-    epoch: datetime
-    codes: Sequence[str] = ()
-    struck: frozenset[int] = frozenset()
-
-
-def _formats(package: Package, main: str, book: Any) -> _Formats:
-    properties = book.find(f"{_MAIN}workbookPr")
-    is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
-    epoch = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)
-    _, styles = package.related(main, "styles", "the number formats")
-    if styles is None:
-        return _Formats(epoch)
-    own = {
-        _as_int(format.get("numFmtId")): format.get("formatCode") or ""
-        for format in styles.iterfind(f"{_MAIN}numFmts/{_MAIN}numFmt")
-    }
-    fonts = [_is_struck(font) for font in styles.iterfind(f"{_MAIN}fonts/{_MAIN}font")]
-    codes, struck = [], set()
-    for at, style in enumerate(styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")):
-        number, font = _as_int(style.get("numFmtId")), _as_int(style.get("fontId"))
-        codes.append(own.get(number) or BUILT_IN.get(number or 0, "General"))
-        if font is not None and font < len(fonts) and fonts[font]:
-            struck.add(at)
-    return _Formats(epoch, codes, frozenset(struck))
-
-
-def _is_struck(font: Any) -> bool:
-    strike = font.find(f"{_MAIN}strike")
-    return strike is not None and strike.get("val") not in ("0", "false")
-
-
 def _strings(package: Package, main: str, budget: _Budget) -> list[str]:
     """Return the texts that cells share."""
     found: list[str] = []
@@ -154,7 +128,7 @@ def _strings(package: Package, main: str, budget: _Budget) -> list[str]:
         return found
     with package.document.part("texts of cells"):
         for count, (_, element) in enumerate(iterparse(package.archive.stream(name))):  # noqa: S314
-            if element.tag == f"{_MAIN}si":
+            if element.tag == f"{MAIN}si":
                 found.append(_inline_text(element))
                 element.clear()
             if count % _ELEMENTS_A_CHECK == 0:
@@ -186,7 +160,7 @@ def _read_drawings(package: Package, sheet: str, name: str) -> None:
         if root is None:
             continue
         lines = texts_of(root)
-        for comment in root.iter(f"{_MAIN}comment"):
+        for comment in root.iter(f"{MAIN}comment"):
             text = "".join(part.text or "" for part in comment.iter(_TEXT))
             lines.append(f"Comment on {comment.get('ref')}: {clean_cell(text)}")
         for line in lines:
@@ -203,7 +177,7 @@ class _Cells:
     """Reads the cells of a sheet, row by row."""
 
     def __init__(
-        self, document: Document, name: str, strings: Sequence[str], formats: _Formats, budget: _Budget
+        self, document: Document, name: str, strings: Sequence[str], formats: Formats, budget: _Budget
     ) -> None:
         self._document = document
         self._name = name
@@ -227,7 +201,7 @@ class _Cells:
                 continue
             pending = 0
             self._budget.take(len(element) + 1)
-            number = _as_int(element.get("r")) or number + 1
+            number = as_int(element.get("r")) or number + 1
             yield number, self._row(element)
             element.clear()
 
@@ -255,14 +229,14 @@ class _Cells:
 
     def _shown(self, cell: Element) -> str:
         kind = cell.get("t", "n")
-        style = _as_int(cell.get("s")) or 0
+        style = as_int(cell.get("s")) or 0
         formats = self._formats
         if style in formats.struck:
             return ""
         code = formats.codes[style] if style < len(formats.codes) else "General"
         if kind == "inlineStr":
             inline = cell.find(_INLINE)
-            return "" if inline is None else shown_text(_inline_text(inline), code)
+            return "" if inline is None else shown_text(self._symbols(_inline_text(inline), style), code)
         value = cell.findtext(_VALUE)
         if not value:
             formula = cell.findtext(_FORMULA) or ""  # never computed, as written by libraries
@@ -270,16 +244,22 @@ class _Cells:
         if kind == "e":  # errors such as #REF! are not informative
             return ""
         if kind == "s":
-            at = _as_int(value)
+            at = as_int(value)
             if at is not None and at < len(self._strings):
-                return shown_text(self._strings[at], code)
+                return shown_text(self._symbols(self._strings[at], style), code)
             self._document.leave_out(
                 f"cells of the sheet {self._name!r}", "the file does not have their texts"
             )
             return ""
         if kind == "b":
             return "TRUE" if value.strip() == "1" else "FALSE"
-        return shown_text(value, code) if kind in ("str", "d") else self._number(value, code)
+        if kind == "d":
+            return value.removesuffix("T00:00:00").replace("T", " ")
+        return shown_text(value, code) if kind == "str" else self._number(value, code)
+
+    def _symbols(self, text: str, style: int) -> str:
+        font = self._formats.symbols.get(style)
+        return text if font is None else symbols(text, font)
 
     def _number(self, value: str, code: str) -> str:
         try:
@@ -289,7 +269,7 @@ class _Cells:
         if not math.isfinite(number):
             return value
         if code != "General" and is_date(code):
-            return _shown_date(number, self._formats.epoch, duration=is_duration(code)) or value
+            return _shown_date(number, self._formats.epoch, code) or value
         general = f"{number:.15g}" if "e" not in f"{number:.15g}" or number == 0 else value
         return general if code == "General" else ShownNumber(shown_number(number, code, general))
 
@@ -302,22 +282,25 @@ def _inline_text(inline: Element) -> str:
         if child.tag == _TEXT:
             text.add(child.text or "")
         elif child.tag != _PHONETIC:
-            look = child.find(f"{_MAIN}rPr")
-            align = None if look is None else look.find(f"{_MAIN}vertAlign")
+            look = child.find(f"{MAIN}rPr")
+            align = None if look is None else look.find(f"{MAIN}vertAlign")
             shift = {"superscript": 1, "subscript": -1}.get("" if align is None else align.get("val", ""), 0)
-            if look is None or not _is_struck(look):
-                text.add("".join(part.text or "" for part in child.iter(_TEXT)), shift)
+            if look is None or not is_struck(look):
+                shown = "".join(part.text or "" for part in child.iter(_TEXT))
+                font = None if look is None else font_of_symbols(look, "rFont")
+                text.add(shown if font is None else symbols(shown, font), shift)
     text.end()
     return run.text
 
 
-def _shown_date(number: float, epoch: datetime, *, duration: bool) -> str | None:
-    """Format a date, time or duration in ISO 8601; None if the number is not a date."""
+def _shown_date(number: float, epoch: datetime, code: str) -> str | None:
+    """Format a date or time in ISO 8601, a duration as shown; None if the number is not a date."""
     try:
         # Excel stores dates as days, so seconds are never exact.
-        since = timedelta(seconds=math.floor(number * _SECONDS_A_DAY + 0.5))
-        if duration:
-            return str(since)
+        seconds = math.floor(number * _SECONDS_A_DAY + 0.5)
+        since = timedelta(seconds=seconds)
+        if (duration := shown_duration(seconds, code)) is not None:
+            return ShownNumber(duration)
         if 0 <= number < 1:
             return (epoch + since).time().isoformat()
         if 1 <= number < _FALSE_LEAP_DAY and epoch.year < _FIRST_CENTURY:
@@ -399,8 +382,3 @@ def _column_number(letters: str) -> int:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
     return number - 1
-
-
-def _as_int(text: str | None) -> int | None:
-    """Parse a non-negative integer; None for anything else."""
-    return int(text) if text and len(text) < _DIGITS and text.isascii() and text.isdigit() else None

@@ -44,7 +44,7 @@ class _Section:
     signs: list[str]
     condition: tuple[str, float] | None = None
     is_date: bool = False
-    is_duration: bool = False
+    elapsed: str = ""
 
 
 @lru_cache(maxsize=1_000)
@@ -71,7 +71,7 @@ def _section(text: str) -> _Section:
         elif other:
             section.signs.append(other if other in "0#?.,%/@" else _LITERAL + other)
         section.is_date |= bool(date or elapsed)
-        section.is_duration |= bool(elapsed)
+        section.elapsed = section.elapsed or (elapsed or "")[1:2].lower()
     return section
 
 
@@ -84,9 +84,20 @@ def is_date(code: str) -> bool:
     return _sections(code)[0].is_date
 
 
-def is_duration(code: str) -> bool:
-    """Whether a format shows hours, minutes or seconds beyond 24 or 60."""
-    return _sections(code)[0].is_duration
+def shown_duration(seconds: int, code: str) -> str | None:
+    """Return a duration as a format shows it that counts hours, minutes or seconds beyond 24 or 60; None for others.
+
+    >>> shown_duration(108_900, "[h]:mm"), shown_duration(95, "[mm]:ss"), shown_duration(-60, "h:mm")
+    ('30:15', '1:35', None)
+    """
+    unit = _sections(code)[0].elapsed
+    minutes, rest = divmod(abs(seconds), 60)
+    hours, sixtieth = divmod(minutes, 60)
+    if unit == "h":
+        shown = f"{hours}:{sixtieth:02}" + (f":{rest:02}" if rest else "")
+    else:
+        shown = f"{minutes}:{rest:02}" if unit == "m" else str(abs(seconds))
+    return f"{'-' * (seconds < 0)}{shown}" if unit else None
 
 
 def shown_text(text: str, code: str) -> str:

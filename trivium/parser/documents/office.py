@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -42,6 +42,8 @@ _OF_TEMPLATES = frozenset(
         "2013-01-27T09:14:16Z",  # python-pptx
         "2006-09-16T00:00:00Z",  # Excel, and libraries that write its files
         "2006-08-16T00:00:00Z",  # PowerPoint
+        "2015-06-05T18:17:20Z",  # Excel of 2016 and later
+        "2015-06-05T18:19:34Z",
     )
 )
 """Times at which the templates of programs were made, which they write into each document."""
@@ -121,6 +123,17 @@ def local(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+def _listed(entries: Sequence[str], count: int) -> Any:
+    """Return a root with ``count`` entries that have no attributes."""
+    from lxml import etree
+
+    root = etree.Element("root")
+    parent = etree.SubElement(root, entries[0])
+    for _ in range(count):
+        etree.SubElement(parent, entries[1])
+    return root
+
+
 @dataclass(frozen=True, slots=True)
 class Properties:
     """What a document says of itself: ``metadata`` has ``author``, ``created``, ``keywords``, ``subject``, ``category``
@@ -160,15 +173,23 @@ class Package:
                 "the file is saved as Strict Open XML: save it in the usual form (.docx, .pptx, .xlsx)"
             )
 
-    def main(self, usual: str, root: str) -> tuple[str, Any]:
+    def main(self, usual: str, root: str, entries: Sequence[str] = (), parts: str = "") -> tuple[str, Any]:
         """Return the name and the root of the main part, which is usually called ``usual``. Raises DamagedPartError
-        unless its root is called ``root``.
+        unless its root is called ``root``. If the ``entries`` (element and child) of all parts whose names begin with
+        ``parts`` are damaged, a root with an entry for each such part is returned.
         """
         name = next((r.target for r in self.relations("").values() if r.kind == "officeDocument"), usual)
         element = self.xml(name if name in self.archive else usual, "a part of the text")
-        if element is None or local(element) != root:
+        if (
+            element is not None
+            and local(element) == root
+            and (not entries or element.find("/".join(entries)) is not None)
+        ):
+            return name, element
+        count = sum(parts in one and one.endswith(".xml") for one in self.archive.names) if parts else 0
+        if not count:
             raise DamagedPartError(f"{name!r} has no <{root}>")
-        return name, element
+        return name, _listed(entries, count)
 
     def xml(self, name: str, called: str) -> Any | None:
         """Return the root of a part, or None. ``called`` is its name for a reader. Raises ParseError when there is too
@@ -185,11 +206,15 @@ class Package:
         self._left -= data.count(b"<") - data.count(b"</")
         if self._left < 0:
             raise ParseError(f"the document has more than {self._limit:,} XML elements, the limit: split it")
-        parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
+        parser = etree.XMLParser(
+            recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        )
         root = None
         with suppress(etree.XMLSyntaxError):
             root = etree.fromstring(data, parser)
         faults = parser.error_log.filter_from_errors()
+        if root is not None and len(faults):
+            etree.strip_tags(root, etree.Entity)  # names of characters that XML does not know
         if root is None or len(faults):
             self.document.leave_out(
                 called, f"{name!r} is damaged ({faults[0].message if len(faults) else 'empty'})"

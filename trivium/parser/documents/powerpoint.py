@@ -4,7 +4,7 @@ or shape that they do not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trivium.limits import InputLimits
@@ -22,7 +22,7 @@ from trivium.parser.documents.word_text import content
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
-from trivium.parser.symbol_fonts import symbols
+from trivium.parser.symbol_fonts import SYMBOL_FONTS, symbols
 from trivium.parser.tables import linearise
 from trivium.text import normalise_heading, normalise_title
 from trivium.types import ChunkKind, Page
@@ -46,7 +46,9 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     package = Package(Archive(file.data, limits), limits)
     document = package.document
     with translated("a PowerPoint file (.pptx)"):
-        main, show = package.main("ppt/presentation.xml", "presentation")
+        main, show = package.main(
+            "ppt/presentation.xml", "presentation", (f"{_P}sldIdLst", f"{_P}sldId"), "ppt/slides/slide"
+        )
         size = show.find(f"{_P}sldSz")
         slides = _Slides(package, limits, integer(None if size is None else size.get("cy"), _USUAL_HEIGHT))
         deadline = Deadline(limits)
@@ -75,6 +77,8 @@ class _Slides:
         self._band = height // _BANDS or 1
         self._pictures = Pictures(limits)
         self._footers: dict[str, None] = {}
+        self._layouts: list[_Placeholders] = []
+        self._master: Any | None = None
         self._part = ""
         self._where = ""
 
@@ -88,7 +92,9 @@ class _Slides:
         master = (
             self._package.related(layout, "slideMaster", f"the layout{self._where}")[1] if layout else None
         )
-        shapes = list(self._in_order(tree, [_places(one) for one in (above, master) if one is not None]))
+        self._layouts = [_placeholders(one) for one in (above, master) if one is not None]
+        self._master = master
+        shapes = list(self._in_order(tree))
         title = next((shape for shape in shapes if _placeholder(shape).get("type") in _TITLES), None)
         name = "" if title is None else " ".join(_text_of(title).text.split())[:_MAX_TITLE]
         if name and number == 1:
@@ -115,16 +121,16 @@ class _Slides:
         """Add the footers of the slides, once, behind them."""
         self.document.block(ChunkKind.PARAGRAPH, RowRun(list(self._footers)))
 
-    def _in_order(self, tree: Any, layouts: list[_Places]) -> Iterator[Any]:
+    def _in_order(self, tree: Any) -> Iterator[Any]:
         """Yield shapes from top to bottom and left to right; groups are kept together."""
         placed = []
         for at, shape in enumerate(content(tree)):
             if local(shape) == "grpSp" or local(shape) in _SHAPES:
-                left, top = _offset(shape, layouts)
+                left, top = self._offset(shape)
                 placed.append((top // self._band, left, at, shape))
         for *_, shape in sorted(placed, key=lambda entry: entry[:3]):
             if local(shape) == "grpSp":
-                yield from self._in_order(shape, layouts)
+                yield from self._in_order(shape)
             else:
                 yield shape
 
@@ -138,7 +144,7 @@ class _Slides:
         if table is not None:
             self.document.block(ChunkKind.TABLE, linearise(_table(table)))
         else:
-            self._text(_text_of(shape))
+            self._text(_text_of(shape, self._list_styles(shape)))
         for of_drawing, run in drawn_texts(self._package, self._part, shape, self._where):
             self.document.block(of_drawing, run)
         described = next(shape.iter("{*}cNvPr"), None)
@@ -147,6 +153,30 @@ class _Slides:
             picture = embedded_picture(self._package, self._part, blip.get(f"{R}embed"), alt)
             if picture is not None:
                 picture.add_to(self.document, self._pictures)
+
+    def _inherited(self, shape: Any) -> Iterator[Any]:
+        """Yield the placeholders of the layout and the master that a shape takes the place of."""
+        wanted = _placeholder(shape)
+        for pair in (("idx", wanted.get("idx")), ("type", wanted.get("type"))):
+            for layout in self._layouts:
+                if pair in layout:
+                    yield layout[pair]
+
+    def _offset(self, shape: Any) -> tuple[int, int]:
+        """Return the place of a shape; without one of its own, it is that of its placeholder in the layout."""
+        for source in (shape, *self._inherited(shape)):
+            place = next(iter(source.iterfind(f"./*/{A}xfrm/{A}off")), None)
+            place = source.find(f"{_P}xfrm/{A}off") if place is None else place
+            if place is not None:
+                return integer(place.get("x")), integer(place.get("y"))
+        return 0, 0
+
+    def _list_styles(self, shape: Any) -> list[Any]:
+        """Return what layout and master say of the lists of a placeholder: elements with a child for each level."""
+        found = [source.find(f"{_P}txBody/{A}lstStyle") for source in self._inherited(shape)]
+        if _placeholder(shape).get("type") in ("body", "obj") and self._master is not None:
+            found.append(self._master.find(f"{_P}txStyles/{_P}bodyStyle"))
+        return [style for style in found if style is not None]
 
     def _text(self, run: TextRun) -> None:
         self.document.block(ChunkKind.LIST if LINE in run.text else ChunkKind.PARAGRAPH, run)
@@ -158,35 +188,24 @@ def _placeholder(shape: Any) -> dict[str, str]:
     return {} if found is None else {"type": "obj", **found.attrib}
 
 
-_Places = dict[tuple[str, str | None], Any]
-"""Places of the placeholders of a layout, by their ``idx`` and ``type``."""
+_Placeholders = dict[tuple[str, str | None], Any]
+"""The placeholders of a layout, by their ``idx`` and ``type``."""
 
 
-def _places(layout: Any) -> _Places:
-    found: _Places = {}
+def _placeholders(layout: Any) -> _Placeholders:
+    found: _Placeholders = {}
     for shape in layout.iter(f"{_P}sp"):
-        place = shape.find(f"{_P}spPr/{A}xfrm/{A}off")
-        for pair in _placeholder(shape).items() if place is not None else ():
-            found.setdefault(pair, place)
+        for pair in _placeholder(shape).items():
+            found.setdefault(pair, shape)
     return found
 
 
-def _offset(shape: Any, layouts: list[_Places]) -> tuple[int, int]:
-    """Return the place of a shape; without one of its own, it is that of its placeholder in the layout."""
-    place = next(iter(shape.iterfind(f"./*/{A}xfrm/{A}off")), None)
-    if place is None:
-        place = shape.find(f"{_P}xfrm/{A}off")
-    wanted = _placeholder(shape)
-    for pair in (("idx", wanted.get("idx")), ("type", wanted.get("type"))):
-        for layout in layouts if place is None else ():
-            place = layout.get(pair) if place is None else place
-    return (0, 0) if place is None else (integer(place.get("x")), integer(place.get("y")))
-
-
-def _text_of(shape: Any) -> TextRun:
-    """Return the text of a shape or cell, with a line for each paragraph."""
+def _text_of(shape: Any, list_styles: Sequence[Any] = ()) -> TextRun:
+    """Return the text of a shape or cell, with a line for each paragraph. ``list_styles`` are those it inherits."""
     run = TextRun()
     body = next(shape.iterchildren(f"{_P}txBody", f"{A}txBody"), None)
+    if body is not None and (own := body.find(f"{A}lstStyle")) is not None:
+        list_styles = [own, *list_styles]
     numbers: dict[int, tuple[str, int]] = {}  # by level: kind of number, and the last one
     for paragraph in () if body is None else body.iterchildren(f"{A}p"):
         text = _paragraph(paragraph)
@@ -194,7 +213,7 @@ def _text_of(shape: Any) -> TextRun:
         level = min(integer(None if properties is None else properties.get("lvl")), _MAX_LEVEL)
         if not text.length:
             continue
-        label = _label(body, properties, level, numbers)
+        label = _label(list_styles, properties, level, numbers)
         run.separate(indented_line(level) if run.length else LINE)
         if label:
             run.add(f"{label} ")
@@ -211,12 +230,13 @@ def _paragraph(paragraph: Any) -> TextRun:
             properties = child.find(f"{A}rPr")
             look = {} if properties is None else properties.attrib
             if look.get("strike", "noStrike") == "noStrike":
-                font = (
-                    None
-                    if properties is None
-                    else next(properties.iterchildren(f"{A}sym", f"{A}latin"), None)
-                )
-                shown = symbols(child.findtext(f"{A}t") or "", None if font is None else font.get("typeface"))
+                shown = child.findtext(f"{A}t") or ""
+                for font in () if properties is None else properties.iterchildren(f"{A}latin", f"{A}sym"):
+                    name = font.get("typeface") or ""
+                    if name.lower() in SYMBOL_FONTS:
+                        shown = symbols(shown, name, only_private=local(font) == "sym")
+                        break
+                shown = symbols(shown, None)
                 baseline = look.get("baseline", "0").rstrip("%")
                 text.add(shown.replace("\v", " "), integer(baseline))
         elif name == "br":
@@ -229,11 +249,13 @@ def _paragraph(paragraph: Any) -> TextRun:
     return run
 
 
-def _label(body: Any, properties: Any, level: int, numbers: dict[int, tuple[str, int]]) -> str:
+def _label(
+    list_styles: Sequence[Any], properties: Any, level: int, numbers: dict[int, tuple[str, int]]
+) -> str:
     """Return the automatic number of a paragraph, and count it."""
-    style = body.find(f"{A}lstStyle/{A}lvl{level + 1}pPr")
+    name = f"{A}lvl{level + 1}pPr"
     bullet = None
-    for source in (properties, style):
+    for source in (properties, *(style.find(name) for style in list_styles)):
         if bullet is None and source is not None:
             bullet = next((child for child in source if local(child) in _BULLETS), None)
     for deeper in [at for at in numbers if at > level]:

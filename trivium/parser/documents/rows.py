@@ -60,13 +60,13 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
     labels: Labels = ()
     for group in _groups(rows):
         body = list(islice(group, _SAMPLE))
-        if not headed and len(_beside(body)) > 1:
+        if len(_beside(body)) > 1:
             body += group
             blocks = _beside(body)
             for first, last in blocks if len(blocks) > 1 else ():
-                add_rows(document, [_columns(row, first, last) for row in body], headed=False)
+                add_rows(document, [_columns(row, first, last) for row in body], headed=headed)
             if len(blocks) > 1:
-                labels = ()
+                labels, headed = (), False
                 continue
         titles = _titles(body)
         if titles and (head := head_of(body[titles - 1 :], headed=False)) is not None and head.rows > 1:

@@ -15,9 +15,13 @@ from trivium.text import composed
 from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-~])")
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-~])"
+)
 """Colours, movements of the cursor, titles of windows and other commands of terminals (ECMA-48)."""
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
+_IN_TEXT = str.maketrans({"\f": "\n\n", "\v": "\n", "\x07": None, "\x08": None})
+_IN_TABLES = _IN_TEXT | str.maketrans("\f\v", "  ")
 _MAX_UNPRINTABLE = 0.02
 """Share of control characters above which a file is not text."""
 
@@ -39,14 +43,16 @@ def write_paragraphs(document: Document, text: str) -> None:
         document.block(ChunkKind.PARAGRAPH, run)
 
 
-def decode(data: bytes, language: str | None = None, label: str | None = None) -> str:
-    """Decode the text of a file (:func:`trivium.parser.encodings.decoded_as`), with Unix line ends. Raises ParseError
-    for binary data, and when the encoding cannot be detected.
+def decode(
+    data: bytes, language: str | None = None, label: str | None = None, *, of_table: bool = False
+) -> str:
+    """Decode the text of a file (:func:`trivium.parser.encodings.decoded_as`), with Unix line ends. ``of_table``: a page
+    break does not end a line. Raises ParseError for binary data, and when the encoding cannot be detected.
 
     >>> decode("Größe".encode("cp1252"))
     'Größe'
     """
-    text = _without_controls(decoded_as(data, label, language))
+    text = without_controls(decoded_as(data, label, language), of_table=of_table)
     clean = clean_text(text)
     changed = sum(before != after for before, after in zip(text, clean, strict=True)) if clean != text else 0
     if changed > _MAX_UNPRINTABLE * len(text):
@@ -54,13 +60,13 @@ def decode(data: bytes, language: str | None = None, label: str | None = None) -
     return composed(clean).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _without_controls(text: str) -> str:
+def without_controls(text: str, *, of_table: bool = False) -> str:
     """Remove what only printers and terminals understand: a page break ends a paragraph, an overstruck character is the
-    last one printed.
+    last one printed. What fills the end of a file is no text.
 
-    >>> _without_controls("\\x1b[32mgreen\\x1b[0m, _\\x08bold\\fnext page")
+    >>> without_controls("\\x1b[32mgreen\\x1b[0m, _\\x08bold\\fnext page")
     'green, bold\\n\\nnext page'
     """
-    text = _ESCAPES.sub("", text) if "\x1b" in text else text
+    text = _ESCAPES.sub("", text.rstrip("\0\x1a"))
     text = _OVERSTRUCK.sub("", text) if "\x08" in text else text
-    return text.replace("\f", "\n\n").replace("\v", "\n").replace("\x08", "")
+    return text.translate(_IN_TABLES if of_table else _IN_TEXT)

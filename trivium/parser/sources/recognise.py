@@ -59,6 +59,7 @@ table ul ol dl center
 _HTML_TAGS = frozenset(_TAGS.split())
 QUERIES, QRELS = "queries", "qrels"
 """The file of queries and the folder of judgements of the benchmark BEIR."""
+_OF_WIKITEXT = frozenset({".wiki", ".wikitext", ".mediawiki"})
 _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
 
@@ -67,7 +68,13 @@ class OtherContentError(InputError):
 
 
 class WikitextError(InputError):
-    """A dump of wikitext, which people take for one of pages."""
+    """A file of wikitext, which people take for pages."""
+
+    def __init__(self, got: str) -> None:
+        super().__init__(
+            f"expected rendered HTML, got {got}, whose templates only a wiki can expand: take an HTML dump of the wiki"
+            " (NAME-ENTERPRISE-HTML.json.tar.gz of Wikimedia Enterprise) or its ZIM file instead"
+        )
 
 
 class _UnknownContentError(InputError):
@@ -128,6 +135,8 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
         raise InputError(f"expected a document, got {describe_ole(read_document(path, limits))}")
     if head.startswith(zim.SIGNATURE):
         return zim.FORMAT
+    if PurePath(name.lower()).suffix in _OF_WIKITEXT:
+        raise WikitextError("wikitext")
     named = format_of_name(name)
     if named is not None and named.by_name:
         return _recognise_text(path, head, limits, named.name)
@@ -173,6 +182,8 @@ def _recognise_text(path: Path, head: bytes, limits: InputLimits, named: ItemFor
         return named
     try:
         return _recognise_web(path, head, limits)
+    except WikitextError:
+        raise
     except InputError:
         return named
 
@@ -198,10 +209,7 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
     if _HTML.search(text) or (tag and tag.group(1).lower() in _HTML_TAGS):
         return "html"
     if tag and tag.group(1).lower() == "mediawiki":
-        raise WikitextError(
-            "expected rendered HTML, got a MediaWiki XML dump of wikitext, whose templates only a wiki can expand: take"
-            " an HTML dump of the wiki (NAME-ENTERPRISE-HTML.json.tar.gz of Wikimedia Enterprise) or its ZIM file instead"
-        )
+        raise WikitextError("a MediaWiki XML dump of wikitext")
     if "\0" in text:
         raise _UnknownContentError("expected a document, got a binary file", "another binary file")
     begins = repr(text.strip()[:40])

@@ -9,6 +9,7 @@ from pathlib import Path
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
+from trivium.parser.documents.text import without_controls
 from trivium.parser.gazetteer import Gazetteer, Mention
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.sources.base import Problem, clean_text, printable_path, some_keys
@@ -189,7 +190,10 @@ def _record(value: object, source: str) -> Record:
         raise InputError(f"expected title and text as strings, got {some_keys(value)}")
     # Composed characters, so that the offsets of mentions match the text of the page.
     record = Record(
-        normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source, _metadata(value)
+        normalise_title(clean_text(title)),
+        composed(clean_text(without_controls(text))).strip(),
+        source,
+        _metadata(value),
     )
     if not record.title or not record.text:
         raise InputError(f"the {'text' if record.title else 'title'} is empty")

@@ -22,7 +22,9 @@ _SPACING = 1.3
 """Maximum distance of two lines of a paragraph, relative to the usual distance."""
 _SHORT = 0.12
 """Minimum share of the width that is left free by the last line of a paragraph."""
-BULLET = re.compile(rf"(?:[{BULLETS}]|[–—-](?=\s))\s*")
+BULLET = re.compile(rf"(?:[{BULLETS}]|[–—›-](?=\s))\s*")
+_UNSURE = re.compile(r"([»*§]|o(?=\s[A-Z\d]))\s(?!\d+\s*[A-Z])(?=.)")
+"""Characters that begin items, and also words or references: only behind a sentence or another item."""
 NUMBERED = re.compile(r"(?:\(\s?(?:\d{1,2}|[a-z]|[ivx]{1,4})\s?\)|(?:\d{1,2}|[a-z])[.)])\s+\S")
 _ENDED = re.compile(r"[.:;!?]['\"”’)\]]*$")
 _UNFINISHED = re.compile(r"(?:^|\s)(?:and|of|the|to|for|in|at|by|from|or|with|an?)$", re.IGNORECASE)
@@ -133,6 +135,10 @@ def _begins(line: Line, paragraph: Sequence[Line], usual: float, left: float, ri
         return True
     if BULLET.match(text) is not None:
         return True
+    if _UNSURE.match(text) is not None:
+        return any(pattern.match(paragraph[0].text) for pattern in (BULLET, _UNSURE)) or (
+            _ENDED.search(last.text) is not None
+        )
     if NUMBERED.match(text) is not None and (_ENDED.search(last.text) or line.x0 <= paragraph[0].x0 + size):
         return NUMBERED.match(paragraph[0].text) is not None or _ENDED.search(last.text) is not None
     if abs((line.x0 + line.x1) - (last.x0 + last.x1)) < 0.6 * size and line.x0 - left > 2 * size:
