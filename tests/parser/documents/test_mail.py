@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from email.message import EmailMessage
 from pathlib import Path, PurePath
 
@@ -31,6 +32,10 @@ def letter(text: str, charset: str = "utf-8", cte: str = "quoted-printable") -> 
     message["Subject"], message["Date"] = "Segel für die Größe 7", "Tue, 03 Sep 2024 08:15:00 +0200"
     message.set_content(text, charset=charset, cte=cte)
     return message
+
+
+def below_subject(page: Page) -> str:
+    return page.text.removeprefix(f"{page.title}\n\n")
 
 
 @pytest.mark.parametrize(
@@ -62,13 +67,13 @@ def test_text_is_decoded_and_headers_are_metadata(charset: str, cte: str) -> Non
 def test_a_charset_that_the_bytes_contradict_is_not_believed() -> None:
     data = letter("Das Schiff fährt früh über die Förde.", "utf-8", "8bit").as_bytes()
     (page,) = pages(data.replace(b'charset="utf-8"', b'charset="us-ascii"'))
-    assert page.text == "Das Schiff fährt früh über die Förde."
+    assert below_subject(page) == "Das Schiff fährt früh über die Förde."
 
 
 def test_every_part_of_text_is_read_in_its_own_charset() -> None:
     """Plain text, HTML, an attached file; the page of a saved site is right about itself where MIME is silent."""
     text = "Судно стоит у причала."
-    assert pages(letter(text, "koi8-r", "8bit").as_bytes())[0].text == text
+    assert below_subject(pages(letter(text, "koi8-r", "8bit").as_bytes())[0]) == text
     message = EmailMessage()
     message["Message-ID"] = "<1@x>"
     message["Subject"] = "Ship"
@@ -91,10 +96,10 @@ def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
         "The anchor is of iron.",
     )
     mails = [letter(text, cte="7bit").as_bytes() for text in texts]
-    mails.insert(1, b"Subject: nothing\nMessage-ID: <2@x>\n\n")
+    mails.insert(1, b"From: nobody@mill.example\nMessage-ID: <2@x>\n\n")
     box = b"\n".join(b"From oyvind@mill.example Tue Sep  3 08:15:00 2024\n" + one for one in mails)
     found = pages(box, "old.mbox")
-    assert [(page.path, page.text) for page in found] == [
+    assert [(page.path, below_subject(page)) for page in found] == [
         (f"old.mbox/{number}", text) for number, text in zip((1, 3, 4), texts, strict=True)
     ]
     assert found[0].missing == ("mail 2: the mail has no text",)
@@ -113,18 +118,58 @@ def test_mails_within_mails_are_read_as_deep_as_people_forward() -> None:
         outer.add_attachment(message)
         message = outer
     found = pages(message.as_bytes())
-    assert [page.text for page in found] == [f"Level {level}." for level in (7, 6, 5, 4, 3, 2)]
+    assert [below_subject(page) for page in found] == [f"Level {level}." for level in (7, 6, 5, 4, 3, 2)]
     assert "forwarded more than 5 times" in found[-1].missing[0]
 
 
 def test_plain_text_comes_before_html_and_html_alone_is_read() -> None:
     message = letter("The tide is at six.")
     message.add_alternative("<html><body><p>Tide in HTML.</p></body></html>", subtype="html")
-    assert pages(message.as_bytes())[0].text == "The tide is at six."
+    assert below_subject(pages(message.as_bytes())[0]) == "The tide is at six."
     only = EmailMessage()
     only["Subject"], only["Message-ID"] = "Tide", "<1@x>"
     only.set_content("<html><body><p>The tide is at <b>seven</b>.</p></body></html>", subtype="html")
     assert "The tide is at seven." in pages(only.as_bytes())[0].text
+
+
+@pytest.mark.parametrize("subtype", ["plain", "html"])
+def test_the_subject_is_text_and_may_be_all_there_is(subtype: str) -> None:
+    message = EmailMessage()
+    message["To"], message["Subject"] = "loft@sails.example", "The regatta begins at eleven"
+    message["Message-ID"] = "<2@x>"
+    message.set_content("<p>See above.</p>" if subtype == "html" else "See above.", subtype=subtype)
+    (page,) = pages(message.as_bytes())
+    assert (page.title, page.text) == (message["Subject"], f"{message['Subject']}\n\nSee above.")
+    message.set_content("\n")
+    assert "eleven" in pages(message.as_bytes())[0].text
+
+
+@pytest.mark.parametrize("second", ["plain", "html"])
+def test_a_text_in_several_parts_is_read_whole(second: str) -> None:
+    message = letter("The first leg.")
+    message.add_attachment(b"x", maintype="application", subtype="octet-stream", filename="x.unknown")
+    for kind, text in ((second, "The second leg."), ("plain", "The third leg.")):
+        part = EmailMessage()
+        part.set_content(f"<p>{text}</p>" if kind == "html" else text, subtype=kind)
+        message.attach(part)
+    (page,) = pages(message.as_bytes())
+    assert re.findall(r"The \w+ leg", page.text) == ["The first leg", "The second leg", "The third leg"]
+    assert [missing.split(":")[0] for missing in page.missing] == ["x.unknown"]
+
+
+def test_a_file_sent_as_the_mail_or_within_one_of_its_forms_is_a_document() -> None:
+    direct = EmailMessage()
+    direct["Subject"], direct["Message-ID"] = "Prices", "<3@x>"
+    direct.set_content(b"Sail,Price\nJib,90\n", maintype="application", subtype="csv", filename="p.csv")
+    assert [page.path for page in pages(direct.as_bytes())] == ["letter.eml", "letter.eml/p.csv"]
+    form = EmailMessage()
+    form.set_content("<p>In HTML.</p>", subtype="html")
+    form.add_attachment("Sail,Price\nJib,90\n", subtype="csv", filename="p.csv")
+    message = letter("In plain text.")
+    message.make_alternative()
+    message.attach(form)
+    first, table = pages(message.as_bytes())
+    assert below_subject(first) == "In plain text." and table.path == "letter.eml/p.csv"
 
 
 def test_attachments_are_documents_of_their_own_and_others_are_named() -> None:
@@ -167,7 +212,7 @@ def test_a_mail_is_recognised_by_its_content(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         (item,) = discover([str(tmp_path / name)])
         assert isinstance(item, Item) and item.format == "mail"
-        assert read(item)[0].text == "<html> is a tag."
+        assert below_subject(read(item)[0]) == "<html> is a tag."
     (tmp_path / "memo.txt").write_text("From: the mill\nTo: the loft\n\nSend sails.")
     (item,) = discover([str(tmp_path / "memo.txt")])
     assert isinstance(item, Item) and item.format == "text"
@@ -187,4 +232,4 @@ def test_damaged_headers_lose_only_themselves() -> None:
     message = letter("The gull sits.").as_bytes().replace(b"From: ", b"From: <<,;@[: ", 1)
     broken = message.replace(b"Tue, 03 Sep", b"Foo, 99 Bar")
     (page,) = pages(broken)
-    assert page.text == "The gull sits." and "date" not in page.metadata
+    assert below_subject(page) == "The gull sits." and "date" not in page.metadata

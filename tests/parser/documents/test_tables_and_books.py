@@ -10,7 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from tests.parser.documents.files import PNG, epub, pptx_file, read, texts, xlsx_file
+from tests.parser.documents.files import PACKAGE, PNG, epub, pptx_file, read, texts, xlsx_file
 from trivium.errors import ParseError
 from trivium.headings import with_headings
 from trivium.limits import DEFAULT_LIMITS
@@ -262,3 +262,10 @@ def test_a_table_of_very_many_columns_is_refused(sign: str) -> None:
                 read("csv", data)
         else:
             assert read("csv", data).text.count("1") == columns
+
+
+def test_pages_outside_the_reading_order_follow_it() -> None:
+    package = PACKAGE.replace('<itemref idref="a"/>', "")
+    page = read("epub", epub({"OEBPS/book.opf": package}))
+    assert page.text.index("A storm came in the night.") < page.text.index("The keeper lit the lamp at dusk.")
+    assert "The Storm" not in page.text.partition("The keeper lit")[2]  # the table of contents is none

@@ -173,19 +173,24 @@ def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, 
 def _spine(
     package: Element, manifest: dict[str, tuple[str, str, str]], archive: Archive, document: Document
 ) -> list[str]:
-    """Return the members to read, in order and without duplicates, except the table of contents. Without an order, it
-    is that of the archive.
+    """Return the members to read, in order and without duplicates, except the table of contents. Pages outside the order
+    follow; without an order, it is that of the archive.
     """
     members = []
+    pages = {
+        name: None
+        for name, kind, properties in manifest.values()
+        if (kind in _HTML_TYPES or _is_page(name)) and "nav" not in properties.split()
+    }
     for reference in package.iter():
         if _local(reference) == "itemref":
             idref = reference.get("idref", "")
             if idref not in manifest:
                 document.leave_out(f"the chapter {idref[:_MAX_LABEL]!r}", "the book does not say where it is")
                 continue
-            name, kind, properties = manifest[idref]
-            if (kind in _HTML_TYPES or _is_page(name)) and "nav" not in properties.split():
-                members.append(name)
+            if manifest[idref][0] in pages:
+                members.append(manifest[idref][0])
+    members += [name for name in pages if name in archive]
     if not members:
         contents = {name for name, _, properties in manifest.values() if "nav" in properties.split()}
         members = [name for name in archive.names if _is_page(name) and name not in contents]

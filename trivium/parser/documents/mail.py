@@ -1,18 +1,20 @@
 """Mails (.eml), mailboxes (.mbox), and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
 
-A mail is a page titled by its subject, with the addresses and the date as metadata. Its plain text is preferred to HTML.
+A mail is a page titled by its subject, which is also text, with the addresses and the date as metadata. Its plain text
+is preferred to HTML.
 Attachments of known formats are documents of their own, placed below the mail.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
+from html import escape
 from typing import cast
 
 from trivium.errors import InputError, MissingExtraError, ParseError, said
@@ -89,23 +91,27 @@ def _mail(file: DocumentFile, limits: InputLimits) -> list[Page]:
 
 def _pages(message: EmailMessage, file: DocumentFile, limits: InputLimits, depth: int) -> Iterator[Page]:
     document = Document(limits.headings)
+    subject = normalise_title(_header(message, "subject"))[:MAX_TITLE]
+    saved = message.get("Snapshot-Content-Location") or message.get_content_type() == "multipart/related"
+    body = message.get_body(("html", "plain") if saved else ("plain", "html"))
+    texts, attachments = _texts_and_attachments(message, body)
     attached: list[Page] = []
-    for number, part in enumerate(_attachments(message)):
+    for number, part in enumerate(attachments):
         name = part.get_filename() or f"attachment {number + 1}"
         if number == _MAX_ATTACHMENTS:
             document.leave_out("attachments", f"there are more than {_MAX_ATTACHMENTS}")
             break
         with document.part(name):
             attached += _attached(part, name, file, limits, depth)
-    subject = normalise_title(_header(message, "subject"))[:MAX_TITLE]
-    saved = message.get("Snapshot-Content-Location") or message.get_content_type() == "multipart/related"
-    text = message.get_body(("html", "plain") if saved else ("plain", "html"))
     page: Page | None = None
     try:
-        if text is not None and text.get_content_subtype() == "html":
-            page = _web_page(text, message, file, limits)
-        elif text is not None:
-            write_paragraphs(document, _text_of(text, file))
+        if any(part.get_content_subtype() == "html" for part in texts):
+            page = _web_page(subject if message.get("To") else "", texts, message, file, limits)
+        else:
+            if subject:
+                document.title(subject)
+            for part in texts:
+                write_paragraphs(document, _text_of(part, file))
     except ParseError as error:
         document.leave_out("text", error)
     if page is None and not document.has_text and not attached:
@@ -122,10 +128,37 @@ def _pages(message: EmailMessage, file: DocumentFile, limits: InputLimits, depth
     yield from attached
 
 
-def _attachments(message: EmailMessage) -> Iterator[MIMEPart]:
-    """Return the attachments; pictures within the text of a page are none."""
-    if message.is_multipart() and message.get_content_type() not in ("multipart/related", "message/rfc822"):
-        yield from message.iter_attachments()
+def _texts_and_attachments(
+    message: EmailMessage, body: MIMEPart | None
+) -> tuple[list[MIMEPart], list[MIMEPart]]:
+    """Return the parts of the text, first the ``body``, and the attachments. Other forms of the text, the pictures within
+    it and signatures are neither.
+    """
+    texts = [] if body is None else [body]
+    attachments = []
+    for part, around in _leaves(message, frozenset()):
+        if part is body or part.get_content_maintype() == "multipart":
+            continue
+        if part.is_attachment():
+            attachments.append(part)
+        elif part.get_content_type() in ("text/plain", "text/html") and part.get_filename() is None:
+            texts += [] if {"alternative", "related"} & around else [part]
+        elif not (
+            "related" in around
+            or "signed" in around
+            or (part.get_filename() is None and "alternative" in around)
+        ):
+            attachments.append(part)
+    return texts, attachments
+
+
+def _leaves(part: MIMEPart, around: frozenset[str]) -> Iterator[tuple[MIMEPart, frozenset[str]]]:
+    """Yield the parts that have none themselves, with the kinds of parts that they are in."""
+    if part.get_content_maintype() == "multipart":
+        for child in part.iter_parts():
+            yield from _leaves(child, around | {part.get_content_subtype()})
+    else:
+        yield part, around
 
 
 def _attached(part: MIMEPart, name: str, file: DocumentFile, limits: InputLimits, depth: int) -> list[Page]:
@@ -153,8 +186,10 @@ def _attached(part: MIMEPart, name: str, file: DocumentFile, limits: InputLimits
     return [pages] if isinstance(pages, Page) else list(pages)
 
 
-def _web_page(part: MIMEPart, message: EmailMessage, file: DocumentFile, limits: InputLimits) -> Page:
-    """Read HTML as a page of any site, with the pictures that came with it."""
+def _web_page(
+    subject: str, texts: Sequence[MIMEPart], message: EmailMessage, file: DocumentFile, limits: InputLimits
+) -> Page:
+    """Read texts, at least one of them HTML, as a page of any site, with the pictures that came with it."""
     from trivium.parser.html import read as read_html
 
     beside = {}
@@ -166,7 +201,12 @@ def _web_page(part: MIMEPart, message: EmailMessage, file: DocumentFile, limits:
             ):
                 if address:
                     beside[str(address)] = cast("bytes | None", other.get_payload(decode=True))
-    html = as_utf8(_bytes_of(part), part.get_content_charset())
+    html = f"<h1>{escape(subject)}</h1>".encode() if subject else b""
+    for part in texts:
+        if part.get_content_subtype() == "html":
+            html += as_utf8(_bytes_of(part), part.get_content_charset())
+        else:
+            html += b"".join(f"<p>{escape(p)}</p>".encode() for p in _text_of(part, file).split("\n\n"))
     inner = DocumentFile(html, file.source, file.path, file.modified, beside.get, file.language)
     return read_html(inner, limits)
 
