@@ -47,6 +47,23 @@ def test_brackets_of_quoted_code_are_no_citations(name: str, tmp_path: Path) -> 
         assert [statement.citations for statement in answer.statements] == [(1,)]
 
 
+@pytest.mark.parametrize("name", ["press.md", "press.html"])
+def test_steps_with_code_are_quoted_whole(name: str, tmp_path: Path) -> None:
+    steps = (
+        "<p>Steps to start the press:</p><ol><li>Fetch the tool:<pre><code>pick press</code></pre></li>"
+        "<li>Unpack it:<pre><code>lay press \\\n  --down</code></pre></li><li>Turn the wheel.</li></ol><p>It hums.</p>"
+    )
+    page = f"<html><head><title>Press</title></head><body><main>{steps}</main></body></html>"
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files({name: page if name.endswith("html") else f"# Press\n\n{steps}\n"}, workers=1)
+        text = engine.ask("How do I start the press?").text
+    places = [
+        text.find(part)
+        for part in ("1. Fetch", "pick press", "2. Unpack", "lay press \\\n  --down", "3. Turn")
+    ]
+    assert places == sorted(places) and places[0] >= 0
+
+
 def test_preformatted_poems_are_no_code(tmp_path: Path) -> None:
     with Engine.create(tmp_path / "store", "minilm") as engine:
         poem = "<h1>Song</h1><pre>The pear tree stood in snow,\n  and nobody came;\nthe gate (of oak) stayed low.</pre>"

@@ -56,6 +56,7 @@ class Told:
 
 
 NOTHING_TOLD = Told()
+_STEP = re.compile(r"(?:[^\n]+\n)*?[ \t]*\d{1,3}[.)]\s")
 _NUMBER_ASKED = re.compile(
     r"(?:\b(?:step|clause|rule|section|article|paragraph|point|item)s?\s|§)\s?(\d{1,3}(?:\.\d{1,3}){0,8})\b",
     re.IGNORECASE,
@@ -185,7 +186,9 @@ def _in_order(steps: Sequence[Steps]) -> Quotation:
 
 
 def _quoted(passage: NumberedPassage, sentence: str) -> str:
-    """Return a sentence with what it announces. Code is quoted as it is written, whole and with what announces it."""
+    """Return a sentence with what it announces. Code is quoted as it is written, whole and with what announces it, and
+    all numbered steps that are announced.
+    """
     body = passage.body
     if passage.hit.kind != ChunkKind.CODE:
         return _clean(with_list(body, sentence))
@@ -195,7 +198,10 @@ def _quoted(passage: NumberedPassage, sentence: str) -> str:
     if before.endswith(":"):
         begin = before.rfind(BETWEEN) + len(BETWEEN) if BETWEEN in before else 0
     end = body.find(BETWEEN, start)
-    if end >= 0 and body[begin:end].endswith(":"):
+    announces = end >= 0 and body[begin:end].endswith(":") and not _STEP.match(body, begin)
+    while end >= 0 and (
+        body[begin:end].endswith(":") or (announces and _STEP.match(body, end + len(BETWEEN)))
+    ):
         end = body.find(BETWEEN, end + len(BETWEEN))
     return _lines(body[begin : end if end >= 0 else len(body)])
 
