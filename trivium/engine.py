@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
+from trivium.common.arguments import check_options, checked, shown
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
@@ -90,6 +91,7 @@ class Engine:
       questions that have not been seen.
     """
 
+    @checked
     def __init__(
         self,
         store: GraphStore,
@@ -130,6 +132,7 @@ class Engine:
         )
 
     @classmethod
+    @checked
     def create(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
         """Open a store for writing, creating it when it does not exist.
 
@@ -146,6 +149,7 @@ class Engine:
         return cls._on(open_or_create_store(store), embedder, parts)
 
     @classmethod
+    @checked
     def open(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
         """Open an existing store. ``parts`` are the keyword arguments of :class:`Engine`.
 
@@ -223,7 +227,7 @@ class Engine:
         """
         from trivium.index.indexer import BuildOptions
 
-        _check_names("build", options, (), BuildOptions)
+        check_options("build", options, BuildOptions)
         return self.indexer.build(sources, **options)
 
     def add_files(self, files: Mapping[str, str | bytes], **options: Unpack[BuildOptions]) -> IngestReport:
@@ -256,7 +260,7 @@ class Engine:
 
         _reject(options, "format", "names", "by_name", "only", "prune", "shards")
         if not isinstance(source, str) or not source.strip():
-            raise InputError(f"expected the name of a source, such as 'records.jsonl', got {source!r}")
+            raise InputError(f"expected the name of a source, such as 'records.jsonl', got {shown(source)}")
         with as_records(records) as file:
             options["format"], options["names"] = "records", {file: source}
             return self.build([file], **options)
@@ -284,9 +288,10 @@ class Engine:
         StoreError.
         """
         if options:
-            _check_names("search", options, ("k", "retrievers", "fusion"), SearchOptions)
+            check_options("search", options, SearchOptions, ("k", "retrievers", "fusion"))
         return self.searcher.search(question, k, retrievers, fusion, **options)
 
+    @checked
     def is_about(self, question: str, hits: Sequence[Hit]) -> bool:
         """Whether the hits of :meth:`search`, best first, seem to be about the question, or only the nearest of what
         there is. The six best are examined. An answer without a language model makes the same decision: otherwise its
@@ -321,7 +326,7 @@ class Engine:
         InputError for what another process cannot be given: parts of this engine and options that are objects instead
         of names, pictures, live sources, and an engine that was given a store instead of opening it.
         """
-        _check_names("search_many", options, ("k", "retrievers", "fusion", "processes"), SearchOptions)
+        check_options("search_many", options, SearchOptions, ("k", "retrievers", "fusion", "processes"))
         if processes is None:
             return self.searcher.search_many(questions, k, retrievers, fusion, **options)
         from trivium.search_processes import ClosedError
@@ -397,6 +402,7 @@ class Engine:
 
         return answer_stream(self.searcher, question, **options)
 
+    @checked
     def check(
         self, *, repair: bool = False, full: bool = False, progress: StageProgress | None = None
     ) -> CheckReport:
@@ -414,6 +420,7 @@ class Engine:
 
         return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
 
+    @checked
     def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
         """Write the committed state of the store to one file, which :meth:`restore` reads; see
         :func:`trivium.graph.backup.back_up`.
@@ -423,6 +430,7 @@ class Engine:
         return back_up(self.store.location, file, progress)
 
     @staticmethod
+    @checked
     def restore(file: str | Path, store: str | Path, progress: Progress | None = None) -> BackupReport:
         """Restore a file written by :meth:`backup` into a new or empty folder; see
         :func:`trivium.graph.backup.restore`.
@@ -431,6 +439,7 @@ class Engine:
 
         return restore(file, store, progress)
 
+    @checked
     def evaluate(
         self,
         questions: str | Path | Sequence[Question],
@@ -444,18 +453,6 @@ class Engine:
         from trivium.evaluation.evaluator import Evaluator
 
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
-
-
-def _check_names(method: str, given: Mapping[str, Any], own: Sequence[str], options: type) -> None:
-    """Raise InputError for an option that a method does not have. ``options`` is the TypedDict of those it passes on."""
-    known = (*own, *options.__annotations__)
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        from difflib import get_close_matches
-
-        near = get_close_matches(unknown[0], known, n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        raise InputError(f"{method} has no option {unknown[0]!r}{meant}: there are {', '.join(known)}")
 
 
 def _reject(options: Mapping[str, Any], *names: str) -> None:

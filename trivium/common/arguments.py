@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from trivium.errors import InputError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def check_texts(name: str, given: object, example: str) -> None:
@@ -35,3 +44,93 @@ def check_count(name: str, given: object, most: int | None = None) -> None:
     if given < 1 or (most is not None and given > most):
         limit = "" if most is None else f" and at most {most:,}"
         raise InputError(f"{name} must be 1 or more{limit}, got {given:,}")
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "bool": (bool, "True or False"),
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "str": (str, "text"),
+    "bytes": (bytes, "bytes"),
+    "Path": (Path, "a path"),
+    "Mapping": (Mapping, "a mapping"),
+    "SettingValues": (Mapping, "a mapping"),
+    "Sequence": (Sequence, "a list"),
+    "Collection": (Collection, "a list"),
+    **dict.fromkeys(
+        ("Progress", "StageProgress", "StageObserver", "PageCheck", "Told", "Warned"),
+        (Callable, "a function"),
+    ),
+}
+"""The type that the words of annotations mean, and its name. An object of any class of its own may be what another word
+means.
+"""
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, object, type(None))
+_CHECKED_LATER = frozenset(
+    ("Any", "Where", "Intent", "Format", "ChatModel", "Reranker", "GraphStore", "history")
+)
+_BRACKETS = re.compile(r"\[.*\]")
+
+
+def check_type(name: str, given: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Raise InputError unless ``given`` is of one of the types.
+
+    >>> check_type("embed", "no", bool, "True or False")
+    Traceback (most recent call last):
+    trivium.errors.InputError: expected embed as True or False, got str
+    """
+    if not isinstance(given, kinds):
+        raise InputError(f"expected {name} as {expected}, got {type(given).__name__}")
+
+
+def check_options(method: str, given: Mapping[str, object], options: Any, own: Sequence[str] = ()) -> None:
+    """Raise InputError for an option that a method does not have or that has another type. ``options`` is the TypedDict
+    of those it passes on, ``own`` are the names of its other parameters.
+    """
+    annotations = options.__annotations__
+    known = (*own, *annotations)
+    for name, value in given.items():
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise InputError(f"{method} has no option {name!r}{meant}: there are {', '.join(known)}")
+        _check(name, value, annotations.get(name, "Any"))
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a function against its annotations. Raises InputError for one of another type."""
+    names = tuple(inspect.signature(function).parameters)
+    annotations = function.__annotations__
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        for name, value in (*zip(names, args, strict=False), *options.items()):
+            _check(name, value, annotations.get(name, "Any"))
+        return function(*args, **options)
+
+    return call
+
+
+def _check(name: str, value: object, annotation: object) -> None:
+    words = _BRACKETS.sub("", str(getattr(annotation, "__forward_arg__", annotation))).split(" | ")
+    if not _CHECKED_LATER.isdisjoint((name, *words)) or (value is None and "None" in words):
+        return
+    kinds = tuple(_KINDS[word][0] for word in words if word in _KINDS)
+    a_text = isinstance(value, str | bytes) and not {str, bytes}.intersection(kinds)
+    fits = isinstance(value, kinds) and not (a_text or (isinstance(value, bool) and bool not in kinds))
+    whole = float in kinds and isinstance(value, int)
+    other = any(word not in _KINDS and word != "None" for word in words) and type(value) not in _PLAIN
+    if not (fits or whole or other):
+        expected = dict.fromkeys(
+            _KINDS[word][1] if word in _KINDS else f"an object {word}" for word in words if word != "None"
+        )
+        raise InputError(f"expected {name} as {' or '.join(expected)}, got {type(value).__name__}")
+
+
+def shown(given: object) -> str:
+    """Return a text in quotation marks, shortened, and of anything else the name of its type.
+
+    >>> shown("Mars"), shown(object())
+    ("'Mars'", 'object')
+    """
+    return f"{given!r:.100}" if isinstance(given, str) else type(given).__name__

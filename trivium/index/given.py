@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
+from trivium.common.arguments import shown
 from trivium.errors import InputError
 from trivium.text import composed, has_lone_surrogate
 
@@ -105,5 +106,5 @@ def _last_part(name: str) -> str:
         or has_lone_surrogate(name)
         or len(last.encode()) > _MAX_NAME
     ):
-        raise InputError(f"expected the name of a file, such as 'guide/setup.md', got {name!r:.100}")
+        raise InputError(f"expected the name of a file, such as 'guide/setup.md', got {shown(name)}")
     return last

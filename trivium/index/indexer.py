@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TypedDict
 from trivium.chunking.base import Chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
-from trivium.common.arguments import check_count, check_texts
+from trivium.common.arguments import check_count, check_texts, check_type
 from trivium.common.beside import available_cores
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
@@ -182,6 +182,10 @@ class Indexer:
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
+        check_type("sources", sources, Iterable, "a list of paths or addresses")
+        sources = list(sources)
+        for source in sources:
+            check_type("each of the sources", source, (str, Path), "a path or an address")
         if not sources:
             raise InputError("expected at least one source (a file, a folder, an address), got an empty list")
         if workers is not None:

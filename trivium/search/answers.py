@@ -11,6 +11,7 @@ from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.answer import is_about as passages_about
 from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.answering.writing import Writing, WritingOptions
+from trivium.common.arguments import check_options, shown
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
@@ -72,11 +73,7 @@ def answer_stream(
     Raises InputError and FusionError for invalid arguments immediately. While the stream is read, raises the errors
     of a search, and ChatModelError.
     """
-    unknown = options.keys() - AskOptions.__annotations__.keys()
-    if unknown:
-        raise InputError(
-            f"unknown option {', '.join(sorted(unknown))}: there are {', '.join(AskOptions.__annotations__)}"
-        )
+    check_options("ask", options, AskOptions, ("question",))
     check_question(question)
     history = _turns(options.get("history", ()))
     model = chat_model_of(options.get("model"))
@@ -116,7 +113,7 @@ def answer_stream(
     )
     intent = options.get("intent")
     if intent is not None and intent not in get_args(Intent):
-        raise InputError(f"expected an intent of {', '.join(get_args(Intent))}, got {intent!r}")
+        raise InputError(f"expected an intent of {', '.join(get_args(Intent))}, got {shown(intent)}")
     events = answer(
         question,
         context,

@@ -10,6 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
+from trivium.common.arguments import check_type
 from trivium.common.beside import for_each
 from trivium.common.suggested import for_store
 from trivium.domain import NO_DOMAIN, Domain
@@ -208,6 +209,7 @@ class Searcher:
         invalid names, and MissingExtraError.
         """
         reranker = None if rerank is None else self.retrievers.rerankers.get(rerank)
+        check_type("cut", cut, (str, Cut, type(None)), "text such as gap, or a trivium.Cut")
         return SecondStage(
             k=k,
             reranker=reranker,
