@@ -56,6 +56,7 @@ GIVEN: dict[str, Any] = {
     "names": ["cold chain"],
     "pattern": "[Tt]he chain",
     "patterns": ["*cold*chain*"],
+    "run": ["cold", "chain"],
     "self": SimpleNamespace(name="cold chain"),
     "words": ["cold", "chain"],
 }
