@@ -95,9 +95,9 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
 
 
 @contextmanager
-def server(store: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def server(store: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run ``trivium serve`` on a free port; yields the process and its address."""
-    command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0"]
+    command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert running.stdout is not None
@@ -113,9 +113,9 @@ def server(store: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 class Watch:
-    """Samples the memory of a process and its children, and asks questions, until it is closed."""
+    """Samples the memory of a process and its children, and ``asks`` questions, until it is closed."""
 
-    def __init__(self, process: int, address: str) -> None:
+    def __init__(self, process: int, address: str, asks: bool = True) -> None:
         self.own = 0.0  # peak, in megabytes
         self.child = 0.0
         self.both = 0.0
@@ -123,7 +123,7 @@ class Watch:
         self._process = process
         self._address = address
         self._closing = threading.Event()
-        self._threads = [threading.Thread(target=work) for work in (self._look, self._ask)]
+        self._threads = [threading.Thread(target=work) for work in (self._look, self._ask)[: 1 + asks]]
 
     def __enter__(self) -> Watch:
         for thread in self._threads:

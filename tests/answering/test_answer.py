@@ -144,6 +144,14 @@ def test_a_sentence_that_was_broken_off_is_left_out() -> None:
     assert asked(ScriptedModel("Hall did [1]. He was.", cut=True)).text == "Hall did [1]. He was."
 
 
+def test_a_model_that_ignores_the_number_of_tokens_is_cut_off() -> None:
+    """Also where nothing repeats: every further sentence would be compared with the passages."""
+    endless = "".join(f"Hall did it in {year} [1]. " for year in range(1_800, 20_000))
+    text = asked(ScriptedModel(endless)).text
+    assert 1_000 < len(text) < 10_000
+    assert endless.startswith(text) and text.endswith("].")
+
+
 def test_a_model_in_a_loop_is_stopped() -> None:
     """The second time it says a sentence is the last time it is listened to."""
     sentence = "Asaph Hall discovered both moons. "

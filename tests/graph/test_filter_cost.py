@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from typing import Any as AnyValue
 
 import numpy as np
 import pytest
@@ -167,3 +168,24 @@ def test_a_pass_over_documents_asks_for_the_time_limit() -> None:
     with stop.in_force(), pytest.raises(StoppedError):
         matching(parse("x = 1"), ChunkFacts(facts.chunks, lambda: pages, facts.read_details))
     assert 0 < pages.read < 1_000
+
+
+def test_a_field_is_read_once_however_many_comparisons_ask_for_it() -> None:
+    """A chain over few distinct values tests each of them, not each document."""
+
+    class Counted(dict[str, MetadataValue]):
+        reads = 0
+
+        def get(self, *names: AnyValue) -> AnyValue:
+            Counted.reads += 1
+            return super().get(*names)
+
+    records = [PageRecord(str(row), "", None, "", metadata=Counted(year=row % 7)) for row in range(200)]
+    details = Coded.of(["list"] * 200), np.ones((200, 2), dtype=np.int32)
+    facts = ChunkFacts([f"{row}#chunk-1" for row in range(200)], lambda: records, lambda: details)
+    chain = " or ".join(f"year > {year}" for year in range(5, 5 + MAX_COMPARISONS))
+    assert matching(parse(chain), facts).tolist() == [row % 7 == 6 for row in range(200)]
+    assert Counted.reads == 200
+    for key in range(100):  # what is kept of unknown keys is bounded
+        assert not matching(parse(f"key{key} = 1"), facts).any()
+    assert len(facts.columns) <= 16

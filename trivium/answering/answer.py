@@ -34,6 +34,9 @@ from trivium.llm.base import ChatModel, usage_of
 from trivium.text import STOPS, composed, sentences, words
 from trivium.types import Answer, ChunkKind, Hit, Intent, Outcome, Statement, Turn, Usage
 
+_LONGEST_TOKEN = 16
+"""Characters. A server that ignores how many tokens were asked for is not listened to any longer."""
+
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 """Words with which small models begin a refusal."""
@@ -203,7 +206,7 @@ def _written(
         return _Text(NOT_FOUND, "absent", (), Usage())
     prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
     marks = MarkFilter([passage.number for passage in prompt.offered])
-    text, again, repetition = "", None, Repetition()
+    text, again, repetition, too_long = "", None, Repetition(), False
     with model.stream(
         prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
     ) as reply:
@@ -213,11 +216,12 @@ def _written(
                 text += piece
                 yield Piece(piece)
             again = repetition.start(text) if piece else None
-            if again is not None:
+            too_long = len(text) > _LONGEST_TOKEN * prompt.max_tokens
+            if again is not None or too_long:
                 break
     usage = usage_of(reply, model, prompt.messages, text)
     text = text if again is None else cut_at(text, again)
-    text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
+    text = final_text(text, cut=too_long or (reply.usage is not None and reply.usage.truncated))
     if text == NOT_FOUND:
         # The model found no answer: show the nearest passages instead.
         quotation = quote(

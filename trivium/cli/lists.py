@@ -111,13 +111,9 @@ def spread(arguments: Sequence[str]) -> list[str]:
     return [*result, option] if option and waiting else result
 
 
-def _names(value: str) -> list[str]:
-    return [name.strip() for name in value.split(",")]
-
-
 def _each(option: str, value: str) -> list[str]:
-    return [word for name in _names(value) for word in (option, name)]
+    return [word for name in value.split(",") for word in (option, name.strip())]
 
 
 def _all_known(option: str, value: str) -> bool:
-    return all(_LISTS[option](name) for name in _names(value))
+    return all(_LISTS[option](name.strip()) for name in value.split(","))

@@ -43,15 +43,10 @@ def table_questions(data: bytes, name: str) -> list[tuple[int, Mapping[str, Any]
         if any(str(cell).strip() for cell in row)
     ]
     names = filled[0][1] if filled else []
-    heads = [re.sub(r"\W+", "_", _without_number(head.lower())) for head in names]
+    heads = [re.sub(r"\W+", "_", head.lower().rstrip("0123456789").rstrip(" _")) for head in names]
     if "question" not in heads:
         raise InputError(f'expected a column "question", got the columns {", ".join(names)[:200] or "none"}')
     return [(number, _row(heads, cells)) for number, cells in filled[1:]]
-
-
-def _without_number(head: str) -> str:
-    bare = head.rstrip("0123456789")
-    return bare if bare == head else bare.rstrip(" _")
 
 
 def _row(heads: list[str], cells: list[str]) -> dict[str, Any]:

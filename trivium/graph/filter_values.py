@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, reduce
 
@@ -37,6 +37,9 @@ from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
 Number = np.integer[typing.Any]
+Column = tuple[Sequence[MetadataValue | None], NDArray[np.int64]]
+"""The distinct values of a field of pages, and which of them each page has."""
+_KEPT_COLUMNS = 16
 _SHOWN = 100
 _NAMED = 5
 """Unknown names that are reported."""
@@ -73,6 +76,23 @@ class ChunkFacts:
     read_pages: Callable[[], Sequence[PageRecord]]
     read_details: Callable[[], tuple[Coded, NDArray[Number]]]
     known_rows: NDArray[Number] | None = None
+    columns: dict[tuple[Field | None, str], Column] = field(default_factory=dict, init=False, compare=False)
+
+    def column(self, condition: Comparison) -> Column:
+        """The field of a condition, read once for all of them."""
+        name = (condition.field, condition.key)
+        found = self.columns.get(name)
+        if found is None:
+            read = _reader(condition)
+            numbers: dict[tuple[type, MetadataValue | None], int] = {}
+            given = (read(page) for page in stopping.each(self.pages))
+            each = (composed(value) if isinstance(value, str) else value for value in given)
+            rows = [numbers.setdefault((type(value), value), len(numbers)) for value in each]
+            found = [value for _, value in numbers], np.array(rows, dtype=np.int64)
+            if len(self.columns) >= _KEPT_COLUMNS:
+                self.columns.clear()
+            self.columns[name] = found
+        return found
 
     @cached_property
     def pages(self) -> Sequence[PageRecord]:
@@ -116,26 +136,15 @@ def matching(condition: Condition, facts: ChunkFacts) -> Mask:
         return _taken(_fitting(kinds.names, test_of(condition)), kinds.codes)
     if condition.field is Field.SECTION:
         return _under(condition, *facts.sections)
-    read = _reader(condition)
-    of_pages = _fitting((read(page) for page in facts.pages), test_of(condition))
+    values, rows = facts.column(condition)
+    of_pages = _taken(_fitting(values, test_of(condition)), rows)
     return np.where(facts.page_rows >= 0, _taken(of_pages, facts.page_rows), False)
 
 
 def _fitting(values: Iterable[MetadataValue | None], test: Test) -> Mask:
-    """Which values there are and pass a test. Equal ones are tested once."""
-    known: dict[tuple[type, MetadataValue | None], bool] = {}
-
-    def fits(value: MetadataValue | None) -> bool:
-        key = (type(value), value)
-        if key not in known:
-            known[key] = (
-                value is not None
-                and value != ""
-                and test(composed(value) if isinstance(value, str) else value)
-            )
-        return known[key]
-
-    return np.fromiter(map(fits, stopping.each(values)), dtype=bool)
+    """Which values there are and pass a test."""
+    fits = (value is not None and value != "" and test(value) for value in stopping.each(values))
+    return np.fromiter(fits, dtype=bool)
 
 
 def _taken(values: Mask, rows: NDArray[Number]) -> Mask:
