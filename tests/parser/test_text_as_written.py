@@ -125,6 +125,14 @@ def test_deleted_text_is_left_out_and_inserted_text_kept(tag: str) -> None:
     assert shown(f"<p>It costs <{tag}>80</{tag}> <ins>65</ins> euro.") == "It costs 65 euro."
 
 
+@pytest.mark.parametrize("mark", ["•", "–", "*", "▪"])
+def test_items_typed_with_line_breaks_stand_on_lines_of_their_own(mark: str) -> None:
+    assert (
+        shown(f"<p>Bring:<br>{mark} rope<br>{mark} tea or<br>coffee")
+        == f"Bring:\n{mark} rope\n{mark} tea or coffee"
+    )
+
+
 def test_a_row_of_only_a_spanning_header_names_the_rows_below() -> None:
     head = "<tr><th>Floor<th>Room<th>Beds"
     rows = "<tr><th rowspan=3>First<tr><td>Oak<td>2<tr><td>Elm<td>3"

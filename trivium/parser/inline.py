@@ -10,7 +10,7 @@ from trivium.parser.figures import is_icon, picture_address
 from trivium.parser.mathml import linear_formula
 from trivium.parser.notation import subscript, superscript
 from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
-from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
+from trivium.parser.runs import BREAK, COMMA, LINE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
 from trivium.parser.superscripts import begin_script, script_of
 
@@ -107,7 +107,7 @@ def _break(reader: Reader, _node: LexborNode) -> None:
     elif reader.mode is Mode.CELL:
         reader.run.separate(COMMA)
     else:
-        reader.run.separate(SPACE)
+        reader.run.separate(BREAK)
 
 
 @handles("math", "m:math", "mml:math")

@@ -13,6 +13,8 @@ SPACE = " "
 COMMA = ", "
 COLON = ": "
 LINE = "\n"
+BREAK = "\v "
+"""A line break within a paragraph: a space, but a new line before the mark of an item."""
 
 MAX_INDENT = 8  # levels; deeper lists are not indented further, because malicious nesting would make the text quadratic
 
@@ -21,6 +23,7 @@ _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\
 _ZERO_WIDTH = "\xad\u200b\u200e\u200f\u2060\ufeff"
 _BEFORE_LINE = re.compile("(?<![ \t])[ \t]+\n")  # matches at the first blank only, to avoid quadratic time
 _CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
+_ITEM_MARKS = frozenset("•◦▪▫●○■□·‣⁃➢➤►▶▸✓✔–—-*")
 _CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
 
 
@@ -60,7 +63,7 @@ class TextRun:
 
     def separate(self, separator: str) -> None:
         """Request a separator before the next word. The stronger of two wins, and the later of two line breaks."""
-        # By length: none < space < comma, colon. A line break is the strongest.
+        # By length: none < space < break, comma, colon. A line break is the strongest.
         if separator[0] == LINE or (self.pending[:1] != LINE and len(separator) > len(self.pending)):
             self.pending = separator
 
@@ -103,6 +106,8 @@ class TextRun:
 
     def _write_pending(self, following: str) -> None:
         separator = self.pending
+        if separator == BREAK:
+            separator = LINE if following in _ITEM_MARKS else SPACE
         last = self.parts[-1][-1]
         if (separator == COMMA and (following in _CONTINUES or last in _CLOSED)) or (
             separator == COLON and (following == ":" or last == ":")

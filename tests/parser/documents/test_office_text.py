@@ -268,6 +268,17 @@ def test_slides_inherit_the_numbers_of_their_layout(of_master: bool) -> None:
     assert lines(read("pptx", saved(show))) == ["1) Ebb", "2) Flood"]
 
 
+def test_items_typed_with_line_breaks_stand_on_lines_of_their_own() -> None:
+    data = word(
+        paragraph(run("Bring:"), "<w:r><w:br/></w:r>", run("– rope"), "<w:r><w:br/></w:r>", run("and tea"))
+    )
+    assert lines(read("docx", data)) == ["Bring:", "– rope and tea"]
+    show = pptx.Presentation()
+    box = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9)
+    box.text_frame.paragraphs[0].text = "Bring:\v• rope\v• tea"
+    assert lines(read("pptx", saved(show))) == ["Bring:", "• rope", "• tea"]
+
+
 def test_symbols_are_read_as_the_signs_that_one_sees() -> None:
     fonts = '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/>'
     data = word(

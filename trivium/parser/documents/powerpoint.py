@@ -21,7 +21,7 @@ from trivium.parser.documents.word_numbering import formatted
 from trivium.parser.documents.word_text import content
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.pictures import Pictures
-from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
+from trivium.parser.runs import BREAK, COMMA, LINE, TextRun, indented_line
 from trivium.parser.symbol_fonts import SYMBOL_FONTS, symbols
 from trivium.parser.tables import linearise
 from trivium.text import normalise_heading, normalise_title
@@ -241,7 +241,7 @@ def _paragraph(paragraph: Any) -> TextRun:
                 text.add(shown.replace("\v", " "), integer(baseline))
         elif name == "br":
             text.end()
-            run.separate(SPACE)
+            run.separate(BREAK)
         elif name == "m":
             for inner in child.iter(f"{M}oMath"):
                 text.add_formula(formula(inner))

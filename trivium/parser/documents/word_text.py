@@ -15,7 +15,7 @@ from trivium.parser.documents.office_math import M, formula
 from trivium.parser.documents.shifted import ShiftedText
 from trivium.parser.documents.word_numbering import Numbering
 from trivium.parser.documents.word_styles import CharacterLook, Styles, W
-from trivium.parser.runs import LINE, SPACE, TextRun, Verbatim
+from trivium.parser.runs import BREAK, LINE, SPACE, TextRun, Verbatim
 from trivium.parser.symbol_fonts import symbols
 from trivium.types import ChunkKind
 
@@ -154,7 +154,7 @@ class WordText:
                 text.end()
                 if isinstance(paragraph.run, Verbatim):
                     paragraph.run.add(_BREAKS[tag])
-                paragraph.run.separate(SPACE)
+                paragraph.run.separate(SPACE if _BREAKS[tag] != LINE else BREAK)
             elif tag == f"{W}noBreakHyphen":
                 text.add("-", look.shift)
             elif tag in _NOTES:
