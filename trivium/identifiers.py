@@ -9,8 +9,7 @@ from typing import NamedTuple
 from trivium.folding import composed, tokens
 from trivium.languages import Analyzer
 
-_MAIL = re.compile(r"[\w.+\-]++@[\w.\-]++")
-_NUMBERS = re.compile(r"[A-Za-z]{0,4}\d++(?:[ ()]{1,2}\d++)++")
+_NUMBERS = re.compile(r"(?<!\d)[A-Za-z]{0,4}\d++(?:[ ()]{1,2}\d++)++")
 """``+44 835 8650``, ``23(77)``, ``DE62 9071 2048``"""
 _SPACED = re.compile(r"\b[A-Z]{1,5} \d{3,12}\b")
 """``UK 4202``"""
@@ -64,6 +63,7 @@ def identifiers_of(question: str, analyzer: Analyzer) -> list[Identifier]:
         if is_code(token)
     ]
     found += [_identifier([number], analyzer) for number in _MARKED.findall(text)]
+    found += [_identifier(tokens(word), analyzer) for word in text.split() if "@" in word[1:-1]]
     for pattern, fits in _SEVERAL:
         found += [_identifier(tokens(run), analyzer) for run in pattern.findall(text) if fits(run)]
     return found
@@ -75,7 +75,6 @@ def _many_digits(run: str) -> bool:
 
 
 _SEVERAL: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
-    (_MAIL, bool),
     (_NUMBERS, _many_digits),
     (_SPACED, bool),
     (_CAPITALS, bool),

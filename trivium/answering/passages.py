@@ -18,6 +18,8 @@ from trivium.types import ChunkKind, Citation, Hit
 
 LEAST_STATED = 6
 """Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
+_MOST_JOINED = 8
+"""Number of words written apart in a question that are put together."""
 _CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 _CONTINUED = 3
 """Number of hits of which continuations are looked for."""
@@ -154,11 +156,19 @@ def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
 def _together(question: str, offered: Sequence[NumberedPassage]) -> str:
     """Return a question with words together that are one word in the passages (``e mail``)."""
     common = offered[0].analyzer.function_words if offered else frozenset[str]()
-    for run in apart(tokens(question), common):
-        if any("".join(run) in passage.words for passage in offered):
-            parted = re.compile(r"[.\s]{1,9}".join(map(re.escape, run)), re.IGNORECASE)
-            question = parted.sub(lambda match: re.sub(r"[.\s]+", "", match[0]), question, count=1)
-    return question
+    runs = dict.fromkeys(apart(tokens(question), common))
+    known = [run for run in runs if any("".join(run) in passage.words for passage in offered)]
+    parts = question.split()
+    for run in known[:_MOST_JOINED]:
+        size = len(run)
+        said = [tuple(tokens(part)) for part in parts]
+        for at in range(len(parts) - size + 1):
+            if said[at : at + size] == [(token,) for token in run]:
+                parts[at : at + size] = [
+                    "".join((*(p.rstrip(".") for p in parts[at : at + size - 1]), parts[at + size - 1]))
+                ]
+                break
+    return " ".join(parts) if known else question
 
 
 def _bare(word: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import wraps
@@ -69,7 +68,6 @@ _PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, object, type(Non
 _CHECKED_LATER = frozenset(
     ("Any", "Where", "Intent", "Format", "ChatModel", "Reranker", "GraphStore", "history")
 )
-_BRACKETS = re.compile(r"\[.*\]")
 
 
 def check_type(name: str, given: object, kinds: type | tuple[type, ...], expected: str) -> None:
@@ -112,15 +110,16 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _check(name: str, value: object, annotation: object) -> None:
-    words = _BRACKETS.sub("", str(getattr(annotation, "__forward_arg__", annotation))).split(" | ")
+    whole = str(getattr(annotation, "__forward_arg__", annotation))
+    words = (whole.partition("[")[0] + whole.rpartition("]")[2] if "[" in whole else whole).split(" | ")
     if not _CHECKED_LATER.isdisjoint((name, *words)) or (value is None and "None" in words):
         return
     kinds = tuple(_KINDS[word][0] for word in words if word in _KINDS)
     a_text = isinstance(value, str | bytes) and not {str, bytes}.intersection(kinds)
     fits = isinstance(value, kinds) and not (a_text or (isinstance(value, bool) and bool not in kinds))
-    whole = float in kinds and isinstance(value, int)
+    integer = float in kinds and isinstance(value, int)
     other = any(word not in _KINDS and word != "None" for word in words) and type(value) not in _PLAIN
-    if not (fits or whole or other):
+    if not (fits or integer or other):
         expected = dict.fromkeys(
             _KINDS[word][1] if word in _KINDS else f"an object {word}" for word in words if word != "None"
         )
