@@ -218,3 +218,13 @@ def test_a_table_of_foreign_names_says_nothing_of_the_language(tmp_path: Path) -
 def test_embedders_for_english_are_known_by_name(name: str, english: bool) -> None:
     """Those of the package, and models whose names say so; of others it is unknown."""
     assert english_only(name) is english
+
+
+@pytest.mark.parametrize("name", ["towns.md", "towns.html"])
+def test_a_list_of_foreign_names_says_nothing_of_the_language(tmp_path: Path, name: str) -> None:
+    towns = ["Palma del Rio", "Los Barrios", "La Union", "El Puerto de la Torre", "San Juan de los Reyes"]
+    mark = "- {}\n" if name.endswith(".md") else "<li>{}</li>"
+    items = "".join(map(mark.format, towns))
+    (tmp_path / name).write_text(items if name.endswith(".md") else f"<h1>Towns</h1><ul>{items}</ul>")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        assert engine.build([tmp_path / name], embed=False).likely_language is None

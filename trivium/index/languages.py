@@ -17,6 +17,7 @@ _SAMPLED = 20
 _SAMPLE = 100
 """Pages sampled for detection when no language was named: the first 20, then every 20th."""
 _SAMPLE_CHARACTERS = 4_000
+_WORDS_OF_A_NAME = 6
 _TABLES = frozenset((ChunkKind.TABLE, ChunkKind.INFOBOX))
 
 
@@ -119,8 +120,16 @@ class StoredLocaliser(Localiser):
 
 
 def _likely_language(graph: PageGraph) -> str | None:
-    """Detect the language of a page from the beginning of its running text: cells of tables are names and values."""
-    running = (chunk.text for chunk in graph.chunks if chunk.kind not in _TABLES)
+    """Detect the language of a page from the beginning of its running text: cells of tables and short items are names
+    and values.
+    """
+    running = (
+        line
+        for chunk in graph.chunks
+        if chunk.kind not in _TABLES
+        for line in chunk.text.split("\n")
+        if chunk.kind != ChunkKind.LIST or len(line.split()) > _WORDS_OF_A_NAME
+    )
     return detect_language("\n".join(running)[:_SAMPLE_CHARACTERS])
 
 
