@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, LiteralString, cast
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
 from tests.contract.graphs import graph
+from tests.fakes.openai_server import OpenAIServer
+from tests.graph.dbpedia.world import fact, ntriples
 from tests.graph.neo4j.stores import SERVERS, credentials
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
+from tests.server.world import HEADERS, serving
+from tests.waiting import until
+from trivium.cli.app import main
 from trivium.engine import Engine
 from trivium.graph.bulk import export
 from trivium.graph.factory import never_left_empty
@@ -40,12 +46,23 @@ SCHEMA: tuple[LiteralString, ...] = (
     "CREATE CONSTRAINT page_uri IF NOT EXISTS FOR (n:Note) REQUIRE n.mine IS UNIQUE",
     "CREATE INDEX entity_name IF NOT EXISTS FOR (n:Note) ON (n.name)",
     "CREATE INDEX of_their_chunks IF NOT EXISTS FOR (n:Chunk) ON (n.mine)",
+    "CREATE FULLTEXT INDEX chunk_search_terms IF NOT EXISTS FOR (n:Note) ON EACH [n.text, n.search_terms]",
+    """CREATE VECTOR INDEX page_embedding IF NOT EXISTS FOR (n:Note) ON n.embedding
+    OPTIONS {indexConfig: {`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}""",
 )
+TIES: LiteralString = """
+MATCH (p:TriviumPage {uri: 'Mars'}), (c:TriviumChunk {uri: 'Mars#chunk-1'}), (n:Note {mine: 19}), (x:Chunk {mine: 8}),
+  (q:Question {mine: 10}), (a:Alias {mine: 12}), (s:SubChapter {mine: 6}), (e:Entity {mine: 4})
+CREATE (n)-[:ABOUT {stars: 5}]->(p), (n)-[:ABOUT]->(c), (x)-[:cites {position: 0}]->(p), (x)-[:is_chunk_of]->(p),
+  (p)-[:has_chunk]->(x), (c)-[:next]->(x), (c)-[:is_answer_of]->(q), (a)-[:alias_of]->(p), (s)-[:is_subchapter_of]->(p),
+  (c)-[:cites]->(e), (p)-[:semantic_rel {type: 'orbits', stated: true, pages: ['Mars']}]->(e)
+"""
+"""Relationships of every kind between their nodes and those of the store."""
 NODES: LiteralString = (
     "MATCH (n) WHERE n.mine IS NOT NULL RETURN elementId(n) AS i, labels(n), properties(n) ORDER BY i"
 )
 EDGES: LiteralString = """
-MATCH (a)-[r]->(b) WHERE a.mine IS NOT NULL AND b.mine IS NOT NULL
+MATCH (a)-[r]->(b) WHERE a.mine IS NOT NULL OR b.mine IS NOT NULL
 RETURN elementId(r) AS i, type(r), properties(r), elementId(a), elementId(b) ORDER BY i
 """
 INDEXES: LiteralString = (
@@ -63,8 +80,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     yield found
     wipe(found)
     with _driver(found) as driver:
-        for statement in ("DROP CONSTRAINT page_uri", "DROP INDEX entity_name", "DROP INDEX of_their_chunks"):
-            driver.execute_query(f"{statement} IF EXISTS")  # type: ignore[arg-type]
+        driver.execute_query("DROP CONSTRAINT page_uri IF EXISTS")
+        for name in ("entity_name", "of_their_chunks", "chunk_search_terms", "page_embedding"):
+            driver.execute_query(f"DROP INDEX {name} IF EXISTS")  # type: ignore[arg-type]
 
 
 def _driver(server: Server) -> Driver:
@@ -144,6 +162,79 @@ def test_everything_of_others_survives_every_operation(server: Server, tmp_path:
         assert left == 0
         names = {record["name"] for record in driver.execute_query("SHOW INDEXES YIELD name").records}
         assert not names & NAMES
+
+
+def test_everything_of_others_survives_the_programs(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line and the server: also what connects their nodes with those of the store, in either direction."""
+    own = ["Mars", "Phobos", "Deimos"]
+    text = " ".join(["Phobos and Deimos circle Mars in a few hours and were found late."] * 3)
+
+    def records(name: str, *titles: str, changed: str = "") -> Path:
+        written = [{"title": title, "text": f"{title} is red. {text}{changed}"} for title in titles]
+        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in written))
+        return tmp_path / name
+
+    def run(*arguments: object, expected: int = 0) -> Any:
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, arguments), "--store", server.bolt, "--json"])
+        out, err = capsys.readouterr()
+        assert ended.value.code == expected, (arguments, err)
+        return json.loads(out) if out.startswith("{") else out
+
+    facts = tmp_path / "facts.nt"
+    facts.write_text(ntriples([fact("Mars", "satellite", "Phobos"), fact("Mars", "orbits", "Sun")]))
+    changed = records("changed.jsonl", *own, changed=" They are dark.")
+    with credentials(server), _driver(server) as driver, OpenAIServer() as model:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", model.base_url)
+        for statement in SCHEMA:
+            driver.execute_query(statement)
+        driver.execute_query(THEIRS)
+        alone = _theirs(driver)
+        run("build", records("pages.jsonl", *own), "--embedder", "minilm")
+        assert _theirs(driver) == alone
+        driver.execute_query(TIES)
+        before = _theirs(driver)
+        assert len(before[1]) == len(alone[1]) + 11
+        counted = run("stats")
+        assert counted["nodes"]["Page"] == 3 and counted["nodes"]["Chunk"] == 3
+        for arguments in (
+            ("enrich", facts),
+            ("add", changed),
+            ("explore", "--no-open"),
+            ("synthesize", "plain", tmp_path / "run", "--model", "writer", "-n", "2", "--each", "1"),
+            ("export", tmp_path / "files"),
+            ("check", "--full", "--repair"),
+            ("embed",),
+            ("search", "red"),
+        ):
+            run(*arguments)
+            assert _theirs(driver) == before, arguments
+        assert "Ares" not in str(run("list")) and run("stats")["nodes"]["Page"] == 3
+        run("backup", tmp_path / "file", expected=1)
+        assert _theirs(driver) == before
+        with serving(cast("Path", server.bolt)) as client:
+            listed = client.get("/documents", headers=HEADERS).json()["documents"]
+            assert sorted(each["title"] for each in listed) == sorted(own)
+            assert client.get("/documents/Ares", headers=HEADERS).status_code == 404
+            assert client.get("/entities/Mars/neighbours", headers=HEADERS).is_success
+            hits = client.post("/search", json={"question": "red", "k": 9}, headers=HEADERS).json()["hits"]
+            assert len(hits) == 3
+            for job in (
+                client.put("/documents/Mars", json={"text": f"Mars is dry. {text}"}, headers=HEADERS),
+                client.post(
+                    "/documents", json={"records": [{"title": "Sun", "text": "A star."}]}, headers=HEADERS
+                ),
+                client.delete("/documents/Deimos", headers=HEADERS),
+            ):
+                assert job.status_code == 202, job.text
+                where = f"/jobs/{job.json()['id']}"
+                until(lambda where=where: client.get(where).json()["state"] == "done")  # type: ignore[misc]
+        assert _theirs(driver) == before
+        run("remove", "Sun", "Phobos")
+        assert run("check", "--full")["findings"] == []
+        assert _theirs(driver) == before
 
 
 def test_what_others_attach_to_a_page_stays_when_it_is_replaced(server: Server) -> None:
