@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS
@@ -167,3 +168,35 @@ def test_text_for_browsers_without_scripts_is_read_where_there_is_no_other() -> 
     assert (
         "plank" not in site(f"<main><p>The weir is mended, and the mill runs again.</p></main>{hidden}").text
     )
+
+
+BARE = [
+    f"<h1>Offer</h1><p>{PROSE}</p><table><tr><th>Item<th>Price<tr><td>Pump<td>12 EUR</table><h2>Terms</h2>",
+    "<h1>Steps</h1><ol><li>Open<li>Close</ol><dl><dt>Weir<dd>A low dam</dl><h2>Last heading</h2>",
+    f"<div><p>{PROSE}</p></div><div>Short line</div><aside>A note</aside><blockquote>Said</blockquote>",
+    f'<main><p>{PROSE}</p><pre><code><span class="token comment"># why</span> x = 1</code></pre></main>',
+]
+
+
+@pytest.mark.parametrize("html", BARE)
+def test_a_page_without_menus_loses_no_word(html: str) -> None:
+    shown = set(LexborHTMLParser(html).body.text(separator=" ").split())
+    page = site(html)
+    kept = " ".join([page.title, page.text, *(chunk.text for _, chunk in page.all_chunks())])
+    assert not {word for word in shown if word not in kept}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        '<div class="comments"><p>I disagree with all that is said here about the weir.</p></div>',
+        '<aside class="widget"><h3>Most read</h3><a href="x.html">Another weir</a></aside>',
+        '<h3>More</h3><div class="teaser"><a href="x.html">Another weir</a><p>It leaks.</p></div>',
+        '<p><a href="x.html">Read also how another weir was mended</a></p>',
+    ],
+)
+def test_what_stands_beside_an_article_is_left_out(beside: str) -> None:
+    article = f"<h1>The weir</h1><p>{PROSE}{PROSE}{PROSE}</p>{beside}"
+    page = site(f"<head><meta property=og:type content=article></head><body><div>{article}</div></body>")
+    assert "sentence of the text" in page.text
+    assert not any(word in page.text for word in ("disagree", "Another", "another weir", "More", "Most read"))

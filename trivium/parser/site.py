@@ -1,7 +1,6 @@
 """HTML pages of arbitrary sites: extracts the main content and the metadata.
 
-The content is the element that the page marks as such (``main``, ``role="main"``, the only ``article``), else its body.
-Boilerplate is removed from it: menus, footers, and blocks that consist mostly of links. The rest is read like any page.
+Boilerplate is removed (:mod:`trivium.parser.boilerplate`). The rest is read like any page.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
 from urllib.parse import urlsplit
@@ -18,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
+from trivium.parser.boilerplate import contents
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
 from trivium.parser.documents.markup import local_address
@@ -40,43 +39,6 @@ _WIKI_MARKS = (
 )
 _CANONICAL = re.compile(rb"<link\b[^>]{0,500}\bcanonical\b[^>]{0,500}>")
 
-_CONTENT = (
-    "main",
-    '[role="main"]',
-    "article",
-    '[itemprop="articleBody"]',
-    "#main-content",
-    "#content",
-    ".markdown-body",
-    ".body",
-)
-_LEAST_SHARE = 0.25
-"""Minimum share of the body's text for an element to be the content, whatever its name."""
-_LEAST_SHARE_OF_RIVAL = 0.05
-"""The same for the best of several."""
-_NAMES = """
-    nav navigation navbar menu sidebar side-nav sidenav footer breadcrumb breadcrumbs pagination pager toc cookie cookies
-    consent banner share sharing social related newsletter subscribe comments advert adverts advertisement skip-link
-    skiplink masthead topbar toolbar search edit-page edit-this prev-next next-prev last-updated lastupdated
-    comments comment-respond copyright copyrights relatedposts jp-relatedposts related-posts related-articles relatedlinks
-    more-about read-more nextpost newsletter-form author-box entry-utility feed-links akismet advertisement outbrain
-    taboola disqus
-"""
-_NAMED = re.compile(rf"(?:^|[-_ ])(?:{'|'.join(_NAMES.split())})(?:$|[-_ ])", re.IGNORECASE)
-_PRUNED_TAGS = frozenset(("nav", "footer", "form", "template", "noscript"))
-_BLOCKS = frozenset(
-    ("div", "section", "aside", "header", "ul", "ol", "table", "dl", "p", "center", "span", "li")
-)
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_LARGE_SHARE = 0.3
-"""Minimum share of the text of an element that is never a menu, whatever its name."""
-_MOST_LINKED = 0.75
-_LEAST_LINKS = 4
-_LONG_ITEM = 60
-"""Average characters per link above which links are titles of articles, or sentences."""
-_MAX_RIVALS = 20
-_MAX_NAMES = 1_000
-_HEADING_MARK = re.compile(r"\W{0,3}")
 _BETWEEN = re.compile(r"(?<!\s)\s++(?:[-–—|·•»]|::)\s+")
 _MAX_JSON = 200_000
 _MAX_HEAD = 200_000
@@ -106,8 +68,8 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
     head = _Head(tree)
     base = head.base(file)
     hidden = _without_scripts(tree.body)  # before it is removed as boilerplate
-    for content, marked in chain(_contents(tree.body), _parsed(hidden)):
-        _prune(content, marked=marked)
+    tree.body.strip_tags(["script", "style", "noscript"], recursive=True)
+    for content in chain(contents(tree.body, article=head.is_article), _parsed(hidden)):
         title = head.page_title(content) or file.title
         reader = Reader(
             title,
@@ -167,6 +129,16 @@ class _Head:
             "language": (language.attributes.get("lang") if language is not None else None) or "",
         }
         return metadata_of({key: value for key, value in found.items() if isinstance(value, str)})
+
+    @property
+    def is_article(self) -> bool:
+        """Whether the page says that it is an article of the news or of a blog."""
+        kind = str(self._linked.get("@type"))
+        return (
+            self._meta.get("og:type") == "article"
+            or "article:published_time" in self._meta
+            or (kind.endswith(("Article", "BlogPosting")) and kind != "TechArticle")
+        )
 
     def base(self, file: DocumentFile) -> str:
         """Return the original address of the page; empty if unknown."""
@@ -250,109 +222,13 @@ def _resolver(base: str) -> Callable[[str], str | None]:
     return resolve
 
 
-def _contents(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield the element that is most likely the content, then the body; and whether the page marks it as content."""
-    total = len(body.text())
-    for selector in _CONTENT:
-        found = body.css(selector)
-        count = len(found)
-        if count > 1:
-            # Several articles are a list of articles.
-            found = [] if selector == "article" else [max(found[:_MAX_RIVALS], key=_weight)]
-        share = _LEAST_SHARE if len(found) == count else _LEAST_SHARE_OF_RIVAL
-        if found and len(found[0].text()) >= share * total:
-            yield found[0], True
-            break
-    yield body, False
-
-
-def _weight(rival: LexborNode) -> tuple[bool, int]:
-    """Of several elements marked as the main content, that with the title is it: comments may be longer."""
-    return rival.css_first("h1") is not None, len(rival.text())
-
-
 def _without_scripts(body: LexborNode) -> str:
     """Return the HTML of the longest text that a page shows where scripts do not run; empty if there is none."""
     longest = max(body.css("noscript"), key=lambda node: len(node.text()), default=None)
     return (longest.inner_html or "") if longest is not None and longest.text(strip=True) else ""
 
 
-def _parsed(html: str) -> Iterator[tuple[LexborNode, bool]]:
+def _parsed(html: str) -> Iterator[LexborNode]:
     body = LexborHTMLParser(html).body if html else None
     if body is not None:
-        yield body, False
-
-
-@dataclass(slots=True)
-class _Count:
-    """The size of an element, in characters without white space, and its links."""
-
-    text: int = 0
-    linked: int = 0
-    links: int = 0
-    inside: int = 0  # links to another place on the same page
-
-
-def _prune(root: LexborNode, *, marked: bool) -> None:
-    """Remove boilerplate: elements named like menus, and, if the page does not mark its content, those that consist
-    mostly of links. One pass, bottom-up.
-    """
-    total = sum(map(len, root.text().split()))
-    gone: list[LexborNode] = []
-    counts = [_Count()]
-    stack: list[LexborNode] = []
-    links = headings = 0  # open elements
-    node = root.first_child
-    while True:
-        while node is None:
-            if not stack:
-                for element in gone:  # inner elements before outer ones
-                    element.decompose()
-                return
-            node = stack.pop()
-            count = counts.pop()
-            if node.tag == "a":
-                links -= 1
-                count.links += 1
-                count.inside += (node.attributes.get("href") or "").startswith("#")
-            headings -= node.tag in _HEADINGS
-            if (headings and _is_mark(node, count)) or _is_boilerplate(node, count, total, marked=marked):
-                gone.append(node)
-            else:
-                outer = counts[-1]
-                outer.text += count.text
-                outer.linked += count.linked
-                outer.links += count.links
-                outer.inside += count.inside
-            node = node.next
-        if node.tag == "-text":
-            length = sum(map(len, (node.text_content or "").split()))
-            counts[-1].text += length
-            counts[-1].linked += length if links else 0
-            node = node.next
-            continue
-        links += node.tag == "a"
-        headings += node.tag in _HEADINGS
-        stack.append(node)
-        counts.append(_Count())
-        node = node.first_child
-
-
-def _is_mark(node: LexborNode, count: _Count) -> bool:
-    """Whether it is the permalink mark at a heading."""
-    return node.tag == "a" and count.text <= 2 and _HEADING_MARK.fullmatch(node.text().strip()) is not None
-
-
-def _is_boilerplate(node: LexborNode, count: _Count, total: int, *, marked: bool) -> bool:
-    tag = node.tag or ""
-    if tag in _PRUNED_TAGS:
-        return tag != "form" or count.text < _LARGE_SHARE * total
-    attributes = node.attributes
-    if tag not in _BLOCKS or count.text >= _LARGE_SHARE * total:
-        return False
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    if len(names) < _MAX_NAMES and _NAMED.search(names) is not None:
-        return True
-    if count.links < _LEAST_LINKS or count.linked <= _MOST_LINKED * count.text:
-        return False
-    return count.inside == count.links or (not marked and count.text < _LONG_ITEM * count.links)
+        yield from contents(body, article=False)
