@@ -7,27 +7,24 @@ There are four kinds. Any other question is left as it is, however short.
   it hit a planet?"). "IT" in capitals is information technology.
 - *Ellipsis*: "And Venus?", "What about the next one?", "No, I meant Pluto": the previous question says what is asked.
 - *Bare questions*: "Why?", "How long?", "Which is the largest?", and requests for more: "Tell me more".
-- *Descriptions* of something just mentioned: "How deep is the crater?" after a turn that named a crater.
+- *Descriptions* of something just mentioned: "How deep is the crater?" after a question that named a crater.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from trivium.answering.events import CLOSEST, NOT_FOUND
-from trivium.answering.marks import without_marks
+from trivium.answering.answer_subjects import known_names, person_of, rows_in, said_in_answer, thing_of
 from trivium.function_words import FUNCTION_WORDS
 from trivium.graph.protocols import GraphReader
-from trivium.parser.gazetteer import find_names
-from trivium.text import content_terms, terms, words
+from trivium.text import content_terms, terms, without_closing_marks, words
 from trivium.types import Turn
 
 MAX_NAMES = 3
 """Maximum number of names from the conversation that are added to a question."""
-ANSWER_CHARACTERS = 400
-"""Number of characters of an earlier answer that are examined."""
 
 Leaning = Literal["refers", "elliptic", "bare", "describes"]
 
@@ -47,6 +44,7 @@ _ELLIPTIC = re.compile(
     r"|(?:and|or)\b(?:\s+(?:for|of|in|on|at|to|from|with|by)\b)?)",
     re.IGNORECASE,
 )
+_JOINING = re.compile(r"\A(?:(?:and|but|or|also|ok|so)\b[\s,]*)+(?:(?:what|how)\s+about\s+)?", re.IGNORECASE)
 _WHICH = re.compile(
     r"\s*which\s+(?:ones?\s+)?(?:of\s+(?:them|these|those)\s+)?(?:is|are|was|were|has|have|had|does|do|did)\b",
     re.IGNORECASE,
@@ -81,7 +79,7 @@ _THERE = re.compile(
 """Excludes "is there" and "there are"."""
 _ORDINAL = re.compile(
     r"\b(?:next|previous|last|following|other|first|second|third|same)\s+(?:ones?|item|level|type|category|row|step)\b"
-    r"|\b(?:the|another)\s+ones?\b|\b(?:that|which)\s+ones?\W*$|\b(?:who|what|where|anything|anyone|nothing)\s+else\b"
+    r"|\b(?:the|another)\s+ones?\b(?!\s+(?:that|which|who|from|of|in|on|with|for|we|you|they|i)\b)|\b(?:that|which)\s+ones?\W*$|\b(?:who|what|where|anything|anyone|nothing)\s+else\b"
     r"|\bthe\s+(?:other|others|same|next|previous|second|third|last|first)\W*$",
     re.IGNORECASE,
 )
@@ -97,8 +95,6 @@ _OF_A_THING = re.compile(
     r"(?:when|where|what) (?:is|are) ((?:the|our) [^?.!,;]*[^?.!,; ])[?.! ]*", re.IGNORECASE
 )
 """Questions about a thing without a name: "When is the summer party?"."""
-_FULL_NAME = re.compile(r"[^\W\d_a-z]\w{0,40}(?:[\s.'’-]{1,4}\w{1,40}){0,8}[\s.'’-]{1,4}[^\W\d_a-z]\w+")
-"""A name of several words, the first and the last of which begin with capitals."""
 _IMPERSONAL = re.compile(
     r"\b(?:time|true|rain|snow|happen(?:s|ed)?|means?|matter)\b|\bit\b[^?]{0,200}\b(?:that|to)\b",
     re.IGNORECASE,
@@ -106,14 +102,18 @@ _IMPERSONAL = re.compile(
 """Questions in which "it" may stand for nothing: "How long does it take to reach Mars?"."""
 _INTRODUCES = re.compile(r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b", re.IGNORECASE)
 """Questions that speak of another thing than the one they name: "Did a spacecraft land on Mars?"."""
+_COPULAS = frozenset(words("is are was were"))
 _FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
+_COUNTS = frozenset(words("two three four five six seven eight nine ten eleven twelve"))
+_COUNTED = re.compile(rf"\b(the\s+)(?:{'|'.join(sorted(_COUNTS))}|\d{{1,3}})\s+(?=[^\W\d])", re.IGNORECASE)
+"""A number of things that another has not: "the two moons of Mars"."""
 _THING_WORDS = 6
 _SUPERLATIVES = frozenset(words("most least first last only"))
 _PARTICIPLES = frozenset(
     words("built done found given held kept known left made paid seen sent sold taken used written")
 )
 """Words after which a question says more than what it is about: "Where is the key kept?"."""
-_DEFINITE = re.compile(r"\bthe\s+([^\W\d_]{3,})", re.IGNORECASE)
+_DEFINITE = re.compile(r"\bthe\s+(?=([^\W\d_]{3,}(?:\s+[^\W\d_]+){0,5}))", re.IGNORECASE)
 _QUANTITIES = frozenset(
     terms(
         "many much long far big large tall old deep high heavy fast hot cold often wide small exactly really so more tell"
@@ -130,10 +130,10 @@ _VAGUE = frozenset(
 def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
     """Return how a question depends on the conversation that ends with ``last``; None if it is self-contained."""
     named = _abbreviations(question)
-    said = words(_ABBREVIATIONS.sub(" ", question) if named else question)
     names = [*known_names(question, store), *named]
     opened = _OPENING.match(question)
     rest = question if opened is None else question[opened.end() :]
+    said = words(_ABBREVIATIONS.sub(" ", rest) if named else rest)
     topic = [*topic_terms(rest), *named]
     if not topic:
         # "How large are they?" asks about what was mentioned; "when did he do that?" about what was asked before.
@@ -145,7 +145,7 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
         return "refers" if _asks_anew(question) else "elliptic"
     if _ORDINAL.search(question) and not names:
         return "elliptic"
-    if _refers(question, said) or _BEFORE.search(question):
+    if (_refers(rest, said) and not _owns(rest, names)) or _BEFORE.search(question):
         return "refers"
     if not names and _describes(question, last):
         return "describes"
@@ -166,10 +166,16 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     before = complete(history[-1].question, history[:-1], store)
     if _asks_for_more(question):
         return before
-    replaced = _with_name_replaced(question, history, store) if kind == "elliptic" else None
+    replaced = None
+    if kind == "elliptic":
+        replaced = _with_name_replaced(question, history, store) or _with_end_replaced(question, before)
     if replaced is not None:
         return replaced
     carried = [] if kind in ("elliptic", "bare") else _carried(question, history, store)
+    if kind == "describes":
+        carried = [name for name in carried if name in history[-1].question]
+        if not carried:
+            return question  # the collection may know what is meant
     if not carried:
         return f"{before.rstrip()} {question.strip()}"
     own = set(terms(f"{question} {' '.join(carried)}"))
@@ -177,6 +183,7 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
         word.strip("()?!.,; ")
         for word in before.split()
         if not _asks_anew(question) and topic_terms(word) and own.isdisjoint(terms(word))
+        if _COUNTS.isdisjoint(words(word))
     ]
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({', '.join([*carried, ' '.join(topic)]).rstrip(', ')}){end}"
@@ -218,7 +225,26 @@ def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphRead
     names = list(dict.fromkeys(known_names(before, store)))
     if len(names) != 1:
         return None
-    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], before)
+    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
+
+
+def _with_end_replaced(question: str, before: str) -> str | None:
+    """Return the previous question with its end replaced by an ellipsis that begins like it ("How many were there in
+    2022?" "And in 2023?"); None if it does not.
+    """
+    rest = _JOINING.sub("", question.strip(), count=1).split()
+    said = without_closing_marks(before).split()
+
+    def alike(at: int) -> bool:
+        words_alike = 2 if rest[0] == "the" and said[at - 1] not in _COPULAS else 1
+        return said[at : at + words_alike] == rest[:words_alike]
+
+    begins = rest[:1] != [] and rest[0] in _FUNCTION_WORDS
+    ends = range(max(1, len(said) - len(rest) - 1), len(said)) if begins else ()
+    place = next(filter(alike, ends), None)
+    if place is None or _ORDINAL.search(question) or len(rest) < 2:
+        return None
+    return " ".join([*said[:place], *rest])
 
 
 class Clear(NamedTuple):
@@ -264,10 +290,16 @@ def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> 
 def _subject(history: Sequence[Turn], store: GraphReader, *, person: bool) -> str | None:
     """Return the one thing, or ``person``, that the last turn was about, as written there; None if there may be more.
 
-    It is the only name in a question that asks about it and introduces nothing else; after "Who discovered ...?" a
-    person is the only full name that the answer adds; a thing may be described ("When is the summer party?").
+    It is what the answer is about (:mod:`~trivium.answering.answer_subjects`), or the only name in a question that asks
+    about it and introduces nothing else; a thing may be described ("When is the summer party?").
     """
     last, earlier = history[-1], history[:-1]
+    said = said_in_answer(last, store)
+    if person and rows_in(said):
+        return person_of(last.question, said, ())
+    thing = None if person else thing_of(last.question, said)
+    if thing is not None:
+        return thing
     question, before = last.question, None
     kind = leaning(question, earlier[-1], store) if earlier else None
     if kind is not None:
@@ -278,17 +310,15 @@ def _subject(history: Sequence[Turn], store: GraphReader, *, person: bool) -> st
     names = list({name.casefold(): name for name in reversed(known_names(question, store))}.values())
     about = _WHO_IS.match(question) is not None
     if person and _WHO.match(question) and not (about and len(names) == 1):
-        answered = dict.fromkeys(known_names(short_answer(last), store))
-        people = [n for n in answered if _FULL_NAME.fullmatch(n) and n.casefold() not in question.casefold()]
-        return people[0] if len(people) == 1 else None
+        return person_of(question, said, known_names(said, store))
     if not person and _INTRODUCES.search(question):
         return None
     if len(names) == 1:
         return names[0] if about or not _FOR_SOMETHING.match(question) else None
     if names or person or before is not None:
         return None if names else before
-    thing = _OF_A_THING.fullmatch(" ".join(question.split()))
-    return thing[1] if thing is not None and _is_thing(thing[1]) else None
+    described = _OF_A_THING.fullmatch(" ".join(question.split()))
+    return described[1] if described is not None and _is_thing(described[1]) else None
 
 
 def _is_thing(text: str) -> bool:
@@ -300,19 +330,6 @@ def _is_thing(text: str) -> bool:
         and (_SUPERLATIVES | _PARTICIPLES).isdisjoint(said)
         and not any(word.endswith(("est", "ed")) for word in said)
     )
-
-
-def known_names(text: str, store: GraphReader) -> list[str]:
-    """Return the names in a text that the store knows, as written there."""
-    return [text[found.start : found.end] for found in find_names(text, store.lookup_names)]
-
-
-def short_answer(turn: Turn) -> str:
-    """Return the beginning of an answer without its citations; empty if the answer said that there is none."""
-    text = turn.answer.strip()
-    if text in ("", NOT_FOUND) or text.startswith(CLOSEST):
-        return ""
-    return without_marks(text)[:ANSWER_CHARACTERS]
 
 
 def topic_terms(text: str) -> list[str]:
@@ -330,6 +347,7 @@ def _resolved(before: Sequence[str], pronoun: str) -> bool:
     """Whether the referent of a pronoun precedes it: in an earlier clause, or as what is asked for ("which planet
     lost its ...").
     """
+    before = [word for word in before if word != "s"]
     begins = next((place for place in range(len(before) - 1, 0, -1) if before[place] in _CLAUSE), 0)
     earlier = before[:begins]
     if topic_terms(" ".join(earlier)) and _PERSONAL.isdisjoint(earlier):
@@ -344,10 +362,22 @@ def own_terms(question: str) -> frozenset[str]:
 
 
 def _describes(question: str, last: Turn) -> bool:
-    """Whether a definite description names a kind of thing that the last turn mentioned."""
-    spoken = set(terms(f"{last.question} {short_answer(last)}"))
-    described = [topic_terms(found[1]) for found in _DEFINITE.finditer(question)]
-    return any(spoken.issuperset(term) for term in described if term)
+    """Whether a definite description names a kind of thing that the last question mentioned."""
+    spoken = set(words(last.question))
+    described = [_phrase(found[1]) for found in _DEFINITE.finditer(question)]
+    return any(spoken.issuperset(words(phrase)) for phrase in described if topic_terms(phrase))
+
+
+def _phrase(text: str) -> str:
+    """Return the words of a text up to the first function word."""
+    return " ".join(takewhile(lambda word: word not in _FUNCTION_WORDS, words(text)))
+
+
+def _owns(question: str, names: Sequence[str]) -> bool:
+    """Whether the only pronouns are possessive and a name stands before them: "Where did Hall take his degree?"."""
+    pronouns = [found for found in _PRONOUN.finditer(question) if found[0].casefold() in _PERSONAL]
+    only = all(found[0].casefold() in _POSSESSIVE for found in pronouns)
+    return only and any(0 <= question.find(name) < pronouns[0].start() for name in names if pronouns)
 
 
 def _carried(question: str, history: Sequence[Turn], store: GraphReader) -> list[str]:
@@ -355,7 +385,10 @@ def _carried(question: str, history: Sequence[Turn], store: GraphReader) -> list
     own = known_names(question, store)
     for place in range(len(history) - 1, -1, -1):
         turn = history[place]
-        spoken = [name for text in (turn.question, short_answer(turn)) for name in known_names(text, store)]
+        said = said_in_answer(turn, store)
+        found = known_names(said, store)
+        person = person_of(turn.question, said, found) if _WHO.match(turn.question) else None
+        spoken = [*known_names(turn.question, store), *(found if person is None else [person])]
         carried = [name for name in dict.fromkeys(spoken) if name not in own][:MAX_NAMES]
         if carried:
             return carried

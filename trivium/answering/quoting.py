@@ -28,6 +28,7 @@ from trivium.text import (
     sentences,
     terms,
     without_parenthesis,
+    words,
 )
 from trivium.types import ChunkKind, Outcome, Statement
 
@@ -57,6 +58,7 @@ class Told:
 
 NOTHING_TOLD = Told()
 _STEP = re.compile(r"(?:[^\n]+\n)*?[ \t]*\d{1,3}[.)]\s")
+_REASON = re.compile(r"\b(?:because|since|due to|so that|in order to|owing to)\b", re.IGNORECASE)
 _NUMBER_ASKED = re.compile(
     r"(?:\b(?:step|clause|rule|section|article|paragraph|point|item)s?\s|§)\s?(\d{1,3}(?:\.\d{1,3}){0,8})\b",
     re.IGNORECASE,
@@ -100,14 +102,21 @@ def quote(
     answering = [
         sentence
         for sentence in ranked
-        if _tells(sentence, question, told)
+        if _tells(sentence, question, told, is_row=sentence.text in rows)
         and not any(sentence.text in line for line in heads)
         and (sentence.text not in rows or tells_apart(question, rows[sentence.text]))
         and (comparison is None or decides(sentence, comparison))
     ]
-    chosen = choose(answering, threshold) if outright else []
-    if asked_for and (not chosen or chosen[0].text in rows):
-        return _answered([Sentence(row.passage, row.text, 1.0) for row in asked_for])
+    # To "who" a sentence that says all of the question by itself needs no others, which may name bystanders.
+    asked = set(rarity.content(question)) if words(question)[:1] == ["who"] else {""}
+    outspoken = [
+        one for one in answering if asked.issubset(rarity.terms(one.text)) and one.probability >= threshold
+    ]
+    chosen = choose(outspoken or answering, threshold) if outright else []
+    meeting = [Sentence(row.passage, row.text, 1.0) for row in asked_for]
+    meeting = [one for one in meeting if _tells(one, question, told, is_row=True)]
+    if meeting and (not chosen or chosen[0].text in rows):
+        return _answered(meeting)
     steps = steps_asked(question, offered, chosen, rarity) if outright and asks_for_steps(question) else []
     if steps:
         return _in_order(steps)
@@ -142,13 +151,17 @@ def _numbered(question: str, offered: Sequence[NumberedPassage]) -> list[Sentenc
     return []
 
 
-def _tells(sentence: Sentence, question: str, told: Told) -> bool:
-    """Whether a sentence can be an answer: it says more than a title, and more than the previous answer. The caption
-    of a picture always can, since the picture answers.
+def _tells(sentence: Sentence, question: str, told: Told, *, is_row: bool) -> bool:
+    """Whether a sentence can be an answer: it says more than a title, and more than the previous answer, unless it is a
+    row that has all words of the follow-up, or the reason that is asked for. The caption of a picture always can, since
+    the picture answers.
     """
-    if told.own and told.own.isdisjoint(sentence.passage.said_by(sentence.text)):
+    said = sentence.passage.said_by(sentence.text)
+    if told.own and told.own.isdisjoint(said):
         return False
-    if told.answer and _clean(sentence.text) in told.answer:
+    has_all = is_row and told.own <= said
+    gives_reason = "why" in words(question) and _REASON.search(sentence.text) is not None
+    if told.answer and _clean(sentence.text) in told.answer and not (has_all or gives_reason):
         return False
     if sentence.passage.hit.kind == ChunkKind.IMAGE:
         return True

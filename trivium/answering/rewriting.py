@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.followups import Leaning, complete, leaning, short_answer
+from trivium.answering.answer_subjects import short_answer
+from trivium.answering.followups import Leaning, complete, leaning
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import quoted
 from trivium.domain import NO_DOMAIN, Domain

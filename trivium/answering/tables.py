@@ -159,12 +159,18 @@ class _Table:
         wanted, known = self._wanted(self.asked)
         if not known:
             return []
-        rest = " ".join(self.words)
+        rest = f" {' '.join(self.words)} "
         for column in self.columns().values():
-            for phrase in dict.fromkeys(" ".join(words(cell)) for _, cell in column):
-                if " " in phrase and f" {phrase} " in f" {rest} ":
-                    equal = [row for row, cell in column if " ".join(words(cell)) == phrase]
-                    return self._or_others(equal, rest.replace(phrase, " "))
+            phrases = [f" {' '.join(words(cell))} " for _, cell in column]
+            equal = [
+                one
+                for one, phrase in zip(column, phrases, strict=True)
+                if phrase.count(" ") > 2 and phrase in rest
+            ]
+            if equal:
+                for phrase in phrases:
+                    rest = rest.replace(phrase, " ")
+                return self._or_others([row for row, _ in equal], rest)
         if wanted:
             found = [row for row in self.rows if wanted <= row.said]
             return self._or_others(found, rest) if wanted != self.asked else []
