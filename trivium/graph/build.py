@@ -20,7 +20,7 @@ from trivium.text import count_tokens, normalise_heading, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
-RULES = "2"
+RULES = "3"
 """Bumped when the same page would give other nodes, so that stores notice on the next load."""
 # How much of a name an error message shows.
 _SHOWN = 60
