@@ -45,9 +45,9 @@ _VOWELS = (
     "\u06e7\u06e8\u06ea-\u06ed"
 )
 """Vowel signs of Hebrew and Arabic, which writers leave out. Marks of Devanagari, Thai or kana are letters."""
-_UNSEEN = re.compile(
-    f"[\u00ad\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff{_VOWELS}]"
-)
+UNSEEN = f"\u00ad\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff{_VOWELS}"
+"""Characters that words are compared without, as a set of a regular expression."""
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _LOOSE = re.compile("[\u0300-\u036f]+")
 _ACCENTS = re.compile(f"[\u0300-\u0305\u0307-\u036f{_VOWELS}]+|(?<!и)\u0306")  # й is a letter of its own
 _UNDECOMPOSED = str.maketrans(

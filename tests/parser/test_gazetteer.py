@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trivium.parser.gazetteer import MAX_WORDS, Gazetteer, Mention, find_names, is_name, possible_names
@@ -204,6 +204,7 @@ def test_names_that_a_text_can_say_are_enough(names: list[str], text: list[str])
     ).find(said)
 
 
+@example("", "00\xadA")
 @given(st.text(max_size=60), st.text(min_size=1, max_size=12))
 def test_any_text_gives_ordered_offsets_that_normalise_to_the_name(text: str, title: str) -> None:
     text = f"{text} {title} {text}"

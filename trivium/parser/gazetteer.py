@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from trivium.folding import UNSEEN
 from trivium.text import normalise_name, normalise_title, without_parenthesis
 
 MAX_WORDS = 12
@@ -18,8 +19,8 @@ MAX_WORDS = 12
 
 _MIN_LETTERS = 3
 _MIN_DIGITS = 4
-# A word; its letters may be followed by combining accents.
-_WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
+# A word; its letters may be followed by combining accents and characters that are not seen.
+_WORD = re.compile(rf"[^\W_]++(?:[\u0300-\u036f{UNSEEN}]++[^\W_]*+)*+")
 
 # Words that are also titles of documents, but in running text almost always ordinary words.
 _COMMON = """
