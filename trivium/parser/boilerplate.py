@@ -48,7 +48,7 @@ _MOST_LINKED_OF_LINE = 0.7
 """Shares of the text of a block, or of a line, beside an article of at least this many characters of prose."""
 _LEAST_PROSE = 800
 _LEAST_LINKED = 10
-_LABEL = 60
+_LABEL = 100
 """Most characters of a line that is a label of what follows."""
 _SENTENCE_ENDS = '.!?…"”“»:'
 _MAX_NAMES = 1_000
@@ -77,7 +77,8 @@ _NAMES_OF_ARTICLES = frozenset(
     """
     button btn embed embedded previous next login registration follow rating respond reply ad ads adv similar popular
     latest recent breaking recommended recommendations author bio byline vcard meta tags topics keyword keywords
-    categories utility credit credits licence license disclaimer disclosure contact
+    categories utility credit credits licence license disclaimer disclosure contact copyright sources slider wishlist
+    dateline subvert
     """.split()  # noqa: SIM905
 )
 _ENDS = ("menu", "nav", "sidebar", "footer", "comments", "newsletter", "navigation", "banner")
@@ -116,6 +117,24 @@ _FLOW = _HEADINGS | frozenset(
     ["p", "li", "td", "th", "dd", "dt", "pre", "figure", "blockquote", "figcaption"]
 )
 _HEADING_MARK = re.compile(r"\W{0,3}")
+_TO_READERS = re.compile(
+    r"\W{0,9}(?:"
+    r"advert(?:isement|orial)|read (?:more|also|next|on)|(?:see|more) (?:from|on|in|stories|articles|news)"
+    r"|(?:go )?back to|you (?:may|might) (?:also )?(?:like|enjoy)|leave a (?:comment|reply)|about the author"
+    r"|(?:share|print|e-?mail|like) (?:this|on)|(?:follow|support|join|contact) us|sign up|subscribe|log ?in"
+    r"|filed under|posted (?:in|by)|categor(?:y|ies)\W|tags?\W|\d{1,3}[ -]min(?:ute)?s?\b"
+    r"|anzeige|werbung|mehr (?:zum|aus|von|zu)|(?:zum|das) (?:könnte|thema)|lesen sie|lies auch|weiterlesen"
+    r"|weitere (?:artikel|beiträge|meldungen|themen|news)|zurück zu|über (?:den autor|die autorin)"
+    r"|(?:seite|artikel|beitrag|jetzt) (?:teilen|drucken|bewerten|abonnieren)|kommentar (?:schreiben|hinterlassen)"
+    r"|folgen? sie|folge uns|unterstütze|kategorien?\W|schlagw|aufrufe"
+    r"|lire aussi|à lire|en savoir plus|voir aussi|partager|publicité"
+    r"|ver también|puedes? ver|leer también|te puede|s[ií]guenos|publicidad|leggi anche|condividi|pubblicità"
+    r"|czytaj|zobacz|reklama|lees ook|läs (?:mer|också)|les også)",
+    re.IGNORECASE,
+)
+"""Lines that speak to the readers of a page, or label what is beside its text."""
+_LINE_TO_READERS = 60
+"""Maximum number of characters of such a line, without white space."""
 
 
 def contents(body: LexborNode, *, article: bool) -> Iterator[LexborNode]:
@@ -353,6 +372,8 @@ class _Pruning:
         tag = node.tag or ""
         prose = count.text - count.linked
         large = prose >= _LARGE_SHARE * self.total
+        if self.article and tag == "time" and not self.flow:  # a line of its own, which the metadata has
+            return True
         if tag in _REMOVED or (
             not large and (tag == "form" or (tag == "aside" and (self.article or count.links > 0)))
         ):
@@ -361,9 +382,11 @@ class _Pruning:
             return False
         if self.named and prose < _ALMOST_ALL * self.total and self._is_named(node, count, large=large):
             return True
-        if large or tag in _HEADINGS or not count.text + count.gone:
+        if large or not count.text + count.gone:
             return False
-        if self.article and self._is_beside_article(tag, count, prose):
+        if tag in _HEADINGS:
+            return self.article and tag != "h1" and self._is_to_readers(node, count)
+        if self.article and (self._is_to_readers(node, count) or self._is_beside_article(tag, count, prose)):
             return True
         if count.links < (_LEAST_LINKS) or count.linked <= _MOST_LINKED * count.text:
             return False
@@ -380,6 +403,10 @@ class _Pruning:
             names += f" {attributes.get('id') or ''}"  # that of a section is often made of its heading
         links = count.links + count.gone > 0
         return len(names) <= _MAX_NAMES and _is_named(names, article=self.article, large=large, links=links)
+
+    @staticmethod
+    def _is_to_readers(node: LexborNode, count: _Count) -> bool:
+        return 0 < count.text <= _LINE_TO_READERS and _TO_READERS.match(node.text()) is not None
 
     def _is_beside_article(self, tag: str, count: _Count, prose: int) -> bool:
         """Whether it is a block of links, a line on its own, or what is left of a block whose text was removed."""
