@@ -14,6 +14,8 @@ from rich.cells import cell_len
 from tests.e2e.conftest import Result, Run, run_trivium
 from tests.fakes.packages import install_package
 from trivium.cli.app import main
+from trivium.graph.schema import headings_of
+from trivium.headings import body_of
 from trivium.sample import question_files
 
 QUESTION = "Who discovered the moons of Mars?"
@@ -255,14 +257,15 @@ def test_ten_explained_hits_fit_a_screen_and_one_is_shown_in_full(trivium: Run, 
 
 
 def test_passages_can_be_read_at_a_terminal_and_are_whole_in_a_pipe(trivium: Run, sample_store: Path) -> None:
-    """Three lines of text at most, each within the width; in a pipe a line has all of it."""
+    """Three lines of text at most, each within the width; in a pipe a line has all of it, below its headings."""
     asked = ["search", QUESTION, "--store", sample_store, "--k", "5"]
     lines = at_a_terminal(*asked)
     assert all(cell_len(line) <= 80 for line in lines) and len(lines) <= 1 + 5 * 5
     piped = trivium(*asked).out.splitlines()
     assert len(piped) == 1 + 5 * 3
     for hit in trivium(*asked, "--json").json["hits"]:
-        assert f"    {' / '.join(filter(None, hit['text'].splitlines()))}" in piped
+        body = body_of(hit["text"], headings_of(hit["section"]))
+        assert f"    {' / '.join(filter(None, body.splitlines()))}" in piped
 
 
 def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Path) -> None:
