@@ -169,7 +169,7 @@ def test_conditions_act_inside(engine: Engine) -> None:
         (b"", "the picture to search by: expected a picture"),
         (picture("red")[:200], "the picture to search by: "),
         (b"\0" * (MAX_PICTURE_BYTES + 1), r"may have 20 MB, got 20\.0 MB"),
-        ("red.png", "as the bytes of its file, got str"),
+        ("red.png", "expected image as bytes, got str"),
     ],
 )
 def test_what_is_no_picture_is_refused(engine: Engine, given: bytes, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
@@ -27,7 +28,7 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.view import StoreView
-from trivium.languages import Analyzer, StoreLanguages
+from trivium.languages import Analyzer, StoreLanguages, Word
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
@@ -106,15 +107,11 @@ class Query:
         """Distinct search terms of the question, in order, without function words, and those of further spellings that
         other passages have.
         """
-        words = self.analyzer.question_words(self.text)
-        several = len(self.analyzer.languages) > 1
-        if not several and not any(word.joined or word.further for word in words):
-            return [term for word in words for term in word.main]
-        asked = list(dict.fromkeys(term for word in words for term in (*word.main, *word.further)))
+        words, asked = self._words, self._spellings
         if not asked:
-            return []
-        counts = self.store.term_statistics(asked).document_frequency.tolist()
-        found = dict(zip(asked, counts, strict=True))
+            return [term for word in words for term in word.main]
+        several = len(self.analyzer.languages) > 1
+        found = dict(zip(asked, self._spelling_statistics.document_frequency.tolist(), strict=True))
         kept: dict[str, None] = {}
         for word in words:
             # A stem of another language, or a form that the store has not, would look like a rare word.
@@ -126,6 +123,22 @@ class Query:
             if 0 < written < max(found[term] for term in word.main):
                 kept[exact] = None
         return list(kept)
+
+    @cached_property
+    def _words(self) -> list[Word]:
+        return self.analyzer.question_words(self.text)
+
+    @cached_property
+    def _spellings(self) -> list[str]:
+        """All terms by which the question's words may be found; empty if each word has one."""
+        several = len(self.analyzer.languages) > 1
+        if not several and not any(word.joined or word.further for word in self._words):
+            return []
+        return list(dict.fromkeys(term for word in self._words for term in (*word.main, *word.further)))
+
+    @cached_property
+    def _spelling_statistics(self) -> TermStatistics:
+        return self.store.term_statistics(self._spellings)
 
     @property
     def analyzer(self) -> Analyzer:
@@ -149,7 +162,14 @@ class Query:
     @property
     def term_statistics(self) -> TermStatistics:
         """Corpus statistics of the question's terms."""
-        return self.memoize("term_statistics", lambda: self.store.term_statistics(self.terms))
+        return self.memoize("term_statistics", self._read_term_statistics)
+
+    def _read_term_statistics(self) -> TermStatistics:
+        if not self._spellings:
+            return self.store.term_statistics(self.terms)
+        places = {term: place for place, term in enumerate(self._spellings)}
+        known = self._spelling_statistics
+        return replace(known, document_frequency=known.document_frequency[[places[t] for t in self.terms]])
 
     @property
     def adjacency(self) -> Adjacency:

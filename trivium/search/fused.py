@@ -94,16 +94,21 @@ def _decided(query: Query, table: Table) -> NDArray[np.bool_]:
     terms = query.terms if asked else []
     if not terms:
         return decided
-    frequency = dict(zip(terms, query.term_statistics.document_frequency.tolist(), strict=True))
+    frequency = query.term_statistics.document_frequency
+    places = {term: place for place, term in enumerate(terms)}
     counts = query.term_counts(table.chunks)
+    has = (counts.text + counts.headings) > 0
     is_whole = len(tokens(query.text)) == 1
-    said = [{terms[n] for n in np.flatnonzero(row)} for row in counts.text + counts.headings]
     for identifier in asked:
-        rows = [row for row, own in enumerate(said) if identifier.is_in(own)]
-        words = identifier.whole if identifier.whole.intersection(terms) else identifier.parts
-        is_one = len(words) > 1 or any(frequency.get(word) == 1 for word in words)
-        if is_whole or (len(rows) == 1 and is_one):
-            decided[rows] = True
+        whole = [places[term] for term in identifier.whole if term in places]
+        parts = [places[term] for term in identifier.parts if term in places]
+        rows = has[:, whole].any(axis=1)
+        if parts and len(parts) == len(identifier.parts):
+            rows |= has[:, parts].all(axis=1)
+        is_several = len(identifier.whole if whole else identifier.parts) > 1
+        is_one = is_several or (frequency[whole or parts] == 1).any()
+        if is_whole or (is_one and rows.sum() == 1):
+            decided |= rows
     return decided
 
 
