@@ -47,7 +47,7 @@ _MOST_LINKED_OF_ARTICLE = 0.4
 _MOST_LINKED_OF_LINE = 0.7
 """Shares of the text of a block, or of a line, beside an article of at least this many characters of prose."""
 _LEAST_PROSE = 800
-_LEAST_LINKED = 10
+_LEAST_LINKED = 6
 _LABEL = 100
 """Most characters of a line that is a label of what follows."""
 _SENTENCE_ENDS = '.!?…"”“»:'
