@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import docx
-import openpyxl
 import pytest
 
+from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_store
 from trivium.answering.answer_subjects import person_of, thing_of
 from trivium.engine import Engine
@@ -59,32 +57,11 @@ CREW = [
 ]
 
 
-def in_word() -> bytes:
-    document, saved = docx.Document(), io.BytesIO()
-    document.add_heading("Crew", 1)
-    table = document.add_table(len(CREW), 4)
-    for at, row in enumerate(CREW):
-        for column, text in enumerate(row):
-            table.cell(at, column).text = text
-    document.save(saved)
-    return saved.getvalue()
-
-
-def in_excel() -> bytes:
-    book, saved = openpyxl.Workbook(), io.BytesIO()
-    for row in CREW:
-        book.active.append(list(row))
-    book.save(saved)
-    return saved.getvalue()
-
-
-CELLS = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in CREW[1:])
-HEADS = "".join(f"<th>{cell}</th>" for cell in CREW[0])
 FILES: Mapping[str, str | bytes] = {
     "crew.csv": "\n".join(map(",".join, CREW)),
-    "crew.html": f"<h1>Crew</h1><table><tr>{HEADS}</tr>{CELLS}</table>",
-    "crew.docx": in_word(),
-    "crew.xlsx": in_excel(),
+    "crew.html": in_html("Crew", CREW),
+    "crew.docx": in_word("Crew", CREW),
+    "crew.xlsx": in_excel(CREW),
 }
 MANUAL = (
     "# Manual of the winch\n\n## Starting\n\n1. Open the oil cock.\n2. Push the lever down.\n\n"

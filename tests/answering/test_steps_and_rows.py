@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import docx
-import openpyxl
 import pytest
 
+from tests.answering.table_files import in_excel, in_html, in_word
 from trivium.answering.passages import passages
 from trivium.answering.steps import asks_for_steps, lists_of
 from trivium.engine import Engine
@@ -142,34 +142,15 @@ CHEESES = [
 ]
 
 
-def sheet() -> bytes:
-    book, saved = openpyxl.Workbook(), io.BytesIO()
-    for row in CHEESES:
-        book.active.append([float(cell) if cell[:1].isdigit() else cell for cell in row])
-    book.save(saved)
-    return saved.getvalue()
-
-
-def table_in_word() -> bytes:
-    document, saved = docx.Document(), io.BytesIO()
-    document.add_heading("Cheeses", 1)
-    table = document.add_table(len(CHEESES), 5)
-    for at, row in enumerate(CHEESES):
-        for column, text in enumerate(row):
-            table.cell(at, column).text = text
-    document.save(saved)
-    return saved.getvalue()
-
-
-HTML_ROWS = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in CHEESES[1:])
-HTML_HEADS = "".join(f"<th>{cell}</th>" for cell in CHEESES[0])
 MARKDOWN = "\n".join(f"| {' | '.join(row)} |" for row in (CHEESES[0], ["---"] * 5, *CHEESES[1:]))
 TABLES: Mapping[str, str | bytes] = {
     "cheese.csv": "\n".join(map(",".join, CHEESES)),
     "cheese.md": f"# Cheeses\n\n{MARKDOWN}",
-    "cheese.html": f"<h1>Cheeses</h1><table><tr>{HTML_HEADS}</tr>{HTML_ROWS}</table>",
-    "cheese.xlsx": sheet(),
-    "cheese.docx": table_in_word(),
+    "cheese.html": in_html("Cheeses", CHEESES),
+    "cheese.xlsx": in_excel(
+        [[float(cell) if cell[:1].isdigit() else cell for cell in row] for row in CHEESES]
+    ),
+    "cheese.docx": in_word("Cheeses", CHEESES),
 }
 CONDITIONS = {
     "Which cheeses are not on sale?": {"Tessel", "Kell"},

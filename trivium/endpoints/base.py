@@ -90,7 +90,7 @@ class BaseEndpoint(ABC):
         """Create the client in the caller's thread: loading certificates can be slow, and the event loop is shared."""
 
     @abstractmethod
-    async def answered(self, path: str, body: Mapping[str, Any]) -> httpx2.Response | dict[str, Any]:
+    async def answered(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         """Send ``body`` and return the complete response. One attempt. Raises the client's errors."""
 
     @abstractmethod
@@ -165,12 +165,12 @@ class BaseEndpoint(ABC):
         except PassingEndpointError as error:
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 
-    def whole(self, send: Callable[[], Awaitable[httpx2.Response | dict[str, Any]]]) -> dict[str, Any]:
+    def whole(self, send: Callable[[], Awaitable[httpx2.Response]]) -> dict[str, Any]:
         """Return the object of a response that is not a stream. It is parsed in the caller's thread because the event
         loop is shared.
         """
 
-        async def answer() -> httpx2.Response | dict[str, Any]:
+        async def answer() -> httpx2.Response:
             async with self.in_all(self.total):
                 try:
                     return await send()
@@ -178,8 +178,7 @@ class BaseEndpoint(ABC):
                     _let_go(error)
                     raise
 
-        answered = loop.run(answer())
-        return answered if isinstance(answered, dict) else self.object_of(answered)
+        return self.object_of(loop.run(answer()))
 
     @asynccontextmanager
     async def in_all(self, seconds: float) -> AsyncIterator[None]:

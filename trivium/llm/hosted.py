@@ -69,7 +69,6 @@ class HostedChatModel(ABC):
     schema_parameters: ClassVar[frozenset[str]] = frozenset()
     """Those of them that constrain the model to a schema. If rejected, they are sent once more with a simpler schema.
     """
-    counts_with_tiktoken: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -277,8 +276,6 @@ class HostedChatModel(ABC):
 
     @cached_property
     def _counter(self) -> TokenCounter:
-        if not self.counts_with_tiktoken:
-            return EstimatedCounter()
         try:
             return token_counter(self._model)
         except MissingExtraError:

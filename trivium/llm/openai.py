@@ -18,7 +18,6 @@ class OpenAIChatModel(HostedChatModel):
     expected = "choices[0].delta"
     optional = frozenset({"temperature", "seed", "stream_options", "response_format"})
     schema_parameters = frozenset({"response_format"})
-    counts_with_tiktoken = True
 
     def path(self, stream: bool) -> str:  # noqa: ARG002 - the same for both
         """See :class:`~trivium.llm.hosted.HostedChatModel`."""

@@ -77,8 +77,8 @@ _NAMES_OF_ARTICLES = frozenset(
     """
     button btn embed embedded previous next login registration follow rating respond reply ad ads adv similar popular
     latest recent breaking recommended recommendations author bio byline vcard meta tags topics keyword keywords
-    categories utility credit credits licence license disclaimer disclosure contact copyright sources slider wishlist
-    dateline subvert
+    categories utility credit credits licence license disclaimer disclosure contact sources slider wishlist dateline
+    subvert
     """.split()  # noqa: SIM905
 )
 _ENDS = ("menu", "nav", "sidebar", "footer", "comments", "newsletter", "navigation", "banner")
@@ -388,7 +388,7 @@ class _Pruning:
             return self.article and tag != "h1" and self._is_to_readers(node, count)
         if self.article and (self._is_to_readers(node, count) or self._is_beside_article(tag, count, prose)):
             return True
-        if count.links < (_LEAST_LINKS) or count.linked <= _MOST_LINKED * count.text:
+        if count.links < _LEAST_LINKS or count.linked <= _MOST_LINKED * count.text:
             return False
         return count.inside == count.links or (
             (self.article or not self.marked) and count.text < _LONG_ITEM * count.links
