@@ -68,9 +68,7 @@ def build(store: Path, documents: int) -> None:
                 "site": f"place {number % 997}",
                 "year": 1900 + number % 120,
             }
-            file.write(
-                json.dumps({"title": f"Item {number}", "text": f"{text} {number}.", "metadata": tags}) + "\n"
-            )
+            file.write(json.dumps({"title": f"Item {number}", "text": f"{text} {number}.", **tags}) + "\n")
     command = [
         sys.executable,
         "-m",
@@ -262,10 +260,9 @@ class Client:
         self._thread.join()
 
     def _ask(self) -> None:
-        drawn = random.Random(3)
         with requests.Session() as session:
             while not self._ending.wait(0.02):
-                question = " ".join(drawn.choices(_WORDS, k=4)) + f" {drawn.random()}"
+                question = " ".join(random.choices(_WORDS, k=4)) + f" {random.random()}"
                 started = time.perf_counter()
                 session.post(
                     f"{self.address}search", json={"question": question}, timeout=120
@@ -323,7 +320,9 @@ def main() -> None:
     kinds: list[tuple[str, Send, int, list[tuple[str, Send]]]] = [
         (
             "where",
-            searching(lambda: "year > 1950"),
+            searching(
+                lambda: f"year > {random.randrange(1900, 1960)} or site = 'place {random.randrange(997)}'"
+            ),
             ATTACKERS,
             [(n, searching(make)) for n, make in CONDITIONS.items()],
         ),

@@ -236,6 +236,20 @@ def test_patterns_are_those_of_regular_expressions(value: str, pattern: str) -> 
     assert value == "" or _matches(f"x like '{pattern}'", value) is wanted
 
 
+def test_conditions_with_values_of_other_types_are_others() -> None:
+    """What a condition leaves is remembered by the condition."""
+    conditions = [parse(f"x = {value}") for value in ("1", "true", "1.0", "'1'")]
+    assert len(set(conditions)) == 4
+
+
+def test_many_patterns_are_each_of_them() -> None:
+    asked = ["a*b*c", "*b", "x.y*", "a(*", "*", "**a*b", "ab"]
+    for value in ("aXbYc", "b", "x.yz", "xzy", "a(", "ab", "ba", "abc", "a\nb\nc"):
+        alone = [_matches(f"x = '{pattern}'", value) for pattern in asked if pattern != "*"]
+        together = ", ".join(f"'{pattern}'" for pattern in asked if pattern != "*")
+        assert _matches(f"x in ({together})", value) is any(alone)
+
+
 def test_every_kind_of_chunk_can_be_asked_for() -> None:
     for kind in ChunkKind:
         assert parse(f"kind = {kind}") == Comparison(Field.KIND, "", Operator.EQUAL, (str(kind),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -304,3 +305,33 @@ def test_the_retriever_image_is_refused_where_pictures_have_no_vectors(client: T
     answer = client.post("/search", json={"question": QUESTION, "retrievers": ["image"]})
     assert answer.status_code == 422
     assert "the pictures of this collection have no vectors" in answer.text
+
+
+def test_conditions_that_take_long_hold_up_no_other_search(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, gate = threading.Event(), threading.Event()
+
+    def hints(engine: Engine, where: str) -> list[str]:
+        entered.set()
+        gate.wait(30)
+        return []
+
+    monkeypatch.setattr(Engine, "hints", hints)
+    statuses: list[int] = []
+    with serving(store, ServerSettings(workers=1)) as client:
+
+        def search() -> None:
+            asked = {"question": QUESTION, "where": "title = 'M*'"}
+            statuses.append(client.post("/search", json=asked).status_code)
+
+        expensive = [threading.Thread(target=search) for _ in range(3)]
+        for thread in expensive:
+            thread.start()
+        assert entered.wait(30)
+        assert client.post("/search", json={"question": QUESTION}).status_code == 200
+        assert statuses == []
+        gate.set()
+        for thread in expensive:
+            thread.join()
+    assert statuses == [200, 200, 200]

@@ -34,13 +34,17 @@ _FOLDERS = 100
 
 def test_of(condition: Comparison) -> Test:
     """Whether a value, which there is, fulfils a comparison. Its time does not grow with the number of values, but with
-    that of patterns."""
+    that of patterns, by some tenths of a microsecond each."""
     field, values = condition.field, condition.values
     match condition.operator:
         case Operator.EXISTS:
             return lambda _: True
         case Operator.LIKE:
-            return _in_parts(field, values, lambda some: _pattern(str(some[0]), ignore_case=True))
+            return _in_parts(
+                field,
+                values,
+                lambda some: _patterns([str(text).casefold() for text in some], ignore_case=True),
+            )
         case Operator.EQUAL | Operator.IN:
             return _in_parts(field, values, _equals)
         case Operator.UNEQUAL:
@@ -91,7 +95,8 @@ def _equals(literals: Sequence[Literal]) -> Test:
     numbers = {literal for literal in literals if not isinstance(literal, bool | str)}
     words = [literal for literal in dict.fromkeys(literals) if isinstance(literal, str)]
     texts = {word for word in words if "*" not in word}
-    patterns = [_pattern(word, ignore_case=False) for word in words if "*" in word]
+    patterns = [word for word in words if "*" in word]
+    fits = _patterns(patterns, ignore_case=False) if patterns else None
     flags = {text_of(literal) for literal in bools}
     # A year beside a date is a date of four characters.
     written = {_number(text) for text in texts if not _DATED.match(text)}
@@ -115,7 +120,7 @@ def _equals(literals: Sequence[Literal]) -> Test:
             found = is_text(value)
         else:
             found = value in numbers or value in written
-        return found or any(fits(value) for fits in patterns)
+        return found or (fits is not None and fits(value))
 
     return test
 
@@ -187,24 +192,21 @@ def text_of(value: MetadataValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _pattern(pattern: str, *, ignore_case: bool) -> Test:
-    """Whether a text has the parts between the asterisks in this order, the first at its beginning, the last at its end.
-    Takes time that grows with the text alone."""
-    first, *middle = pattern.casefold().split("*") if ignore_case else pattern.split("*")
-    last = middle.pop() if middle else None
+def _patterns(patterns: Sequence[str], *, ignore_case: bool) -> Test:
+    """Whether a text fits one of the patterns: has the parts between the asterisks in this order, the first at its
+    beginning, the last at its end. Takes time that grows with the text and the patterns, and no more: each part is looked
+    for once (an atomic group), since a later place of it leaves less text for the others."""
+    fits = re.compile("|".join(map(_expression, dict.fromkeys(patterns))), re.DOTALL).fullmatch
+    if ignore_case:
+        return lambda value: fits(text_of(value).casefold()) is not None
+    return lambda value: fits(text_of(value)) is not None
 
-    def test(value: MetadataValue) -> bool:
-        text = text_of(value).casefold() if ignore_case else text_of(value)
-        if last is None:
-            return text == first
-        if not (text.startswith(first) and text.endswith(last)) or len(text) < len(first) + len(last):
-            return False
-        at, end = len(first), len(text) - len(last)
-        for part in middle:
-            at = text.find(part, at, end)
-            if at < 0:
-                return False
-            at += len(part)
-        return True
 
-    return test
+def _expression(pattern: str) -> str:
+    """A pattern as a regular expression."""
+    first, *parts = map(re.escape, pattern.split("*"))
+    if not parts:
+        return first
+    *middle, last = parts
+    length = len(pattern) - pattern.rfind("*") - 1
+    return f"{first}{''.join(f'(?>.*?{part})' for part in middle if part)}.{{{length},}}+(?<={last})"

@@ -100,6 +100,11 @@ class ChunkFacts:
         return self.read_pages()
 
     @cached_property
+    def keys(self) -> Set[str]:
+        """The names of all metadata."""
+        return {key for page in stopping.each(self.pages) for key in page.metadata}
+
+    @cached_property
     def page_rows(self) -> NDArray[Number]:
         """Which of the pages each chunk is of, -1 where it was loaded meanwhile."""
         if self.known_rows is not None:
@@ -216,9 +221,8 @@ def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | Non
 
 def unknown_names(condition: Condition, facts: ChunkFacts) -> list[str]:
     """What to say of metadata keys of a condition that no document has, with names like them."""
-    known = {key for page in stopping.each(facts.pages) for key in page.metadata}
-    unknown = [name for name in metadata_names(condition) if name not in known]
-    return [_unknown(name, known) for name in stopping.each(unknown[:_NAMED], 1)]
+    unknown = [name for name in metadata_names(condition) if name not in facts.keys]
+    return [_unknown(name, facts.keys) for name in stopping.each(unknown[:_NAMED], 1)]
 
 
 def _unknown(name: str, known: Set[str]) -> str:

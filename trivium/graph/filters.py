@@ -11,8 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import field as attribute
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 from trivium.errors import InputError
 from trivium.text import composed
@@ -73,6 +76,11 @@ class Comparison:
     key: str
     operator: Operator
     values: tuple[Literal, ...] = ()
+    types: tuple[type, ...] = attribute(init=False, repr=False)
+    """Of the values: ``x = 1`` and ``x = true`` are different conditions."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "types", tuple(map(type, self.values)))
 
     def __str__(self) -> str:
         name = str(self.field) if self.field is not None else _name(self.key)
@@ -133,7 +141,13 @@ def parse(where: Where) -> Condition:
         raise InputError(f"expected a condition as text, got {type(where).__name__}")
     if len(where) > MAX_CHARACTERS:
         raise InputError(f"a condition may have {MAX_CHARACTERS:,} characters, got {len(where):,}")
-    return _Parser(composed(where)).parse()
+    return _parsed(where)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Condition:
+    # What a server is asked is parsed as a field of the request, for the search and for hints.
+    return _Parser(composed(text)).parse()
 
 
 def metadata_names(condition: Condition) -> list[str]:
@@ -242,8 +256,7 @@ _LARGEST = 1 << 63
 _JOINED = ((Operator.UNEQUAL,), (Operator.EQUAL, Operator.IN))
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     at: int

@@ -135,6 +135,7 @@ def create_app(
         jobs=jobs,
         uploads=Uploads(spool, jobs, settings.spool_bytes),
         searching=Pool("search", max(settings.workers, count), settings.queue),
+        filtering=Pool("filter", max(1, count - 1), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         answerer=answerer,
         models=_by_name(model, models),
@@ -151,7 +152,7 @@ def create_app(
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
-    for pool in (service.searching, service.answering, service.speaking, service.drawing):
+    for pool in service.pools:
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
     app = FastAPI(
@@ -260,9 +261,7 @@ def _close(service: Service, opening: threading.Thread) -> None:
     service.collection.stop()
     opening.join()
     stopped = service.jobs.stop(service.settings.shutdown_timeout)
-    service.searching.close()
-    service.answering.close()
-    service.speaking.close()
-    service.drawing.close()
+    for pool in service.pools:
+        pool.close()
     if stopped:  # otherwise a thread is still using it
         service.collection.close()

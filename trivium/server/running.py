@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -65,6 +66,11 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
     )
 
 
+_SWITCH_SECONDS = 1e-4
+"""A search lets go of the interpreter a hundred times. Beside a thread that computes in Python it would wait for each of
+them as long as the interpreter's own interval, 5 ms."""
+
+
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM.
 
@@ -76,6 +82,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     itself, and immediately by a second signal. Linear algebra libraries are limited to one thread, because questions
     already run in parallel.
     """
+    sys.setswitchinterval(_SWITCH_SECONDS)
     server = Server(configured(app, settings))
 
     def stop() -> None:

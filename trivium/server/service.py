@@ -15,6 +15,7 @@ from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
 from trivium.common.beside import alone, available_cores
 from trivium.engine import Engine
+from trivium.graph.filters import Where
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
 from trivium.server.answer_cache import AnswerCache
@@ -62,6 +63,8 @@ class Service:
     - ``models``: the models that a question may choose, by name, the default first: language models, prompted as
       ``writing`` says, and ``none``, which quotes passages.
     - ``processes``: answer questions in separate processes, if there are any.
+    - ``filtering``: finds what conditions leave before the search itself, so that expensive ones wait for each other and
+      hold up no other search; with ``processes`` it runs searches with conditions, and leaves a process to the others.
     - ``cache``: the answers to recent questions.
     - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``.
     - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
@@ -76,6 +79,7 @@ class Service:
     jobs: Jobs
     uploads: Uploads
     searching: Pool
+    filtering: Pool
     answering: Pool
     answerer: Callable[[Engine], Answerer]
     models: Mapping[str, ChatModel | None]
@@ -89,6 +93,11 @@ class Service:
     cache: AnswerCache = field(default_factory=lambda: AnswerCache(0))
     live: LiveSwitch = field(default_factory=LiveSwitch)
     reviews: bool = False
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """All of them."""
+        return (self.searching, self.filtering, self.answering, self.speaking, self.drawing)
 
     @property
     def model(self) -> ChatModel | None:
@@ -131,6 +140,12 @@ class Service:
             request, self.searching.run(lambda: self.collection.read(work)), self.settings.timeout
         )
 
+    async def filter(self, request: Request, where: Where | None, seconds: float) -> None:
+        """Find what a condition leaves. It is remembered for the search. Raises the errors of :meth:`read`."""
+        if where is not None:
+            work = self.filtering.run(lambda: self.collection.read(lambda engine: engine.hints(where)))
+            await unless_gone(request, work, seconds)
+
     async def answer(
         self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
     ) -> Response:
@@ -155,15 +170,19 @@ class Service:
 
         patience = self.settings.timeout if seconds is None else seconds
         deadline = time.monotonic() + patience
+        where: Where | None = getattr(given, "where", None)
+        if processes is None:
+            await self.filter(request, where, patience)
+        pool = self.searching if processes is None or where is None else self.filtering
 
         def reply() -> Reply:
-            crowded = self.searching.taken >= _CORES
+            crowded = self.searching.taken + self.filtering.taken >= _CORES
             if processes is not None:
                 return processes.ask(kind, given, collection.state, deadline, alone=crowded)
             with alone(crowded):
                 return collection.read(lambda engine: work(engine, given))
 
-        return await unless_gone(request, self.searching.run(reply), patience)
+        return await unless_gone(request, pool.run(reply), deadline - time.monotonic())
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:

@@ -66,6 +66,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
             engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
         ),
     )
+    await serving.filter(request, given.where, serving.settings.answer_timeout)
     answering = Answering(serving, given, model)
     if given.stream:
         answering.check_place()  # once the stream has begun the status can no longer be changed

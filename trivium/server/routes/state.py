@@ -141,10 +141,7 @@ async def stats(serving: Serving) -> Stats:
             transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
         ),
         review=serving.reviews,
-        waiting={
-            pool.name: pool.taken
-            for pool in (serving.searching, serving.answering, serving.speaking, serving.drawing)
-        },
+        waiting={pool.name: pool.taken for pool in serving.pools},
     )
 
 
