@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -168,6 +169,7 @@ def create_app(
         telemetry={"logs": False},
     )
     app.state.service = service
+    app.state.own_process = False  # see running.run
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
@@ -236,7 +238,7 @@ async def _api_page() -> FileResponse:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     # In a thread, so that the server can answer /health meanwhile.
-    opening = threading.Thread(target=_open, args=(service,), name="open")
+    opening = threading.Thread(target=_open, args=(service, app.state.own_process), name="open")
     opening.start()
     app.state.wellbeing.start()
     try:
@@ -247,12 +249,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.audit.close()
 
 
-def _open(service: Service) -> None:
+def _open(service: Service, own_process: bool) -> None:
     if not service.collection.open_when_possible():
         return
     if service.processes is not None:
         service.processes.start()
     service.jobs.start()
+    if own_process:
+        # Code and indexes stay: looking through them for garbage would stop all searches for a quarter of a second.
+        gc.freeze()
 
 
 def _close(service: Service, opening: threading.Thread) -> None:

@@ -83,6 +83,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     already run in parallel.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
+    app.state.own_process = True
     server = Server(configured(app, settings))
 
     def stop() -> None:
