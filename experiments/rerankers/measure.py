@@ -38,6 +38,7 @@ from trivium.evaluation.significance import mean_intervals
 from trivium.evaluation.trec import write_rankings
 from trivium.retrievers.base import Query
 from trivium.retrievers.setting_values import parse_assignments
+from trivium.retrievers.signals import SignalSettings
 from trivium.search.cut import Cut
 from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking, probability
@@ -158,7 +159,7 @@ def asked_of(engine: trivium.Engine, path: Path, sample: int | None, first: Sequ
     traced = Evaluator(searcher).trace(questions)
     runs = read_runs([name for name in first if name not in FIRST], [one.id for one in questions])
     fusions = {name: searcher.fusions.get(name) for name in first if name in FIRST and name != "vector"}
-    signals = any(fusion.needs_signals for fusion in fusions.values())
+    signals = SignalSettings() if any(fusion.needs_signals for fusion in fusions.values()) else None
     for question in track(traced.questions, description=path.stem, console=Console(stderr=True)):
         with engine.store.pinned() as store:
             query = searcher.query(question.text, store=store)

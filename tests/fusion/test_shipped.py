@@ -12,7 +12,7 @@ from trivium.fusion.artefact import Artefact, load
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import artefacts, make_fusion
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
-from trivium.retrievers.signals import OWNERS
+from trivium.retrievers.signals import OWNERS, SignalSettings
 from trivium.search.candidates import gather
 
 SHIPPED = sorted(entry.name for entry in artefacts().iterdir())
@@ -30,7 +30,7 @@ def test_there_is_one_for_each_of_the_programs_own_embedders() -> None:
 
 def test_it_was_trained_on_what_the_program_gathers(artefact: Artefact) -> None:
     """Every view, every signal with its owner, every number of the question."""
-    table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=True)
+    table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=SignalSettings())
     layout = artefact.layout
     assert layout.retrievers == table.columns == RETRIEVERS
     assert set(layout.signals) == set(table.signals)
@@ -54,7 +54,7 @@ def test_the_default_is_the_network_where_its_gate_is_open(artefact: Artefact) -
 
 def test_baseline_and_contributions_add_up_to_the_score(artefact: Artefact) -> None:
     """Of real candidates, with the network that is used."""
-    table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=True)
+    table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=SignalSettings())
     fused = artefact.fusion().fuse(table)
     rows = range(len(table.chunks))
     total = fused.baseline + fused.explain(rows).sum(axis=1)

@@ -20,6 +20,7 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import parse
+from trivium.retrievers.signals import SignalSettings
 
 NETWORK = "bge-small"
 """Of the shipped networks the one whose layout and scores are recorded, whatever embedder filled the store."""
@@ -54,7 +55,7 @@ def _tables(engine: Engine, question: str, where: str | None, network: NetworkFu
     searcher = engine.searcher
     with searcher.limited(None if where is None else parse(where), question) as store:
         query = searcher.query(question, store=store)
-        table = searcher.table(query, searcher.retrievers.choose(), signals=True)
+        table = searcher.table(query, searcher.retrievers.choose(), signals=SignalSettings())
         convex = searcher.fusions.get("convex").fuse(table).scores
     scores = network.fuse(table).scores
     rows = features(table, network.layout)

@@ -13,7 +13,7 @@ from trivium.fusion.table import Table
 from trivium.graph.schema import page_of
 from trivium.retrievers.bm25 import idf
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
-from trivium.retrievers.signals import OWNERS, Signals, signals
+from trivium.retrievers.signals import OWNERS, Signals, SignalSettings, signals
 from trivium.search.candidates import gather
 
 COSINES = {"Mars#Moons#chunk-2": 0.75, "Phobos#chunk-1": 0.85, "Earth#chunk-1": 0.3}
@@ -29,7 +29,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture(scope="module")
 def found(store: MemoryStore) -> Signals:
-    return signals(ask(store, TEXT), CHUNKS)[0]
+    return signals(ask(store, TEXT), CHUNKS, SignalSettings())[0]
 
 
 @pytest.mark.parametrize(
@@ -95,26 +95,26 @@ def test_a_walk_from_what_is_named_stays_near_it(found: Signals) -> None:
 
 def test_numbers_of_the_question(store: MemoryStore) -> None:
     """Its form, and what it names."""
-    numbers = signals(ask(store, TEXT), CHUNKS)[1]
+    numbers = signals(ask(store, TEXT), CHUNKS, SignalSettings())[1]
     assert (numbers["terms"], numbers["words"], numbers["named"], numbers["asks"]) == (2, 3, 1, 1)
     assert (numbers["capitals"], numbers["mark"]) == (1, 1)
-    typed = signals(ask(store, "who found phobos"), CHUNKS)[1]
+    typed = signals(ask(store, "who found phobos"), CHUNKS, SignalSettings())[1]
     assert (typed["capitals"], typed["mark"], typed["asks"]) == (0, 0, 1)
-    keywords = signals(ask(store, "moon Phobos"), CHUNKS)[1]
+    keywords = signals(ask(store, "moon Phobos"), CHUNKS, SignalSettings())[1]
     assert (keywords["terms"], keywords["words"], keywords["asks"]) == (2, 2, 0)
     assert numbers["corpus"] == pytest.approx(math.log1p(len(store.chunk_uris())))
 
 
 def test_a_question_without_words_has_signals_too(store: MemoryStore) -> None:
     """Nothing covers anything."""
-    more, numbers = signals(ask(store, "?!"), CHUNKS)
+    more, numbers = signals(ask(store, "?!"), CHUNKS, SignalSettings())
     assert more["coverage"].tolist() == [0, 0, 0, 0]
     assert numbers["rarest"] == numbers["rarity"] == 0
 
 
 def test_chunks_the_store_does_not_know_are_no_error(store: MemoryStore) -> None:
     """One that was removed since it was found."""
-    more, _ = signals(ask(store, TEXT), ["Gone#chunk-1", "Phobos#chunk-1"])
+    more, _ = signals(ask(store, TEXT), ["Gone#chunk-1", "Phobos#chunk-1"], SignalSettings())
     assert all(values.shape == (2,) for values in more.values())
     assert np.isnan(more["in_degree"][0])
 
@@ -123,7 +123,7 @@ def test_the_table_has_them_where_asked(store: MemoryStore) -> None:
     """Each belongs to a retriever."""
     retrievers = make_retrievers()
     plain: Table = gather(ask(store, TEXT), retrievers)
-    full = gather(ask(store, TEXT), retrievers, signals=True)
+    full = gather(ask(store, TEXT), retrievers, signals=SignalSettings())
     assert (plain.signals, plain.question) == ({}, {})
     assert set(full.signals) == set(OWNERS)
     assert set(OWNERS.values()) <= set(RETRIEVERS)

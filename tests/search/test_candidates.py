@@ -23,6 +23,7 @@ from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
 from trivium.retrievers.base import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
+from trivium.retrievers.signals import SignalSettings
 from trivium.retrievers.vector import VectorSettings
 from trivium.search.asking import of_each
 from trivium.search.candidates import gather
@@ -157,7 +158,11 @@ def test_only_what_there_is_to_do_is_handed_to_another_thread(
     """Words while the question is embedded; then retrievers that start from the nearest chunks, and walks."""
     begun: list[Callable[[], object]] = []
     monkeypatch.setattr(Beside, "begin", lambda _, work: bool(begun.append(work)))
-    gather(ask(store_of(SOLAR, COSINES), TEXT), make_retrievers(names=names), signals=signals)
+    gather(
+        ask(store_of(SOLAR, COSINES), TEXT),
+        make_retrievers(names=names),
+        signals=SignalSettings() if signals else None,
+    )
     assert len(begun) == handed_over
 
 

@@ -13,6 +13,7 @@ from trivium.fusion.features import Layout
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
+from trivium.retrievers.signals import SignalSettings
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import STEP, fuse_candidates
 from trivium.search.ranking import order, probability
@@ -64,7 +65,8 @@ def test_a_short_list_is_the_beginning_of_a_long_one(fusion: Fusion) -> None:
 
 @pytest.mark.parametrize("fusion", FUSIONS, ids=lambda fusion: fusion.name)
 def test_the_first_round_is_the_fusion_of_lists_of_the_usual_depth(fusion: Fusion) -> None:
-    table = gather(ask(STORE, "Word of Page 150"), make_retrievers(), DEPTH, signals=fusion.needs_signals)
+    signals = SignalSettings() if fusion.needs_signals else None
+    table = gather(ask(STORE, "Word of Page 150"), make_retrievers(), DEPTH, signals=signals)
     scores = fusion.fuse(table).scores
     expected = [(table.chunks[row], float(scores[row])) for row in order(table.chunks, scores)]
     assert DEPTH < len(expected) < len(NAMES)

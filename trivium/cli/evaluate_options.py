@@ -12,8 +12,8 @@ import typer
 
 from trivium.cli.options import FUSION_NAMES, MODEL_NAMES, default_store
 from trivium.rerank.names import NAMES as RERANKER_NAMES
-from trivium.search.candidates import DEPTH
 from trivium.search.cut import FORMS as CUT_FORMS
+from trivium.search.inputs import DEPTH
 
 _ANSWERS_PANEL = "With --answers"
 

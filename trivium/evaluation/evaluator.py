@@ -25,11 +25,11 @@ from trivium.graph.filters import Condition, parse
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.base import Problem
 from trivium.rerank.base import Reranker
-from trivium.retrievers.base import Query
+from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
-from trivium.search.candidates import DEPTH
 from trivium.search.cut import Cut
+from trivium.search.inputs import DEPTH, Inputs, inputs_of
 from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.searcher import Searcher
@@ -127,20 +127,37 @@ class Evaluator:
         rankings: dict[str, list[Ranking]] = {}
         failed: Counter[str] = Counter()
         kept: list[HitList] = []
-        everything = searcher.retrievers.choose()
-        needed = {**everything, **searcher.retrievers.choose(single)} if single else everything
-        if not fused and hits is None:
-            needed = searcher.retrievers.choose(single) if single else {}
         signals = hits is not None or any(fusion.needs_signals for fusion in fused.values())
+
+        def needed(inputs: Inputs) -> Mapping[str, Retriever]:
+            """The retrievers of the table that is to be computed with these settings."""
+            named = searcher.retrievers.choose(single, inputs=inputs) if single else {}
+            return (
+                {**searcher.retrievers.choose(inputs=inputs), **named} if fused or hits is not None else named
+            )
+
+        wanted = {name: inputs_of(fusion) for name, fusion in fused.items()}
+        usual = [Inputs()] if single or hits is not None else []
+        asking = {inputs: needed(inputs) for inputs in dict.fromkeys((*usual, *wanted.values()))}
         for done, question in enumerate(traced.questions, start=1):
             with searcher.limited(condition) as store:
                 query = searcher.query(question.text, exact, store)
-                table = searcher.table(query, needed, depth, signals=signals) if needed else None
+                tables = {
+                    inputs: searcher.table(
+                        query,
+                        retrievers_with,
+                        inputs.depth if depth == DEPTH else depth,
+                        signals=inputs.signals if signals else None,
+                    )
+                    for inputs, retrievers_with in asking.items()
+                }
+                table = tables.get(Inputs())
                 first: dict[str, Ranking] = {}
                 if table is not None:
                     first = {name: own_ranking(table, name) for name in single}
-                    for name, fusion in fused.items():
-                        first[name] = fused_ranking(table, searcher.fuse(fusion, table).scores)
+                for name, fusion in fused.items():
+                    own = tables[wanted[name]]
+                    first[name] = fused_ranking(own, searcher.fuse(fusion, own).scores)
                 first.update({name: list(run.get(question.id, ())) for name, run in given.items()})
                 for name, ranking in _followed(query, first, after, cuts, failed).items():
                     rankings.setdefault(name, []).append(ranking)
@@ -150,7 +167,8 @@ class Evaluator:
             if progress is not None:
                 progress(done, len(traced.questions))
         if hits is not None:
-            save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name))
+            computed = replace(searcher.retrievers.inputs, depth=depth or DEPTH).values
+            save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name, computed))
         if not traced.questions:
             rankings = {name: [] for name in (*single, *fused, *given)}
         report = evaluate(asked, traced, rankings)

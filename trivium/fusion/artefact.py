@@ -49,6 +49,7 @@ class Artefact:
     - ``gate``: whether it may be the default fusion and why (``active``, ``because`` and the figures, see
       :mod:`trivium.evaluation.gate`).
     - ``version``: version of the program that trained it.
+    - ``inputs``: settings that its features were computed with, by dotted name.
     """
 
     network: Network
@@ -60,11 +61,12 @@ class Artefact:
     calibration: Mapping[str, Any] = field(default_factory=dict)
     gate: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def fusion(self, name: str = "network") -> NetworkFusion:
         """Create the fusion."""
         competition = float(self.calibration.get("competition", 0.0))
-        return NetworkFusion(self.network, self.layout, name=name, competition=competition)
+        return NetworkFusion(self.network, self.layout, name, competition, self.inputs)
 
     @property
     def active(self) -> bool:
@@ -111,6 +113,7 @@ def write(artefact: Artefact, folder: Path) -> None:
         "settings": artefact.settings,
         "scores": artefact.scores,
         "calibration": artefact.calibration,
+        "inputs": artefact.inputs,
         "layout": asdict(artefact.layout),
         "features": [name for name, _ in artefact.layout.columns],
     }
@@ -155,6 +158,7 @@ def load(folder: Traversable) -> Artefact:
             calibration=dict(description["calibration"]),
             gate=dict(description["gate"]),
             version=str(description["trivium"]),
+            inputs=dict(description.get("inputs", {})),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise FusionError(f"the trained fusion in {folder} is damaged: {error!r}") from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,12 @@ class HitList:
 @dataclass(frozen=True, slots=True, eq=False)
 class HitFile:
     """The hit lists of a set of questions on one store, all with the same retrievers and signals. ``embedder`` is the
-    name of the store's embedder.
+    name of the store's embedder, ``inputs`` the settings that they were computed with, by dotted name.
     """
 
     hits: tuple[HitList, ...]
     embedder: str
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def hit_list(
@@ -73,6 +74,7 @@ def save_hits(path: Path, file: HitFile) -> None:
     header = {
         "format": FORMAT,
         "embedder": file.embedder,
+        "inputs": file.inputs,
         "columns": columns,
         "signals": signals,
         "numbers": numbers,
@@ -154,7 +156,7 @@ def load_hits(path: Path) -> HitFile:
                     tuple(question["pages"]),
                 )
             )
-        return HitFile(tuple(hits), str(header["embedder"]))
+        return HitFile(tuple(hits), str(header["embedder"]), dict(header.get("inputs", {})))
     except FileNotFoundError as error:
         raise FusionError(f"there is no file {path}: expected {_EXPECTED}") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:

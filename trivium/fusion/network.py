@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,13 +147,15 @@ class NetworkFusion:
 
     Scores are logits, unbounded; at 0 relevance is as likely as irrelevance on the training data. ``competition``
     times the log-sum-exp of all candidates' logits is subtracted from every score, since a good candidate without
-    competitors is more likely correct than one of many.
+    competitors is more likely correct than one of many. ``inputs`` are the settings that what it takes is computed with
+    (:class:`trivium.search.inputs.Inputs`), by dotted name.
     """
 
     network: Network
     layout: Layout
     name: str = "network"
     competition: float = 0.0
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     log_odds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

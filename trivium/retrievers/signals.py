@@ -7,15 +7,17 @@ language model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
 from trivium.retrievers.base import Query
-from trivium.retrievers.bm25 import BM25Settings, bm25, idf
+from trivium.retrievers.bm25 import bm25, idf
 from trivium.retrievers.signals_of_links import of_links
-from trivium.retrievers.signals_of_words import WINDOWS, of_question, of_words, shares
+from trivium.retrievers.signals_of_words import WordSettings, of_question, of_words, shares
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 OWNERS: Mapping[str, str] = {
@@ -25,7 +27,7 @@ OWNERS: Mapping[str, str] = {
     "distinct": "lexical",
     "rarest_term": "lexical",
     "second_rarest": "lexical",
-    **{f"within_{width}": "lexical" for width in WINDOWS},
+    **{f"within_{width}": "lexical" for width in WordSettings().windows},
     "pairs_near": "lexical",
     "pairs_as_asked": "lexical",
     "phrase": "lexical",
@@ -60,31 +62,47 @@ OWNERS: Mapping[str, str] = {
 }
 """Maps each signal to the retriever whose contribution includes it."""
 
-WALKS: Mapping[str, WalkRetriever] = {
-    "walk_sharp": WalkRetriever(WalkSettings(temperature=0.01, damping=0.7)),
-    "walk_far": WalkRetriever(WalkSettings(temperature=0.05, entity_share=0.5, damping=0.7)),
-    "walk_named": WalkRetriever(WalkSettings(entity_share=1.0)),
-}
+
+@dataclass(frozen=True, slots=True)
+class SignalSettings:
+    """Settings of the signals: of those of words, and of three more walks."""
+
+    words: WordSettings = field(default_factory=WordSettings)
+    walk_sharp: WalkSettings = field(default_factory=lambda: WalkSettings(temperature=0.01, damping=0.7))
+    walk_far: WalkSettings = field(
+        default_factory=lambda: WalkSettings(temperature=0.05, entity_share=0.5, damping=0.7)
+    )
+    walk_named: WalkSettings = field(default_factory=lambda: WalkSettings(entity_share=1.0))
+
+
+WALKS = ("walk_sharp", "walk_far", "walk_named")
 PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
 """Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
 
 Signals = dict[str, Floats]
 
 
-def prepare_words(query: Query) -> None:
+def prepare_words(query: Query, settings: SignalSettings) -> None:
     """Compute in advance what the signals need to know about the question's words."""
     query.term_statistics  # noqa: B018
     if query.named_entities:
-        WALKS["walk_named"].prepare(query)
+        _walks(settings)["walk_named"].prepare(query)
 
 
-def prepare(query: Query) -> None:
+def prepare(query: Query, settings: SignalSettings) -> None:
     """Compute in advance what else the signals need, independent of the candidates."""
-    for walk in WALKS.values():
+    for walk in _walks(settings).values():
         walk.prepare(query)
 
 
-def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, float]]:
+@lru_cache(maxsize=8)
+def _walks(settings: SignalSettings) -> Mapping[str, WalkRetriever]:
+    return {name: WalkRetriever(getattr(settings, name)) for name in WALKS}
+
+
+def signals(
+    query: Query, chunks: Sequence[str], settings: SignalSettings
+) -> tuple[Signals, dict[str, float]]:
     """Return columns (n,) of the candidates ``chunks``, NaN where undefined, and features of the question."""
     cosines = query.closeness(chunks)
     cosines = np.where(np.isnan(cosines), -1.0, cosines)
@@ -92,11 +110,11 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
     statistics = query.term_statistics
     rarity = idf(statistics)
     mentioned = ((counts.text > 0) | (counts.headings > 0)) * shares(rarity)
-    lexical = bm25(counts, statistics, BM25Settings())
+    lexical = bm25(counts, statistics, settings.words.bm25)
     titles = [page_of(uri) for uri in chunks]
     return {
-        **of_words(query, counts, statistics, rarity),
-        **{name: walk.score(query, chunks) for name, walk in WALKS.items()},
+        **of_words(query, counts, statistics, rarity, settings.words),
+        **{name: walk.score(query, chunks) for name, walk in _walks(settings).items()},
         **of_links(query, chunks, titles, cosines, lexical, mentioned),
         **_of_places(chunks, titles, cosines),
     }, of_question(query, statistics, rarity)

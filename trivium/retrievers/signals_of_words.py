@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,11 +13,19 @@ from trivium.graph.records import Floats, TermCounts, TermStatistics
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25
 
-WINDOWS = (8, 16, 32, 64)
-"""Window widths in words for finding the question's words together."""
-_WIDTHS = np.array(WINDOWS)
-NEAR = 4
-"""Maximum distance in words at which two adjacent words of the question still count as close in a text."""
+
+@dataclass(frozen=True, slots=True)
+class WordSettings:
+    """``near``: maximum distance in words at which two adjacent words of the question still count as close in a text.
+    ``windows``: widths in words within which the question's words are looked for together. ``bm25``: of the score of
+    the text alone.
+    """
+
+    near: int = 4
+    windows: tuple[int, ...] = (8, 16, 32, 64)
+    bm25: BM25Settings = field(default_factory=BM25Settings)
+
+
 _ASKING = re.compile(
     r"\W*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|had)\b",
     re.IGNORECASE,
@@ -25,7 +34,7 @@ _ASKING = re.compile(
 
 
 def of_words(
-    query: Query, counts: TermCounts, statistics: TermStatistics, rarity: Floats
+    query: Query, counts: TermCounts, statistics: TermStatistics, rarity: Floats, settings: WordSettings
 ) -> dict[str, Floats]:
     """Return how much of the question, weighted by the ``rarity`` of its terms (t,), a chunk and its headings mention,
     and how close together.
@@ -36,8 +45,8 @@ def of_words(
     in_text, in_headings = counts.text > 0, counts.headings > 0
     anywhere = in_text | in_headings
     n = len(counts.text)
-    together = phrases(counts.places, share, _steps(query), n, NEAR)
-    close = windows(counts.places, share, n, _WIDTHS)
+    together = phrases(counts.places, share, _steps(query), n, settings.near)
+    close = windows(counts.places, share, n, np.array(settings.windows))
     order = (-rarity).argsort(kind="stable")
     first = together[:, 3]
     coverage = dots(np.concatenate([anywhere, in_headings, in_text]), share)
@@ -48,12 +57,12 @@ def of_words(
         "distinct": in_text.sum(axis=1) / max(1, len(share)),
         "rarest_term": anywhere[:, order[0]].astype(np.float64) if len(order) else np.zeros(n),
         "second_rarest": anywhere[:, order[1]].astype(np.float64) if len(order) > 1 else np.zeros(n),
-        **{f"within_{width}": best for width, best in zip(WINDOWS, close, strict=True)},
+        **{f"within_{width}": best for width, best in zip(settings.windows, close, strict=True)},
         "pairs_near": together[:, 0],
         "pairs_as_asked": together[:, 1],
         "phrase": together[:, 2],
         "first_match": np.where(first < 0, 1.0, first / (counts.text_length + 1)),
-        "bm25_text": bm25(counts, statistics, BM25Settings(), headings=False),
+        "bm25_text": bm25(counts, statistics, settings.bm25, headings=False),
         "length": np.log1p(counts.text_length),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -14,17 +15,15 @@ from trivium.fusion.borrow import borrow
 from trivium.fusion.table import Table
 from trivium.live.view import origins
 from trivium.retrievers.base import Candidate, Query, Retriever
-from trivium.retrievers.signals import OWNERS, prepare, prepare_words
+from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of
 from trivium.search.alone import permitted
 from trivium.search.asking import nothing, of_each
+from trivium.search.inputs import DEPTH
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
 
 T = TypeVar("T")
-
-DEPTH = 30
-"""Number of candidates that each retriever returns for fusion."""
 
 OF_LINKS = ("entity", "path", "walk")
 """Retrievers that follow links. Passages from live sources have no links."""
@@ -41,7 +40,7 @@ def gather(
     depth: int | None = DEPTH,
     *,
     complete: bool = True,
-    signals: bool = False,
+    signals: SignalSettings | None = None,
     recall: Query | None = None,
     on_stage: StageObserver = ignore_stages,
 ) -> Table:
@@ -49,9 +48,9 @@ def gather(
 
     With ``depth`` None every retriever returns its own default number of candidates. With ``complete`` every chunk
     has its true score from every retriever (NaN where a retriever has none), otherwise only from those that returned
-    it. ``signals`` adds the features of :mod:`trivium.retrievers.signals`. Link-based scores that passages of live
-    sources lack are imputed (:mod:`trivium.fusion.borrow`). ``on_stage`` is notified of the stages ``retrieve``,
-    ``score`` and ``signals``.
+    it. With ``signals`` the features of :mod:`trivium.retrievers.signals` are added, computed with these settings.
+    Link-based scores that passages of live sources lack are imputed (:mod:`trivium.fusion.borrow`). ``on_stage`` is
+    notified of the stages ``retrieve``, ``score`` and ``signals``.
 
     ``recall`` is an alternative question on the same store, whose candidates are added. They are scored by ``query``
     like all others; in each retriever's list they come after its candidates for ``query``, in the order of these
@@ -81,7 +80,7 @@ def gather(
             scores = of_each(query, retrievers, score, beside)
         if signals and chunks:
             with observed(on_stage, "signals"):
-                more, numbers = signals_of(query, chunks)
+                more, numbers = signals_of(query, chunks, signals)
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
     raw = np.stack(list(scores.values()), axis=1) if scores else np.full(shape, np.nan)
@@ -120,7 +119,7 @@ def _retrieved(
     retrieve: Callable[[Retriever], T],
     beside: Beside,
     *,
-    signals: bool,
+    signals: SignalSettings | None,
 ) -> dict[str, T]:
     """Ask every retriever, overlapping independent work on a local store.
 
@@ -140,7 +139,7 @@ def _retrieved(
         for name in of_words:
             answer(name)
         if signals:
-            prepare_words(query)
+            prepare_words(query, signals)
 
     # The embedder takes longer and does not need Python's lock: this thread should not have to wait for another to
     # begin it, nor to be woken when it has ended.
@@ -150,7 +149,7 @@ def _retrieved(
         question.vector  # noqa: B018 - so that no retriever seems to take that long
     ask_words()
     rest = {name: retriever for name, retriever in retrievers.items() if name not in of_words}
-    prepared = (lambda: prepare(query)) if signals else nothing
+    prepared = nothing if signals is None else partial(prepare, query, signals)
     found = of_each(query, rest, retrieve, beside, _OF_NEAR_CHUNKS, prepared)
     return {name: answer(name) if name in of_words else found[name] for name in retrievers}
 

@@ -19,7 +19,8 @@ from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table, joined
 from trivium.identifiers import identifiers_of
 from trivium.retrievers.base import Query, Retriever
-from trivium.search.candidates import DEPTH, gather
+from trivium.search.candidates import gather
+from trivium.search.inputs import inputs_of
 from trivium.search.stages import StageObserver, ignore_stages, observed
 
 DEEPER = 4
@@ -45,15 +46,16 @@ def fuse_candidates(
     they all rank below the earlier rounds.
     """
 
-    def of_lists(depth: int) -> Table:
-        return gather(
-            query, retrievers, depth, signals=fusion.needs_signals, recall=recall, on_stage=on_stage
-        )
+    inputs = inputs_of(fusion)
+    signals = inputs.signals if fusion.needs_signals else None
 
-    table = of_lists(DEPTH)
+    def of_lists(depth: int) -> Table:
+        return gather(query, retrievers, depth, signals=signals, recall=recall, on_stage=on_stage)
+
+    table = of_lists(inputs.depth)
     with observed(on_stage, "fuse"):
         fused = _lifted(query, table, fusion.fuse(table))
-    deepest, depth = table, DEPTH
+    deepest, depth = table, inputs.depth
     while len(table.chunks) < count and _may_find_more(deepest, depth):
         depth *= DEEPER
         deepest = of_lists(depth)

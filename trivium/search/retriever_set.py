@@ -17,8 +17,9 @@ from trivium.rerank.registry import Rerankers
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.registry import RetrieverSettings, make_plugin, make_retrievers
-from trivium.retrievers.selectors import Selector
+from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values
+from trivium.search.inputs import Inputs
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
@@ -74,7 +75,13 @@ class RetrieverSet:
             )
         own, self._declared_values = self._split(self.values)
         self._usual = self._make(own)
+        self._trained: dict[Inputs, Mapping[str, Retriever]] = {Inputs(): self._usual}
         self._declared: dict[str, Retriever] = {}
+
+    @property
+    def inputs(self) -> Inputs:
+        """What a network is trained on that learns from the scores of these."""
+        return Inputs(RetrieverSettings().with_values(self._split(self.values)[0]))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,14 +102,18 @@ class RetrieverSet:
         return f"unknown retriever {', '.join(told)}: expected some of {', '.join(known)}"
 
     def choose(
-        self, names: Sequence[str] | None = None, values: SettingValues | None = None
+        self,
+        names: Sequence[str] | None = None,
+        values: SettingValues | None = None,
+        inputs: Inputs | None = None,
     ) -> Mapping[str, Retriever]:
         """Return the named retrievers in the order of :attr:`names`, or without ``names`` the default ones.
 
-        ``values`` are settings for this call only. Raises InputError for an unknown name and for an empty list,
-        ConfigurationError for an unknown setting.
+        ``values`` are settings for this call only, ``inputs`` those of a trained fusion in place of the defaults.
+        Raises InputError for an unknown name and for an empty list, ConfigurationError for an unknown setting.
         """
-        usual, declared_values = self._usual, self._declared_values
+        usual: Mapping[str, Retriever] = self._usual
+        declared_values = self._declared_values
         values = flatten(checked_settings(values))
         if values:
             if len(values) > MAX_SETTINGS:
@@ -110,7 +121,9 @@ class RetrieverSet:
                     f"expected at most {MAX_SETTINGS:,} settings of retrievers, got {len(values):,}"
                 )
             own, declared_values = self._split({**self.values, **values})
-            usual = self._make(own)
+            usual = self._make(own, inputs)
+        elif inputs is not None:
+            usual = self._trained_with(inputs)
         if names is None:
             return {name: usual[name] for name in usual if name not in OPTIONAL}
         check_texts("retrievers", names, "['lexical']")
@@ -148,9 +161,16 @@ class RetrieverSet:
         views = {view: usual[view] for view in reranker.views}
         return RerankRetriever(reranker, views, self.rerank_settings(values))
 
-    def _make(self, own: SettingValues) -> dict[str, Retriever]:
-        settings = RetrieverSettings().with_values(own)
-        made = make_retrievers(settings, names=_TAKEN, selector=self.selector)
+    def _trained_with(self, inputs: Inputs) -> Mapping[str, Retriever]:
+        if inputs not in self._trained:
+            self._trained[inputs] = self._make(self._split(self.values)[0], inputs)
+        return self._trained[inputs]
+
+    def _make(self, own: SettingValues, inputs: Inputs | None = None) -> dict[str, Retriever]:
+        inputs = Inputs() if inputs is None else inputs
+        settings = inputs.retrievers.with_values(own)
+        selector = MatchSelector(inputs.match) if self.selector is None else self.selector
+        made = make_retrievers(settings, names=_TAKEN, selector=selector)
         optional = {name: made.pop(name) for name in OPTIONAL}
         return {**made, **self._extra, **optional}
 

@@ -30,12 +30,14 @@ from trivium.live.chunks import TextVectors
 from trivium.live.view import live_view, origins
 from trivium.rerank.base import Reranker
 from trivium.retrievers.base import Query, Retriever
+from trivium.retrievers.signals import SignalSettings
 from trivium.search.ahead import Ahead
 from trivium.search.alone import retrieve_alone
-from trivium.search.candidates import DEPTH, gather
+from trivium.search.candidates import gather
 from trivium.search.cut import Cut
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
+from trivium.search.inputs import DEPTH, inputs_of
 from trivium.search.options import SearchOptions, Told, Warned, check_k, check_question
 from trivium.search.pictures import StoreImageEmbedder, check_picture
 from trivium.search.ranking import order, probability
@@ -185,6 +187,7 @@ class Searcher:
 
         fuse = None if alone is not None else self.fusions.suitable(fusion, asked)
         after.check(calibrated=fuse is not None and fuse.log_odds and condition is None)
+        asked = asked if fuse is None else self.retrievers.choose(retrievers, settings, inputs_of(fuse))
         embed, in_groups = partial(self._embed, only=only), partial(self._embeds_together, only)
         with Ahead(texts, embed, in_groups, self._look_ahead) as ahead:
             searches = [
@@ -246,6 +249,7 @@ class Searcher:
             table = gather(query, asked, max(DEPTH, k), recall=beside, on_stage=self.on_stage)
             return Scored(query, table, None, False)
         fuse = self.fusions.suitable(fusion, asked)
+        asked = self.retrievers.choose(retrievers, settings, inputs_of(fuse))
         table, fused = fuse_candidates(query, asked, fuse, k, self.on_stage, beside)
         return Scored(query, table, fused, fuse.log_odds and query.allowed is None)
 
@@ -256,9 +260,11 @@ class Searcher:
         retriever returned are left out. Raises FusionError for an unknown fusion.
         """
         fuse = self.fusions.get(fusion)
+        inputs = inputs_of(fuse)
         with self.store.pinned() as store:
             query = self.query(question, exact, store)
-            table = self.table(query, self.retrievers.choose(), signals=fuse.needs_signals)
+            signals = inputs.signals if fuse.needs_signals else None
+            table = self.table(query, self.retrievers.choose(inputs=inputs), inputs.depth, signals=signals)
             fused = self.fuse(fuse, table)
         places = {uri: place for place, uri in enumerate(table.chunks)}
         asked = [uri for uri in dict.fromkeys(chunks) if uri in places]
@@ -336,7 +342,7 @@ class Searcher:
         retrievers: Mapping[str, Retriever],
         depth: int | None = DEPTH,
         *,
-        signals: bool = False,
+        signals: SignalSettings | None = None,
     ) -> Table:
         """Build the table of raw scores; see :func:`trivium.search.candidates.gather`."""
         return gather(query, retrievers, depth, signals=signals, on_stage=self.on_stage)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ class Collection:
 
     sets: tuple[HitSet, ...]
     embedder: str
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def hits(self) -> list[HitList]:
@@ -120,6 +122,11 @@ def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2
         raise InputError(
             f"the hit lists come from several embedders ({', '.join(embedders)}): a network is trained for one"
         )
+    if any(file.inputs != files[0].inputs for file in files):
+        raise InputError(
+            "the hit lists were computed with different settings of retrievers or by different versions: save them again"
+            " with the same ones"
+        )
     for path, file in zip(paths, files, strict=True):
         if not any((hit.gold >= 0).any() for hit in file.hits):
             raise InputError(f"nothing to learn from {path}: no question has gold among its candidates")
@@ -128,7 +135,7 @@ def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2
         HitSet(path.stem, file.hits, _digest(path), factor)
         for path, file, factor in zip(paths, files, factors, strict=True)
     )
-    collection = Collection(sets, embedders[0])
+    collection = Collection(sets, embedders[0], files[0].inputs)
     groups = len(np.unique(clusters(collection.pages)))
     if groups < folds:
         raise InputError(

@@ -107,6 +107,7 @@ def train_fusion(
         },
         gate=gate.to_json(),
         version=version,
+        inputs=collection.inputs,
     )
     return Outcome(artefact, collection, examples, fitted, calibration, reports, gate)
 
