@@ -137,11 +137,19 @@ def test_an_interrupt_ends_a_batch(engine: Engine) -> None:
     """It need not wait for the other questions; the next batch starts other processes."""
     engine.search_many(QUESTIONS, processes=2)
     before = _processes(engine)
-    interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
+    lock = engine._searching(2)._lock
+
+    def interrupt() -> None:
+        until(lock.locked, 20)  # the batch has begun
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         engine.search_many(QUESTIONS * 5_000, processes=2)  # which takes minutes
+    interrupting.join()
     assert time.monotonic() - began < 20
     until(lambda: not any(map(_is_running, before)), 20)
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
@@ -150,7 +158,8 @@ def test_an_interrupt_ends_a_batch(engine: Engine) -> None:
 def _is_running(process: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(process, 0)
-        return True
+        state = Path(f"/proc/{process}/stat")  # one that was killed may not have been waited for yet
+        return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
     return False
 
 
