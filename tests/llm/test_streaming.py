@@ -16,7 +16,7 @@ from trivium.common.stopping import Stop, StoppedError
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.errors import ChatModelError
-from trivium.llm import hosted as hosted_module
+from trivium.llm import openai as openai_module
 from trivium.llm.base import ChatModel, Message, ReplyUsage
 from trivium.llm.counting import CountingChatModel
 from trivium.llm.openai import OpenAIChatModel
@@ -155,11 +155,11 @@ def test_tokens_are_counted_where_the_endpoint_does_not(
             return [0] * len(text.split())
 
     server.script.extend([streamed("Saturn", " has", usage=None)] * 2)
-    monkeypatch.setattr(hosted_module, "token_counter", lambda _: hosted_module.TiktokenCounter(Encoding()))
+    monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.TiktokenCounter(Encoding()))
     reply = model(server).stream(QUESTION)
     list(reply)
     assert reply.usage == ReplyUsage(4 + 4, 2, "tiktoken")
-    monkeypatch.setattr(hosted_module, "token_counter", lambda _: hosted_module.EstimatedCounter())
+    monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.EstimatedCounter())
     reply = model(server).stream(QUESTION)
     list(reply)
     assert reply.usage == ReplyUsage(4 + 8, 4, "estimated")

@@ -9,6 +9,8 @@ from typing import Literal, Protocol, Self
 from trivium.llm.json_replies import JsonSchema
 from trivium.types import Usage
 
+CONTEXT_TOKENS = 8192
+"""Default context window behind an endpoint. None in use has less, and few report theirs."""
 CountedBy = Literal["reported", "tiktoken", "estimated"]
 """How tokens were counted: by the endpoint, with tiktoken's vocabulary, or estimated from the length."""
 

@@ -138,7 +138,7 @@ def _local(path: str, settings: Settings) -> ChatModel:
 def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
     from trivium.endpoints.configured import azure_endpoint, chat_endpoint, compatible_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
-    from trivium.llm.hosted import CONTEXT_TOKENS
+    from trivium.llm.base import CONTEXT_TOKENS
     from trivium.llm.openai import OpenAIChatModel
 
     known = {"openai": chat_endpoint, "azure": azure_endpoint}

@@ -10,8 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from trivium.endpoints.tokens import EstimatedCounter
 from trivium.errors import ChatModelError
-from trivium.llm.base import Message, Reply, ReplyUsage
-from trivium.llm.hosted import CONTEXT_TOKENS
+from trivium.llm.base import CONTEXT_TOKENS, Message, Reply, ReplyUsage
 
 _KINDS: dict[str, type[BaseMessage]] = {
     "system": SystemMessage,
