@@ -236,16 +236,6 @@ def _written(
     return _Text(text, "answered", statements, usage, language)
 
 
-def is_about(question: str, hits: Sequence[Hit], store: SearchStore, embedder: Embedder) -> bool:
-    """Whether the passages found seem to be about a question, as decided for an answer of quotations. A question in
-    another language than the collection's is taken to be answered by them, since its words cannot tell.
-    """
-    known = StoreLanguages.read(store.languages)
-    offered = passages(hits, known.analyzer)
-    foreign = foreign_language(question, known.codes) is not None
-    return quote(question, offered, store, embedder, outright=False, near=foreign).outcome != "absent"
-
-
 def _is_near(asked: str, offered: Sequence[NumberedPassage], context: AnswerContext) -> bool:
     rarity = Rarity.of(context.store, [asked])
     ranked, _ = rank(asked, offered, rarity, context.embedder, context.store)

@@ -152,7 +152,7 @@ def search(
         return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
-    from trivium.search.answers import nearest_warnings
+    from trivium.search.about import nearest_warnings
     from trivium.search.pictures import views_for
 
     picture = None if image is None else _read(image)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Unpack, get_args
 
 from trivium.answering.answer import AnswerContext, answer
-from trivium.answering.answer import is_about as passages_about
 from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.common.arguments import check_options, shown
@@ -18,19 +17,13 @@ from trivium.llm.base import ChatModel
 from trivium.llm.registry import chat_model_of
 from trivium.rerank.base import Reranker
 from trivium.retrievers.setting_values import SettingValues
+from trivium.search.about import PASSAGES
 from trivium.search.cut import Cut
 from trivium.search.options import check_k, check_question
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
-from trivium.types import Hit, Intent, SourceOutcome, Turn
+from trivium.types import Intent, SourceOutcome, Turn
 
-PASSAGES = 6
-"""Number of passages that are read for an answer unless another is given."""
-NOT_ABOUT = (
-    "none of these passages seems to be about the question: they are only the nearest, and their percentages only compare"
-    " them with each other"
-)
-"""The warning about passages of which :func:`is_about` is False."""
 MAX_TURN_CHARACTERS = 200_000
 """Maximum length of a question or answer in the history, in characters."""
 
@@ -124,24 +117,6 @@ def answer_stream(
         rewrite=options.get("rewrite", True),
     )
     return _with_outcomes(events, outcomes, warnings)
-
-
-def is_about(searcher: Searcher, question: str, hits: Sequence[Hit]) -> bool:
-    """Whether some of the best hits seem to be about a question; see :meth:`trivium.engine.Engine.is_about`."""
-    check_question(question)
-    asked = searcher.domain.expand(question)
-    with searcher.store.pinned() as store:
-        return passages_about(asked, hits[:PASSAGES], store, searcher.remembering())
-
-
-def nearest_warnings(
-    searcher: Searcher, question: str, hits: Sequence[Hit], k: int, again: Callable[[int], Sequence[Hit]]
-) -> list[str]:
-    """Return a warning if the hits, of which ``k`` were asked for, are only the nearest passages, else nothing. As many
-    are examined as for an answer: ``again`` searches for that many with the same options if there may be more.
-    """
-    best = hits if k >= PASSAGES or len(hits) < k else again(PASSAGES)
-    return [] if not best or is_about(searcher, question, best) else [NOT_ABOUT]
 
 
 def _with_outcomes(

@@ -35,7 +35,7 @@ from trivium.integrations.mcp.render import (
 )
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
-from trivium.search.answers import nearest_warnings
+from trivium.search.about import nearest_warnings
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json, live_json, scale_of
