@@ -195,7 +195,7 @@ def test_a_model_that_fails_is_left_and_the_others_go_on(
 def test_judges_cost_and_one_that_fails_leaves_the_rest(
     trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By hand: of three sentences one is no known answer; four grades an answer, each 100 tokens read and 10 written."""
+    """By hand: of three sentences one is no known answer; five grades an answer, each 100 tokens read and 10 written."""
     works = False
 
     def respond(request: Request) -> Reply:
@@ -230,7 +230,7 @@ def test_judges_cost_and_one_that_fails_leaves_the_rest(
         works = True
         (cell,) = trivium("sweep", file, "--out", tmp_path, "--json").json["cells"]
         assert cell["judged"] and cell["means"]["correctness"] == pytest.approx(2 / 3)
-        assert cell["judge_cost"] == pytest.approx(3 * 4 * 100 * 10 / 1e6) and cell["cost"] == 0
+        assert cell["judge_cost"] == pytest.approx(3 * 5 * 100 * 10 / 1e6) and cell["cost"] == 0
 
 
 SELECTED = """
@@ -561,7 +561,8 @@ def test_what_is_wrong_with_a_file_is_said(
         'k = [2]\ncut = ["near:0.7", "near:0.70"]': "key 'cut': expected every one once, got 'near:0.7' again",
         'k = [2]\ncut = ["probability"]': "the cut probability needs probabilities",
         'k = [2]\nrerank = ["bm25"]\nbaseline = { rerank = "weighted" }': "baseline that is one of the cells",
-        'k = [2]\njudge_by = ["feeling"]': "judge_by of claims, grades, ragas",
+        'k = [2]\njudge_by = ["feeling"]': "judge_by of grades, ragas, got feeling",
+        'k = [2]\njudge_by = ["claims", "grades"]': "claims is gone: grades includes faithfulness",
     }.items():
         file = folder / "wrong.toml"
         file.write_text(SWEEP.replace("k = [2]", change))
@@ -577,15 +578,10 @@ def test_what_is_wrong_with_a_file_is_said(
 def test_sum_of_five_chooses_and_each_judge_keeps_its_scores(
     trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By hand: grades of 2 and 5 are .25 and 1 (hallucination .75 and 0), all claims follow: 200 and 500 in sum."""
+    """By hand: grades of 2 and 5 are .25 and 1 (hallucination .75 and 0): 125 and 500 in sum."""
 
     def respond(request: Request) -> Reply:
         system = request.body["messages"][0]["content"]
-        if '"verdicts"' in system:
-            verdicts = [{"number": number, "reason": "so", "verdict": 1} for number in (1,)]
-            return streamed(json.dumps({"verdicts": verdicts}), usage=(100, 10))
-        if '"claims"' in system:
-            return streamed(json.dumps({"claims": ["One claim."]}), usage=(100, 10))
         if '"grade"' in system:
             grade = 2 if request.body["model"] == "hard" else 5
             return streamed(json.dumps({"reason": "so", "grade": grade}), usage=(100, 10))
@@ -614,14 +610,14 @@ def test_sum_of_five_chooses_and_each_judge_keeps_its_scores(
     cell, other = report["cells"]
     hard, mild = cell["by_judge"].values()
     assert (hard["correctness"], mild["correctness"], cell["means"]["correctness"]) == (0.25, 1, 0.625)
-    assert (hard["sum_of_five"], mild["sum_of_five"]) == pytest.approx((200, 500))
-    assert cell["sum_of_five"] == pytest.approx(350)
+    assert (hard["sum_of_five"], mild["sum_of_five"]) == pytest.approx((125, 500))
+    assert cell["sum_of_five"] == pytest.approx(312.5)
     assert (report["measure"], other["p_holm"]) == ("sum_of_five", 1)
-    assert "350.0" in told and "200.0" in told and "500.0" in told
+    assert "312.5" in told and "125.0" in told and "500.0" in told
     with (tmp_path / "scores.csv").open() as table:
         line = next(csv.DictReader(table))
     judges = list(cell["by_judge"])
     assert [line[f"correctness ({judge})"] for judge in judges] == ["0.25", "1.0"]
-    assert float(line["sum_of_five"]) == pytest.approx(350)
+    assert float(line["sum_of_five"]) == pytest.approx(312.5)
     page = (tmp_path / "sweep.html").read_text()
-    assert "Scores by judge" in page and ">200.0<" in page
+    assert "Scores by judge" in page and ">125.0<" in page

@@ -160,8 +160,8 @@ JudgeBy = Annotated[
     typer.Option(
         "--judge-by",
         metavar="WAY",
-        help="Method of --judge, one or more of: claims (faithfulness, factual correctness), grades (relevancy,"
-        " correctness, hallucination, specific information), ragas (the package).  \\[default: claims grades]",
+        help="Method of --judge, one or more of: grades (relevancy, correctness, faithfulness, hallucination,"
+        " specific information), ragas (the package).  \\[default: grades]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),

@@ -55,8 +55,10 @@ def _is_live_source(word: str) -> bool:
     return word in SOURCES or word in list_plugins(GROUP)
 
 
-WAYS_TO_JUDGE = ("claims", "grades", "ragas")
-"""Values of ``--judge-by``, repeated here so that no command has to import the judges."""
+WAYS_TO_JUDGE = ("grades", "ragas", "claims")
+"""Values of ``--judge-by``, repeated here so that no command has to import the judges. ``claims`` is gone, and its error
+says what replaces it.
+"""
 
 
 def _is_way_to_judge(word: str) -> bool:

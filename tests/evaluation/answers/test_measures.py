@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
-from trivium.evaluation.answers.judge import Judgement
+from trivium.evaluation.answers.grades import Graded
 from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import Answered, Cited, Said
 from trivium.evaluation.answers.report import AnswerReport, print_answer_report
@@ -108,7 +108,7 @@ def summary(judged: bool = False) -> AnswerReport:
     }
     judgements = {
         row: [
-            Judgement(
+            Graded(
                 row=row,
                 question="q",
                 missing={"faithfulness": "malformed: [red]no"},
@@ -125,7 +125,7 @@ def summary(judged: bool = False) -> AnswerReport:
         [q.id for q in questions],
         2,
         answers,
-        {"judge": {"claims": judgements}} if judged else {},
+        {"judge": {"grades": judgements}} if judged else {},
         values,
         reader="[red]model",
         bertscore=None,

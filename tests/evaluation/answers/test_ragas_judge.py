@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from tests.fakes.chat_model import ScriptedModel
 from trivium.embedding.base import Vectors
 from trivium.errors import MissingExtraError
-from trivium.evaluation.answers.judge_reply import MalformedError
+from trivium.evaluation.answers.judged import MalformedError
 from trivium.evaluation.answers.ragas_judge import RagasJudge, package_version, read_reply, strict_schema
 from trivium.llm.base import Message
 

@@ -330,34 +330,32 @@ def test_the_sample_hangs_on_the_seed_alone(engine: Engine, tmp_path: Path) -> N
 
 
 def say_as_judge(messages: Sequence[Message]) -> str:
-    """One claim a text; it follows where the text names Hall. Whoever is asked about Titan talks nonsense."""
-    asked = messages[1].content
-    if "Titan" in asked and "Claims:" not in asked:
+    """The best grade for what was said of Phobos, the worst for the rest. Whoever is asked about Titan talks nonsense."""
+    asked = messages[1].content.rpartition("Question: ")[2]
+    if "Titan" in asked:
         return "As a language model I like Titan."
-    if "Claims:" in asked:
-        return json.dumps({"verdicts": [{"number": 1, "verdict": int("Hall" in asked.split("Claims:")[0])}]})
-    return '{"claims": ["It is so."]}'
+    return json.dumps({"grade": 5 if "Phobos" in asked else 1})
 
 
 def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path) -> None:
     """Judgements are kept beside the answers; what it makes no sense of is missing, counted and not zero."""
     evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader())
     judge = ScriptedModel(say_as_judge)
-    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge, judge_by=["claims"])
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge)
     row = report.rows["vector"]
     faithful = row.values["faithfulness"].tolist()
-    assert faithful[0] == 1.0 and np.isnan(faithful[1])
-    assert row.values["factual_correctness"].tolist()[0] == 1.0
+    assert faithful[0] == 1.0 and np.isnan(faithful[1]) and faithful[2] == 0.0
+    assert row.values["correctness"].tolist()[0] == 1.0
     assert row.counts["faithfulness"] == 2 and row.judged is not None
-    assert row.judged.malformed == 2 and sum(row.judged.missing.values()) == 2
+    assert row.judged.malformed == 10 and sum(row.judged.missing.values()) == 5
     assert all("malformed" in reason for reason in row.judged.missing)
     silent = ScriptedModel("never asked")
-    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent, judge_by=["claims"])
+    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent)
     assert silent.asked == [] and again.to_json() == report.to_json()
 
 
 class Grading(ScriptedModel):
-    """A judge that gives one grade to whatever names Hall, and another to the rest; its claims are as above."""
+    """A judge that gives one grade to whatever names Hall, and another to the rest."""
 
     def __init__(self, name: str, hall: int, rest: int) -> None:
         super().__init__(self.say)
@@ -365,9 +363,7 @@ class Grading(ScriptedModel):
         self._grades = {True: hall, False: rest}
 
     def say(self, messages: Sequence[Message]) -> str:
-        """A grade or claims."""
-        if "grade" not in messages[0].content:
-            return say_as_judge(messages)
+        """A grade."""
         asked = messages[1].content.partition("<answer>")[0]
         return json.dumps({"reason": "so it seems", "grade": self._grades["Hall" in asked]})
 
@@ -489,8 +485,9 @@ def test_bertscore_is_that_of_its_package(
         (["--sample", "3"], "--sample"),
         (["--judge", "local"], "--judge"),
         (["--seed", "0"], "--seed"),
-        (["--judge-by", "claims"], "--judge-by"),
-        (["--answers", "--judge-by", "claims"], "--judge-by"),
+        (["--judge-by", "grades"], "--judge-by"),
+        (["--answers", "--judge-by", "grades"], "--judge-by"),
+        (["--answers", "--judge-by", "claims"], "grades includes faithfulness"),
         (["--answers", "--model", "none", "--no-context"], "--no-context"),
         (["--answers", "--hits", "x"], "--hits"),
         (["--answers", "--activate"], "--activate"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from trivium.answering.prompting import quoted
 from trivium.llm.base import Message
 
-VERSION = 1
+VERSION = 2
 """Version of these prompts. Grades given with other versions are not comparable."""
 
 WORST, BEST = 1, 5
@@ -33,6 +33,12 @@ answer, in whatever words? What the answer leaves out costs; what contradicts th
 another name, a "not") costs more. What it says besides, without contradicting, costs nothing.
 5: it says the same. 4: the same, with a slip that does not matter. 3: a part is missing. 2: most is missing. 1: it \
 contradicts the right answer or says none of it."""
+
+FAITHFULNESS = """\
+Grade how much of an answer follows from the passages. Go through its statements one by one: does the statement follow \
+from what the passages say, in whatever words? One that is true but that the passages do not bear out does not follow. \
+Whether it answers the question does not matter here.
+5: all statements follow. 4: all but one that does not matter. 3: about half of them. 2: few. 1: none of them."""
 
 HALLUCINATION = """\
 Grade how free an answer is of things made up. Go through its statements one by one and hold each against the passages: \

@@ -1,10 +1,14 @@
-"""Grades with reasons from any language model: relevancy, correctness, hallucination, specific information.
+"""Grades with reasons from any language model: relevancy, correctness, faithfulness, hallucination, specific
+information.
 
 Each measure is requested separately, so that they do not influence each other and small models have a single task.
 Grades from 1 to 5 are mapped to [0, 1]; ``hallucination`` is inverted, so that 0 means that nothing is invented.
 
 An answer that says nothing was found (a refusal) is neither relevant nor correct and invents nothing; this needs no
-judge. Its specific information is judged by the passages: a correct refusal counts.
+judge. It has no faithfulness, because it states nothing. Its specific information is judged by the passages: a correct
+refusal counts.
+
+A malformed reply is requested once more; a measure that cannot be obtained is missing, with the reason, and never zero.
 """
 
 from __future__ import annotations
@@ -15,18 +19,23 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from trivium.evaluation.answers import grade_prompts as prompts
-from trivium.evaluation.answers.judge_reply import SHORT_REASON, MalformedError, as_reason
-from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, UnjudgedError
+from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, MalformedError, UnjudgedError
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import json_objects, object_schema
+from trivium.text import plain
 
-MEASURES: Final = ("relevancy", "correctness", "hallucination", "specific_information")
+MEASURES: Final = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
 LOWER_IS_BETTER: Final = frozenset({"hallucination"})
-_BY_PASSAGES = ("hallucination", "specific_information")
+_BY_PASSAGES = ("faithfulness", "hallucination", "specific_information")
+
+_MOST_OF_A_REASON = 500
+"""Maximum number of characters of a reason that are kept."""
+_SHORT_REASON = 120
+"""Maximum number of characters of a reason from a small model, which would otherwise never stop."""
 
 _GRADE = {"type": "integer", "enum": list(range(prompts.WORST, prompts.BEST + 1))}
 GRADE_SCHEMA = object_schema({"reason": {"type": "string"}, "grade": _GRADE})
-SHORT_SCHEMA = object_schema({"reason": {"type": "string", "maxLength": SHORT_REASON}, "grade": _GRADE})
+SHORT_SCHEMA = object_schema({"reason": {"type": "string", "maxLength": _SHORT_REASON}, "grade": _GRADE})
 """For models that can be constrained to lengths."""
 
 
@@ -79,6 +88,8 @@ class Grader:
         grades: dict[str, Grade] = {}
         missing: dict[str, str] = {}
         for measure in self._measures:
+            if measure == "faithfulness" and not said:
+                continue
             if measure in _BY_PASSAGES and not context:
                 missing[measure] = NO_PASSAGES
                 continue
@@ -110,6 +121,8 @@ def _prompt(
         return prompts.grade_prompt(prompts.RELEVANCY, question, said)
     if measure == "correctness":
         return prompts.grade_prompt(prompts.CORRECTNESS, question, said, known=answers)
+    if measure == "faithfulness":
+        return prompts.grade_prompt(prompts.FAITHFULNESS, question, said, passages=context)
     if measure == "hallucination":
         return prompts.grade_prompt(prompts.HALLUCINATION, question, said, passages=context)
     if not said:
@@ -123,5 +136,10 @@ def read_grade(reply: str) -> Grade:
         grade = value["grade"]
         if type(grade) is not int or not prompts.WORST <= grade <= prompts.BEST:
             raise MalformedError(f"a grade that is no whole number from {prompts.WORST} to {prompts.BEST}")
-        return Grade(grade=grade, reason=as_reason(value.get("reason")))
+        return Grade(grade=grade, reason=_as_reason(value.get("reason")))
     raise MalformedError("no grade")
+
+
+def _as_reason(value: object) -> str:
+    """Return a reason on one line, truncated; empty if there is none."""
+    return " ".join(plain(value).split())[:_MOST_OF_A_REASON] if isinstance(value, str) else ""

@@ -8,14 +8,13 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from trivium.answering.marks import without_thoughts
-from trivium.evaluation.answers.judge_prompts import AGAIN
-from trivium.evaluation.answers.judge_reply import MalformedError
 from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.text import plain
 from trivium.types import Usage
 
 ATTEMPTS = 2
+_AGAIN = "That was not the JSON that was asked for: {fault}. Reply with the JSON alone."
 MOST_TOKENS = 1024
 NO_PASSAGES = "the reader was given no passages"
 """Reason why an answer cannot be compared with its passages."""
@@ -51,6 +50,10 @@ class JudgedAnswer(BaseModel):
     def value(self, measure: str) -> float | None:
         """Return a measure; None if it could not be obtained."""
         raise NotImplementedError
+
+
+class MalformedError(ValueError):
+    """A malformed reply. The message says what is wrong with it."""
 
 
 class UnjudgedError(Exception):
@@ -108,7 +111,7 @@ class Asked:
             except MalformedError as error:
                 self.unread.append(plain(text)[:_SHOWN])
                 fault = f"malformed: {error}"
-                again = Message("user", AGAIN.format(fault=error))
+                again = Message("user", _AGAIN.format(fault=error))
                 messages = (*messages, Message("assistant", text or "-"), again)
         raise UnjudgedError(fault)
 

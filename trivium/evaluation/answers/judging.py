@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,10 +13,9 @@ from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
 from trivium.embedding.base import Embedder
 from trivium.errors import InputError
-from trivium.evaluation.answers import grade_prompts, grades, judge, judge_prompts, ragas_judge
+from trivium.evaluation.answers import grade_prompts, grades, ragas_judge
 from trivium.evaluation.answers.asking import Account, kept
 from trivium.evaluation.answers.grades import Graded, Grader
-from trivium.evaluation.answers.judge import Judge, Judgement
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.ragas_judge import RagasJudge, RagasJudged
 from trivium.evaluation.answers.records import Answered
@@ -43,22 +42,27 @@ class Way:
 
 
 WAYS: Mapping[str, Way] = {
-    "claims": Way(judge.MEASURES, Judgement, "judged", lambda: judge_prompts.VERSION),
     "grades": Way(grades.MEASURES, Graded, "graded", lambda: grade_prompts.VERSION),
     "ragas": Way(ragas_judge.MEASURES, RagasJudged, "ragas", ragas_judge.package_version),
 }
-"""Methods by name: claims compared with texts, grades with reasons, and the package ragas."""
-DEFAULT_WAYS = ("claims", "grades")
+"""Methods by name: grades with reasons, and the package ragas."""
+DEFAULT_WAYS = ("grades",)
 FILES = tuple(f"{way.file}-*.jsonl" for way in WAYS.values())
 
 
 def check_ways(names: Sequence[str]) -> tuple[str, ...]:
     """Return the named methods without duplicates. Raises InputError for an unknown one, and MissingExtraError."""
+    if unknown := set(names) - WAYS.keys():
+        raise InputError(f"expected ways to judge {of_ways(unknown)}")
     for name in names:
-        if name not in WAYS:
-            raise InputError(f"expected ways to judge, of {', '.join(WAYS)}; got {name!r}")
         WAYS[name].version()
     return tuple(dict.fromkeys(names))
+
+
+def of_ways(unknown: Collection[str]) -> str:
+    """Return the end of a message about unknown methods: which there are, and what replaces the one that is gone."""
+    gone = " (claims is gone: grades includes faithfulness, and ragas has the measures of RAGAS)"
+    return f"of {', '.join(WAYS)}, got {', '.join(sorted(unknown))}{gone if 'claims' in unknown else ''}"
 
 
 def judge_settings(model: ChatModel, ways: Sequence[str]) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def judge_settings(model: ChatModel, ways: Sequence[str]) -> dict[str, Any]:
 
 
 def _key(model: str, way: str) -> str:
-    return model if way == "claims" else f"{model} ({way})"
+    return f"{model} ({way})"
 
 
 def collect_judgements(
@@ -95,7 +99,7 @@ def collect_judgements(
             rows = found.setdefault(model.name, {}).setdefault(name, {row: [] for row in answers})
             with log.writing():
                 earlier = {(record.row, record.question): record for record in log.records()}
-                ask = _judge(name, model, embedder, earlier.values())
+                ask = _judge(name, model, embedder)
                 for row, row_answers in answers.items():
                     for done, (question, answered) in enumerate(
                         zip(asked, row_answers, strict=True), start=1
@@ -120,12 +124,7 @@ def judgement_file(folder: Path, model: str, way: str) -> Path:
     return folder / f"{WAYS[way].file}-{quote(model, safe='')}.jsonl"
 
 
-def _judge(way: str, model: ChatModel, embedder: Embedder, earlier: Iterable[Any]) -> _AskJudge:
-    if way == "claims":
-        by_claims = Judge(model, earlier)
-        return lambda answered, question, shown: by_claims.judge(
-            answered.row, question.id, question.text, _said(answered), "\n\n".join(shown), question.answers
-        )
+def _judge(way: str, model: ChatModel, embedder: Embedder) -> _AskJudge:
     if way == "grades":
         grader = Grader(model)
         return lambda answered, question, shown: grader.grade(

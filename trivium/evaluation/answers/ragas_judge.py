@@ -21,8 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 from trivium.embedding.base import Embedder
 from trivium.errors import MissingExtraError
-from trivium.evaluation.answers.judge_reply import MalformedError
-from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, UnjudgedError
+from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, MalformedError, UnjudgedError
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects
 

@@ -35,7 +35,7 @@ GOLD = "gold"
 """The row whose reader is given the gold passages: an upper bound without retrieval errors."""
 NO_CONTEXT = "no-context"
 """The row whose reader is given no passages: what it knows by itself."""
-TESTED = ("contained", "f1", "factual_correctness", "correctness")
+TESTED = ("contained", "f1", "correctness")
 """The measures whose comparisons are printed. The JSON contains all."""
 SUM_OF_FIVE = "sum_of_five"
 FIVE = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")

@@ -11,7 +11,7 @@ fusions = ["default"]
 runs = ["bm25.run"]                  # optional: TREC runs of other systems as further contexts
 rerank = ["bm25"]                    # optional: every context also after these rerankers, named as for `--rerank`
 cut = ["near:0.7"]                   # optional: and all of them ended by these rules
-judge_by = ["claims", "grades"]      # optional: how the judges judge
+judge_by = ["grades"]                # optional: how the judges judge
 measure = "f1"                       # what the plot shows and the best is chosen by
 baseline = { model = "none", context = "vector" }  # optional: the first cell that is like this; else the first of all
 
@@ -46,7 +46,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.errors import ConfigurationError, InputError
-from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS
+from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS, of_ways
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.toml_file import (
     CutRule,
@@ -140,7 +140,7 @@ class _File(QuestionSet):
         if not all(needs_model(priced.name) for priced in self.judge):
             raise ValueError("expected a language model as judge, got none")
         if unknown := set(self.judge_by) - WAYS.keys():
-            raise ValueError(f"expected judge_by of {', '.join(WAYS)}, got {', '.join(sorted(unknown))}")
+            raise ValueError(f"expected judge_by {of_ways(unknown)}")
         if taken := {GOLD, NO_CONTEXT} & {*self.retrievers, *self.fusions}:
             raise ValueError(f"expected {' and '.join(sorted(taken))} as a key of its own that is true")
         return self
