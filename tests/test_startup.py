@@ -79,6 +79,21 @@ def test_a_search_loads_neither_what_fills_a_store_nor_what_answers(tmp_path: Pa
         assert not loaded_by(opened + searched) & NO_SEARCH_NEEDS
 
 
+def test_nothing_but_training_needs_scipy(tmp_path: Path) -> None:
+    """Numba imports it where it is installed, as for tests, and does without it where it is not."""
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    code = f"""
+import sys
+sys.modules["scipy"] = None
+from trivium import Engine
+from trivium.testing.toys import HashEmbedder
+with Engine.create({str(tmp_path / "store")!r}, HashEmbedder()) as engine:
+    engine.build([{str(tmp_path / "mars.md")!r}])
+    assert engine.search("moons of Mars") and engine.ask("moons of Mars").text
+"""
+    assert not {name for name in loaded_by(code) if name.startswith("scipy.")}
+
+
 def test_a_server_loads_at_its_start_what_its_requests_need(tmp_path: Path) -> None:
     """Nobody waits for it within a request."""
     (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")

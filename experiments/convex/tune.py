@@ -23,6 +23,7 @@ from rich.progress import track
 from rich.table import Table as Grid
 
 import trivium
+from experiments.convex.weights import Example, fit_weights
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import folds
@@ -30,7 +31,6 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.convex import Convex, features
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.table import Table
-from trivium.fusion.tune import Example, fit_weights
 
 LOGARITHMIC = ("walk",)
 CUTOFFS = (1, 3, 5)

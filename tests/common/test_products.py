@@ -17,7 +17,6 @@ PACKAGE = Path(trivium.__file__).parent
 OF_A_SEARCH = ("answering", "common", "fusion", "graph", "retrievers", "search")
 BLAS = {"dot", "vdot", "inner", "matmul", "tensordot", "vecdot", "vecmat", "matvec", "solve", "inv", "lstsq"}
 ALLOWED = {
-    "fusion/tune.py": "fits weights, no part of a search",
     "graph/embedded/vectors.py": "only picks rows, with some to spare; dots() orders them",
 }
 

@@ -11,8 +11,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from trivium.errors import InputError
 
@@ -31,14 +29,23 @@ def clusters(groups: Groups) -> NDArray[np.int64]:
     """
     if not groups:
         return np.empty(0, dtype=np.int64)
-    keys = {key: i for i, key in enumerate(dict.fromkeys(key for group in groups for key in group))}
-    rows = [row for row, group in enumerate(groups) for _ in group]
-    columns = [len(groups) + keys[key] for group in groups for key in group]
-    nodes = len(groups) + len(keys)
-    links = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(nodes, nodes))
-    labels = connected_components(links, directed=False)[1][: len(groups)]
-    number = {label: i for i, label in enumerate(dict.fromkeys(labels.tolist()))}
-    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
+    having: dict[str, list[int]] = {}
+    for row, group in enumerate(groups):
+        for key in group:
+            having.setdefault(key, []).append(row)
+    labels = np.full(len(groups), -1, dtype=np.int64)
+    count = 0
+    for first in range(len(groups)):
+        if labels[first] >= 0:
+            continue
+        waiting = [first]
+        while waiting:
+            row = waiting.pop()
+            labels[row] = count
+            # Nobody has to look at a key again whose questions are known.
+            waiting += (other for key in groups[row] for other in having.pop(key, ()) if labels[other] < 0)
+        count += 1
+    return labels
 
 
 def split(groups: Groups, share: float, seed: int) -> NDArray[np.bool_]:

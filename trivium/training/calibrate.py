@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from trivium.common.arrays import Floats
 from trivium.fusion.network import Network, weight_together
@@ -88,10 +86,10 @@ def calibrate(logits: Sequence[Floats], examples: Sequence[Example], fold: NDArr
     weights = np.concatenate([question.weights for question in questions])
     before = np.concatenate([question.scores for question in questions])
     after = np.concatenate([scalings[k](own.scores) for own, k in zip(questions, folds, strict=True)])
-    bins = probability_bins(expit(after), gold, weights)
+    bins = probability_bins(_sigmoid(after), gold, weights)
     return Calibration(
         scaling=fit(questions),
-        before=expected_calibration_error(probability_bins(expit(before), gold, weights)),
+        before=expected_calibration_error(probability_bins(_sigmoid(before), gold, weights)),
         after=expected_calibration_error(bins),
         bins=bins,
     )
@@ -136,7 +134,7 @@ def fit(questions: Sequence[_Question]) -> Scaling:
         together = intercept + highest + np.log(sums)  # log-sum-exp of each question
         logits = line + intercept - competition * np.repeat(together, sizes)
         value = weights @ (np.logaddexp(0, logits) - gold * logits)
-        pull = weights * (expit(logits) - gold)
+        pull = weights * (_sigmoid(logits) - gold)
         pulls = np.add.reduceat(pull, starts)
         mean_scores = np.add.reduceat(powers * scores, starts) / sums
         gradient = (
@@ -146,10 +144,17 @@ def fit(questions: Sequence[_Question]) -> Scaling:
         )
         return float(value), np.array(gradient)
 
+    from scipy.optimize import minimize  # of the extra `train`
+
     bounds = [(_MIN_SLOPE, None), (None, None), (0.0, _MAX_COMPETITION)]
     optimum = minimize(loss, [1.0, 0.0, 0.0], jac=True, method="L-BFGS-B", bounds=bounds)
     slope, intercept, competition = (float(value) for value in optimum.x)
     return Scaling(slope, intercept, competition)
+
+
+def _sigmoid(logits: Floats) -> Floats:
+    values: Floats = np.exp(-np.logaddexp(0, -logits))
+    return values
 
 
 def probability_bins(predicted: Floats, gold: Floats, weights: Floats) -> tuple[Bin, ...]:

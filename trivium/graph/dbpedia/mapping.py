@@ -11,7 +11,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from trivium.graph.dbpedia.names import Titles, Vocabulary, canonical
 from trivium.graph.model import RelationEdge
@@ -43,11 +42,13 @@ class Mentions:
         entity = graph.indices[: graph.indptr[chunks]] - chunks
         mentioned = page >= 0
         page, entity = page[mentioned], entity[mentioned]
-        table = csr_array((np.ones(len(page), dtype=np.int32), (entity, page)), shape=(size, size))
-        table.sum_duplicates()
-        table.sort_indices()
+        pairs = np.unique(entity.astype(np.int64) * size + page)
+        indptr = np.searchsorted(pairs, np.arange(size + 1, dtype=np.int64) * size)
         return cls(
-            graph.entities, graph.entity_rows, table.indptr.astype(np.int32), table.indices.astype(np.int32)
+            graph.entities,
+            graph.entity_rows,
+            indptr.astype(np.int32),
+            (pairs % max(size, 1)).astype(np.int32),
         )
 
     def together(self, first: int, second: int) -> Rows:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments.convex.weights import Example, fit_weights
 from trivium.errors import FusionError
-from trivium.fusion.tune import Example, fit_weights
 
 
 def questions(signal: tuple[float, ...], seed: int = 0) -> list[Example]:
