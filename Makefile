@@ -13,10 +13,12 @@ export TRIVIUM_DATA ?= $(abspath ../shared/data)
 install: $(VENV)/installed
 
 $(VENV)/installed: pyproject.toml constraints.txt tools/make-venv tools/install_packages.py
-	@echo "1/2  a virtual environment in $(VENV), a few seconds"
+	@echo "1/3  a virtual environment in $(VENV), a few seconds"
 	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "2/2  packages into it, half a minute with a fast connection (700 MB of disk)"
+	@echo "2/3  packages into it, half a minute with a fast connection (600 MB of disk)"
 	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(EXTRAS)]'
+	@echo "3/3  loops of a search, compiled for this processor, a quarter of a minute"
+	@$(BIN)/trivium warm-up >/dev/null 2>&1 || echo "going on: the first search will compile them"
 	@touch $@
 	@echo "installed. Next:  . $(VENV)/bin/activate && trivium demo"
 
@@ -46,7 +48,7 @@ check: dev
 
 # The loops that a search compiles at its first use: in a new clone every process of the tests would.
 compiled: dev
-	@PYTHONPATH=. $(BIN)/python -c 'from tests.preloaded import load_compiled; load_compiled()'
+	@$(BIN)/trivium warm-up
 
 # Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check compiled $(VENV)/models-tried
