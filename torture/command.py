@@ -29,8 +29,6 @@ KINDS = {
     "files": "files",
     "http": "http",
     "endpoints": "endpoints",
-    "anthropic": "endpoints:OF_ANTHROPIC",
-    "gemini": "endpoints:OF_GEMINI",
     "processes": "processes",
     "clocks": "clocks",
 }

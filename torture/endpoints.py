@@ -3,7 +3,6 @@ afterwards."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import time
@@ -18,8 +17,8 @@ import requests
 
 from tests.waiting import until
 from torture import liar
-from torture.cases import Kind, NotRunError, Outcome, dice, told
-from torture.protocols import ANTHROPIC, GEMINI, KEY, OPENAI, Protocol
+from torture.cases import Kind, Outcome, dice, told
+from torture.protocols import KEY, OPENAI, Protocol
 from torture.sandbox import Child
 from torture.served import Server, build_store, serving
 
@@ -157,12 +156,4 @@ def _ask_honestly(server: Server) -> None:
     assert seconds < SPARE_SECONDS + 1, f"an honest answer took {seconds:.1f} s"
 
 
-def _of_gemini(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
-    if not (importlib.util.find_spec("google") and importlib.util.find_spec("google.genai")):
-        raise NotRunError("google-genai is not installed: make gemini")
-    yield from outcomes(GEMINI, seeds, scratch)
-
-
 KIND = Kind("endpoints", 2.5, 2, partial(outcomes, OPENAI))
-OF_ANTHROPIC = Kind("anthropic", 1.5, 1, partial(outcomes, ANTHROPIC))
-OF_GEMINI = Kind("gemini", 1.5, 1, _of_gemini)
