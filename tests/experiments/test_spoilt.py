@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.answers.spoilt import KINDS, RIGHT, RightAnswer, other_number, spoil, trials
 from trivium.evaluation.answers.overlap import contains
-from trivium.evaluation.answers.spoil import KINDS, RIGHT, RightAnswer, other_number, spoil, trials
 from trivium.types import Question
 
 NAMES = ["William Lassell", "Asaph Hall", "Pluto"]
