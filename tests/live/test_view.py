@@ -17,7 +17,7 @@ from trivium.graph.schema import Hop, Label
 from trivium.live.base import LivePassage
 from trivium.live.chunks import TextVectors
 from trivium.live.view import live_view, origins
-from trivium.retrievers.signals import signals
+from trivium.retrievers.signals import SignalSettings, signals
 from trivium.testing.toys import TOY_RECORDS, HashEmbedder
 
 QUESTION = "Who discovered the moons of Saturn?"
@@ -87,7 +87,7 @@ def test_every_number_is_that_of_the_same_page_in_the_collection(without: Engine
 def test_signals_of_words_are_those_of_the_collection_and_links_say_nothing(without: Engine) -> None:
     view = view_of(without, document("Titan", TITAN))
     query = without.searcher.query(QUESTION, store=view)
-    columns, _ = signals(query, [TITAN_URI, "Mars#chunk-1"])
+    columns, _ = signals(query, [TITAN_URI, "Mars#chunk-1"], SignalSettings())
     assert columns["coverage"][0] > 0 and columns["bm25_text"][0] > 0
     assert np.isnan(columns["walk_sharp"][0]) and np.isnan(columns["in_degree"][0])
     assert not np.isnan(columns["walk_sharp"][1])
