@@ -52,7 +52,7 @@ compiled: dev
 
 # Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check compiled $(VENV)/models-tried
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.
 test-slow: dev $(VENV)/models-tried
