@@ -1,7 +1,7 @@
 """In continuous integration nothing may be missing: a test that would skip for want of a component fails there.
 
-Several processes (``pytest -n 2 --dist loadfile``) get whole files each, and one of them every test of the shared Neo4j
-servers: a second pair of servers would cost a minute, and each needs its first queries to become fast.
+Several processes (``pytest -n 3 --dist loadfile``) get whole files each. All tests of one shared Neo4j server run in one
+of them: a second server of a version would cost half a minute, and each needs its first queries to become fast.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ ASKS_SHARED_SERVERS = re.compile(
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""
+
+NEWER = re.compile(r".*(\[neo4j[-_]2026|::test_a_newer_server_)")
+"""Those of them that ask the newer of the two servers; no test asks both."""
 
 TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_training\.py)")
 """Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""
@@ -70,26 +73,31 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that read the sample in a server one after another; see that no test that asks a shared server is
-    missing from the pattern."""
+    """Put the tests that read the sample in a server one after another; see that the patterns know which
+    server each test asks."""
     reading = [item for item in items if READS_SAMPLE.match(item.nodeid)]
     if reading:
         first = items.index(reading[0])
         items[first:] = reading + [item for item in items[first:] if not READS_SAMPLE.match(item.nodeid)]
     for item in items:
-        servers = {"neo4j_5", "neo4j_2026"}.intersection(getattr(item, "fixturenames", ()))
-        if servers and not ASKS_SHARED_SERVERS.match(item.nodeid):
-            raise pytest.UsageError(
-                f"{item.nodeid} asks a shared server: add it to {__name__}.ASKS_SHARED_SERVERS"
-            )
+        for server in {"neo4j_5", "neo4j_2026"}.intersection(getattr(item, "fixturenames", ())):
+            if shared_server(item.nodeid) != server:
+                raise pytest.UsageError(f"{item.nodeid} asks {server}: {__name__} does not know that")
+
+
+def shared_server(nodeid: str) -> str | None:
+    """The shared server that a test asks; None if it asks none."""
+    if not ASKS_SHARED_SERVERS.match(nodeid):
+        return None
+    return "neo4j_2026" if NEWER.match(nodeid) else "neo4j_5"
 
 
 class FilesAndServers(LoadFileScheduling):
-    """Hands out whole files; all tests of the shared servers count as one file, and so do all that train."""
+    """Hands out whole files; all tests of a shared server count as one file, and so do all that train."""
 
     def _split_scope(self, nodeid: str) -> str:
-        if ASKS_SHARED_SERVERS.match(nodeid):
-            return "shared servers"
+        if server := shared_server(nodeid):
+            return server
         if TRAINS.match(nodeid):
             return "training"
         scope: str = super()._split_scope(nodeid)
