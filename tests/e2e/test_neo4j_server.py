@@ -123,6 +123,7 @@ def bulk(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_an_import_needs_a_stopped_server_and_replaces_its_data(home: Path, bulk: Path) -> None:
     """The server that is started then is a read-only one in the foreground: it is found, answers, refuses writes, and
     ends with Ctrl-C."""

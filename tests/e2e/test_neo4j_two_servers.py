@@ -19,6 +19,8 @@ from tests.neo4j_wipe import wipe
 from tests.server.world import RECORDS
 from tests.waiting import until
 
+pytestmark = pytest.mark.slow
+
 EACH = 6
 """Documents that each of both servers is sent at once."""
 PAIR = ("bolt", "neo4j")

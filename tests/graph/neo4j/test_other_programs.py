@@ -13,7 +13,7 @@ from neo4j import Driver, GraphDatabase
 from tests.contract.graphs import graph
 from tests.fakes.openai_server import OpenAIServer
 from tests.graph.dbpedia.world import fact, ntriples
-from tests.graph.neo4j.stores import SERVERS, credentials
+from tests.graph.neo4j.stores import OLDER_SLOW, credentials
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from tests.server.world import HEADERS, serving
@@ -73,7 +73,7 @@ RULES: LiteralString = (
 )
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=OLDER_SLOW)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     found: Server = request.getfixturevalue(request.param)
     wipe(found)
