@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.retrievers.base import Query
-from trivium.retrievers.diffusion import DiffusionSettings, SeedWeights, seed_weights
-from trivium.retrievers.first_stage import RankedList
+from trivium.retrievers.diffusion import DiffusionSettings, RankedList, SeedWeights, seed_weights
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, strongest
 
 Floats = NDArray[np.float64]

@@ -45,7 +45,7 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import mean_intervals
 from trivium.retrievers.base import Query
-from trivium.retrievers.first_stage import RankedList, first_stage
+from trivium.retrievers.diffusion import RankedList, first_stage
 
 FIRST = ("vector", "bm25", "tfidf")
 JUDGED = MEASURES.index("ndcg@10")

@@ -12,11 +12,12 @@ from trivium.retrievers.base import Query
 from trivium.retrievers.diffusion import (
     DiffusionRetriever,
     DiffusionSettings,
+    RankedList,
     diffuse,
+    first_stage,
     seed_weights,
     similarity_graph,
 )
-from trivium.retrievers.first_stage import RankedList, first_stage
 from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.passage_graph import passage_graph, strongest
 from trivium.retrievers.registry import RetrieverSettings

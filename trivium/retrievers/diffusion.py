@@ -25,16 +25,33 @@ from trivium.retrievers.base import (
     check_damping,
     check_depth,
 )
-from trivium.retrievers.first_stage import FirstStage, RankedList, first_stage
+from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
+from trivium.retrievers.tfidf import tfidf
 
 __all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]
+
+FirstStage = Literal["vector", "bm25", "tfidf"]
+"""How the initial passages are ranked: by closeness to the question (like the retriever ``vector``), BM25 (like
+``lexical``), or TF-IDF (:mod:`trivium.retrievers.tfidf`).
+"""
+
+_PROPOSED = 4
+"""For TF-IDF, the keyword index proposes this multiple of the requested passages (by its BM25)."""
 
 SeedWeights = Literal["scores", "ranks", "equal"]
 """Restart weight of a seed: proportional to its score, to 1 / its rank, or equal for all seeds."""
 
 _LONGEST = 4_000
 """Maximum number of chunks compared with each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """Passages, best first, with their scores (n,)."""
+
+    uris: list[str]
+    scores: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +178,19 @@ def seed_weights(scores: Floats, seeds: int | None = None, weights: SeedWeights 
     if seeds is not None:
         chosen[seeds:] = 0.0
     return chosen
+
+
+def first_stage(query: Query, name: FirstStage, chunks: int) -> RankedList:
+    """Return the best ``chunks`` passages of a first stage."""
+    if name == "vector":
+        near = query.closest_chunks(chunks)
+        return RankedList([one.uri for one in near], np.array([one.score for one in near]))
+    if name == "bm25":
+        found = LexicalRetriever().retrieve(query, chunks)
+        return RankedList([one.uri for one in found], np.array([one.score for one in found]))
+    proposed = query.store.keyword_search(query.terms, _PROPOSED * chunks) if query.terms else []
+    if not proposed:
+        return RankedList([], np.empty(0))
+    scores = tfidf(query.term_counts(proposed), query.term_statistics)
+    rows = best_rows(scores, proposed, chunks)
+    return RankedList([proposed[row] for row in rows], scores[rows])

@@ -1,24 +1,41 @@
 """Additional features of a question's candidates, for trained fusions.
 
 They are computed from the question, the words of the chunks, their uris and the links between them, without a
-language model.
+language model: how much of the question a candidate mentions, and how close together; which entities are named, what
+they link to, and what linked candidates mention together; where the candidate stands on its page.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trivium.common.arrays import Floats
+from trivium.common.dots import dots
+from trivium.common.ragged import expand_ranges
+from trivium.graph.records import Adjacency, Floats, TermCounts, TermStatistics
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
 from trivium.retrievers.base import Query
-from trivium.retrievers.bm25 import bm25, idf
-from trivium.retrievers.signals_of_links import of_links
-from trivium.retrievers.signals_of_words import WordSettings, of_question, of_words, shares
+from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
+
+
+@dataclass(frozen=True, slots=True)
+class WordSettings:
+    """``near``: maximum distance in words at which two adjacent words of the question still count as close in a text.
+    ``windows``: widths in words within which the question's words are looked for together. ``bm25``: of the score of
+    the text alone.
+    """
+
+    near: int = 4
+    windows: tuple[int, ...] = (8, 16, 32, 64)
+    bm25: BM25Settings = field(default_factory=BM25Settings)
+
 
 OWNERS: Mapping[str, str] = {
     "coverage": "lexical",
@@ -80,6 +97,29 @@ PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
 """Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
 
 Signals = dict[str, Floats]
+
+_ASKING = re.compile(
+    r"\W*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|had)\b",
+    re.IGNORECASE,
+)
+"""Matches the beginning of a question, as opposed to keywords."""
+LARGEST_PAGE = 500
+"""Maximum number of chunks of a named page whose links are followed."""
+
+_OF_PAIRS = (
+    "linking",
+    "linked",
+    "linking_lexical",
+    "linked_lexical",
+    "linking_coverage",
+    "linked_coverage",
+    "linking_union",
+    "linked_union",
+    "union",
+)
+"""The signals that :func:`~trivium.retrievers.loops.best_of_pairs` returns, in its order."""
+
+Rows = NDArray[np.int64]
 
 
 def prepare_words(query: Query, settings: SignalSettings) -> None:
@@ -158,3 +198,152 @@ def _of_pages(pages: Sequence[str], cosines: Floats) -> Signals:
         "page_best": np.where(cosines == best[page], second[page], best[page]),
         "page_candidates": np.log1p(count[page]),
     }
+
+
+def of_words(
+    query: Query, counts: TermCounts, statistics: TermStatistics, rarity: Floats, settings: WordSettings
+) -> dict[str, Floats]:
+    """Return how much of the question, weighted by the ``rarity`` of its terms (t,), a chunk and its headings mention,
+    and how close together.
+    """
+    from trivium.retrievers.loops import phrases, windows  # loads numba, see trivium.common.compiled
+
+    share = shares(rarity)
+    in_text, in_headings = counts.text > 0, counts.headings > 0
+    anywhere = in_text | in_headings
+    n = len(counts.text)
+    together = phrases(counts.places, share, _steps(query), n, settings.near)
+    close = windows(counts.places, share, n, np.array(settings.windows))
+    order = (-rarity).argsort(kind="stable")
+    first = together[:, 3]
+    coverage = dots(np.concatenate([anywhere, in_headings, in_text]), share)
+    return {
+        "coverage": coverage[:n],
+        "heading_coverage": coverage[n : 2 * n],
+        "text_coverage": coverage[2 * n :],
+        "distinct": in_text.sum(axis=1) / max(1, len(share)),
+        "rarest_term": anywhere[:, order[0]].astype(np.float64) if len(order) else np.zeros(n),
+        "second_rarest": anywhere[:, order[1]].astype(np.float64) if len(order) > 1 else np.zeros(n),
+        **{f"within_{width}": best for width, best in zip(settings.windows, close, strict=True)},
+        "pairs_near": together[:, 0],
+        "pairs_as_asked": together[:, 1],
+        "phrase": together[:, 2],
+        "first_match": np.where(first < 0, 1.0, first / (counts.text_length + 1)),
+        "bm25_text": bm25(counts, statistics, settings.bm25, headings=False),
+        "length": np.log1p(counts.text_length),
+    }
+
+
+def of_question(query: Query, statistics: TermStatistics, rarity: Floats) -> dict[str, float]:
+    """Return features of the question: its form, the ``rarity`` of its words (t,), and the corpus."""
+    return {
+        "terms": float(len(rarity)),
+        "words": float(len(query.text.split())),
+        "named": float(len(query.named_entities)),
+        "asks": float(_ASKING.match(query.text) is not None),
+        # How carefully it was written: search queries often have neither capitals nor a question mark.
+        "capitals": float(query.text != query.text.lower()),
+        "mark": float("?" in query.text),
+        "rarest": float(rarity.max()) if len(rarity) else 0.0,
+        "rarity": float(rarity.sum()) / len(rarity) if len(rarity) else 0.0,
+        "corpus": math.log1p(statistics.chunks),
+        "mean_length": math.log1p(statistics.mean_length),
+    }
+
+
+def shares(rarity: Floats) -> Floats:
+    """Return each term's share (t,) of the total rarity."""
+    total = float(rarity.sum())
+    return rarity / total if total else rarity
+
+
+def _steps(query: Query) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the distance in words of each question term from the previous one in the question."""
+    places = query.analyzer.places(query.text)
+    own = np.array([0, *(places[term] for term in query.terms)], dtype=np.int64)
+    return own[1:] - own[:-1]
+
+
+def of_links(
+    query: Query,
+    chunks: Sequence[str],
+    titles: Sequence[str],
+    cosines: Floats,
+    lexical: Floats,
+    mentioned: Floats,
+) -> dict[str, Floats]:
+    """Return the link-based signals (n,) of n chunks. ``titles`` (n,) are those of their pages, ``cosines`` and
+    ``lexical`` (n,) their scores. ``mentioned`` (n, t) holds each term's share of the question where the chunk contains
+    it, else 0.
+    """
+    graph = query.adjacency
+    offset = len(graph.chunks)
+    named = query.named_rows
+    row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
+    pages = np.array([row_of[title] for title in titles], dtype=np.int64)
+    citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
+    is_named = _mask(graph, named)
+    nodes = np.where(pages >= 0, offset + pages, 0)
+    degrees = np.where(pages >= 0, graph.indptr[nodes + 1] - graph.indptr[nodes], np.nan)
+    return {
+        "page_named": is_named[pages].astype(np.float64),
+        "cites_named": np.bincount(citing[is_named[cited]], minlength=len(chunks)).astype(np.float64),
+        "from_named": _mask(graph, _cited_on(graph, named))[pages].astype(np.float64),
+        "in_degree": np.log1p(degrees),
+        "out_degree": np.log1p(np.bincount(citing, minlength=len(chunks))),
+        **_of_pairs(*_links_among(pages, citing, cited), cosines, lexical, mentioned),
+    }
+
+
+def _mask(graph: Adjacency, entities: Rows) -> NDArray[np.bool_]:
+    """Return a mask over entity numbers. Its last element, which index -1 refers to, is False and stands for no
+    entity.
+    """
+    mask = np.zeros(len(graph.entities) + 1, dtype=np.bool_)
+    mask[entities] = True
+    return mask
+
+
+def _of_pairs(
+    citing: Rows, there: Rows, cosines: Floats, lexical: Floats, mentioned: Floats
+) -> dict[str, Floats]:
+    """For each candidate, the best scores among the candidates that link to its page and among those on pages it
+    links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
+    """
+    from trivium.retrievers.loops import best_of_pairs  # loads numba, see trivium.common.compiled
+
+    coverage = mentioned.sum(axis=1)
+    together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
+    best, links = best_of_pairs(citing, there, np.column_stack([cosines, lexical, coverage]), together)
+    signals = dict(zip(_OF_PAIRS, best, strict=True))
+    return {**signals, "union_gain": signals["union"] - coverage, "links": links}
+
+
+def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
+    """Return candidate numbers, ascending, and the numbers of the entities they cite, without their own pages.
+    ``rows`` are the chunks' rows in the graph and ``pages`` their pages' entity numbers, -1 for missing ones.
+    """
+    starts = np.where(rows >= 0, graph.indptr[rows], 0)
+    lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
+    citing, places = expand_ranges(starts, lengths)
+    cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
+    other = cited != pages[citing]
+    return citing[other], cited[other]
+
+
+def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
+    """Return the pairs of candidates of which the first links to the page of the second, each pair once."""
+    order = np.argsort(pages, kind="stable")
+    starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
+    citation, places = expand_ranges(starts, ends - starts)
+    return citing[citation], order[places]
+
+
+def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
+    """Return the numbers of the entities linked to chunks of the pages."""
+    found: list[Rows] = [np.empty(0, dtype=np.int64)]
+    for start, end in graph.own_chunks[len(graph.chunks) + pages].tolist():
+        end = min(end, start + LARGEST_PAGE)
+        linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
+        found.append(linked.astype(np.int64) - len(graph.chunks))
+    return np.concatenate(found)

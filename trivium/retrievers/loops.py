@@ -1,11 +1,12 @@
-"""How a question's words occur together in a text: close to each other, in the question's order, as phrases."""
+"""The inner loops of retrievers and signals. They load numba, see :mod:`trivium.common.compiled`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
-from trivium.common.compiled import compiled
+from trivium.common.compiled import compiled, compiled_sums
+from trivium.graph.records import Vectors
 
 
 @compiled
@@ -77,3 +78,62 @@ def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near
                 found[chunk, 1] += weight * is_same[term]
         start = end
     return found
+
+
+@compiled
+def best_of_pairs(
+    citing: Integers, there: Integers, values: Floats, together: Floats
+) -> tuple[Floats, Floats]:
+    """Return, for each of n candidates, the best values of those it forms a pair with, NaN where there are none, and
+    the number of its pairs with others (n,).
+
+    Pair p consists of the candidates ``citing[p]`` and ``there[p]`` and has the value ``together[p]``; ``values``
+    (n, v) are those of single candidates. The result (2 v + 3, n) has two rows for each value, from those that cite a
+    candidate and from those that it cites, and the best of ``together`` among the former, the latter, and all.
+    """
+    n, count = values.shape
+    best = np.full((2 * count + 3, n), -np.inf)
+    links = np.zeros(n)
+    for pair in range(len(citing)):
+        source, target = citing[pair], there[pair]
+        for value in range(count):
+            best[2 * value, target] = max(best[2 * value, target], values[source, value])
+            best[2 * value + 1, source] = max(best[2 * value + 1, source], values[target, value])
+        both = together[pair]
+        best[2 * count, target] = max(best[2 * count, target], both)
+        best[2 * count + 1, source] = max(best[2 * count + 1, source], both)
+        best[2 * count + 2, target] = max(best[2 * count + 2, target], both)
+        best[2 * count + 2, source] = max(best[2 * count + 2, source], both)
+        if source != target:
+            links[source] += 1
+            links[target] += 1
+    for row in range(2 * count + 3):
+        for candidate in range(n):
+            if best[row, candidate] == -np.inf:
+                best[row, candidate] = np.nan
+    return best, links
+
+
+@compiled_sums
+def mean_cosines(
+    nodes: Vectors, types: Vectors, type_of: Integers, walked: Floats, question: Floats, out: Floats
+) -> None:
+    """Fill ``out`` (s,) with the cosines of a unit vector ``question`` (d,) with the mean vector of each step.
+
+    The mean of a step is taken over the vector of its node, ``nodes`` (s, d), of its relation, ``types[type_of]`` (t,
+    d), and of the relations walked before, whose sum is ``walked`` (d,). Relations without a vector (NaN) are
+    skipped. The result is NaN for a node without a vector and 0 for a mean of length 0.
+    """
+    for step in range(len(out)):
+        if np.isnan(nodes[step, 0]):
+            out[step] = np.nan
+            continue
+        relation = type_of[step]
+        counts = not np.isnan(types[relation, 0])
+        along = length = 0.0
+        for k in range(len(question)):
+            # The sum has the same cosine as the mean.
+            number = nodes[step, k] + walked[k] + (np.float64(types[relation, k]) if counts else 0.0)
+            along += number * question[k]
+            length += number * number
+        out[step] = along / np.sqrt(length) if length > 0 else 0.0
