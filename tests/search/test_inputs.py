@@ -22,7 +22,7 @@ from trivium.retrievers.page import PageSettings
 from trivium.retrievers.path import PathSettings
 from trivium.retrievers.section import SectionSettings
 from trivium.retrievers.selectors import MatchSettings
-from trivium.retrievers.signals_of_words import WordSettings
+from trivium.retrievers.signals import WordSettings
 from trivium.retrievers.walk import WalkSettings
 from trivium.search.inputs import Inputs, _inputs, inputs_of
 from trivium.testing.toys import HashEmbedder
