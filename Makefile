@@ -50,7 +50,7 @@ check: dev
 compiled: dev
 	@$(BIN)/trivium warm-up
 
-# Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
+# Three processes with whole files each; all that asks one shared Neo4j server counts as one file (tests/conftest.py).
 test: check compiled $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 

@@ -103,6 +103,7 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 """Matches the beginning of a question, as opposed to keywords."""
+
 LARGEST_PAGE = 500
 """Maximum number of chunks of a named page whose links are followed."""
 
@@ -149,15 +150,15 @@ def signals(
     counts = query.term_counts(chunks)
     statistics = query.term_statistics
     rarity = idf(statistics)
-    mentioned = ((counts.text > 0) | (counts.headings > 0)) * shares(rarity)
+    mentioned = ((counts.text > 0) | (counts.headings > 0)) * _shares(rarity)
     lexical = bm25(counts, statistics, settings.words.bm25)
     titles = [page_of(uri) for uri in chunks]
     return {
-        **of_words(query, counts, statistics, rarity, settings.words),
+        **_of_words(query, counts, statistics, rarity, settings.words),
         **{name: walk.score(query, chunks) for name, walk in _walks(settings).items()},
-        **of_links(query, chunks, titles, cosines, lexical, mentioned),
+        **_of_links(query, chunks, titles, cosines, lexical, mentioned),
         **_of_places(chunks, titles, cosines),
-    }, of_question(query, statistics, rarity)
+    }, _of_question(query, statistics, rarity)
 
 
 def _of_places(chunks: Sequence[str], titles: Sequence[str], cosines: Floats) -> Signals:
@@ -200,7 +201,7 @@ def _of_pages(pages: Sequence[str], cosines: Floats) -> Signals:
     }
 
 
-def of_words(
+def _of_words(
     query: Query, counts: TermCounts, statistics: TermStatistics, rarity: Floats, settings: WordSettings
 ) -> dict[str, Floats]:
     """Return how much of the question, weighted by the ``rarity`` of its terms (t,), a chunk and its headings mention,
@@ -208,7 +209,7 @@ def of_words(
     """
     from trivium.retrievers.loops import phrases, windows  # loads numba, see trivium.common.compiled
 
-    share = shares(rarity)
+    share = _shares(rarity)
     in_text, in_headings = counts.text > 0, counts.headings > 0
     anywhere = in_text | in_headings
     n = len(counts.text)
@@ -234,7 +235,7 @@ def of_words(
     }
 
 
-def of_question(query: Query, statistics: TermStatistics, rarity: Floats) -> dict[str, float]:
+def _of_question(query: Query, statistics: TermStatistics, rarity: Floats) -> dict[str, float]:
     """Return features of the question: its form, the ``rarity`` of its words (t,), and the corpus."""
     return {
         "terms": float(len(rarity)),
@@ -251,7 +252,7 @@ def of_question(query: Query, statistics: TermStatistics, rarity: Floats) -> dic
     }
 
 
-def shares(rarity: Floats) -> Floats:
+def _shares(rarity: Floats) -> Floats:
     """Return each term's share (t,) of the total rarity."""
     total = float(rarity.sum())
     return rarity / total if total else rarity
@@ -264,7 +265,7 @@ def _steps(query: Query) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return own[1:] - own[:-1]
 
 
-def of_links(
+def _of_links(
     query: Query,
     chunks: Sequence[str],
     titles: Sequence[str],
