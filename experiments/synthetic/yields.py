@@ -1,9 +1,8 @@
 """Measures how many questions of a model pass the checks, for each way of writing, and prints the questions.
 
-    python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50 --ways steps
+    python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50
 
-``whole`` and ``plain`` take long with a small model on a CPU: ``--ways steps`` leaves them out. An interrupted run
-continues when the command is repeated.
+An interrupted run continues when the command is repeated.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from trivium.synthetic.records import Outcome
 from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling
 
-WAYS = ("whole", "steps", "plain")
+WAYS = ("hops", "plain")
 
 
 def main(
@@ -36,9 +35,7 @@ def main(
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the runs")
     parser.add_argument("--entities", type=int, default=40)
-    parser.add_argument(
-        "--attempts", type=int, default=None, help="attempts of whole and steps (default: those of each)"
-    )
+    parser.add_argument("--attempts", type=int, default=1, help="attempts at a question of several hops")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     given = parser.parse_args(arguments)
     model = open_model(given.model)
@@ -51,7 +48,7 @@ def main(
                 generate_plain(run, store, model, PlainSampling(chunks=given.entities // 2, each=2))
             else:
                 sampling = Sampling(entities=given.entities)
-                generate(run, store, model, sampling, writer=way, attempts=given.attempts)
+                generate(run, store, model, sampling, attempts=given.attempts)
             seconds = time.perf_counter() - began
             status = run.status()["generate"]
             counts = [status[name] for name in ("asked", "written", "declined", "failed", "malformed")]

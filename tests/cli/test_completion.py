@@ -53,7 +53,6 @@ def ask_shell(shell: str, line: str, folder: Path, **variables: str) -> subproce
         ("trivium search --fusion ", ["default", "network", "convex", "rrf"]),
         ("trivium build --language d", ["de", "da"]),
         ("trivium build --embedder m", ["minilm"]),
-        ("trivium synthesize generate run --kind im", ["image"]),
         ("trivium keys new --scope ", ["read", "write"]),
         ("trivium build docu", []),  # the shell completes files
     ],

@@ -24,7 +24,7 @@ def test_bridges_are_drawn_alike_and_a_run_goes_on_in_another_home(store: GraphS
         home.write(graphs)
     everything = draw(store, Sampling())
     assert len(everything) == 21 and hall() in everything
-    for sampling in (Sampling(), Sampling(entities=15, seed=3, weights="cited", sources=2)):
+    for sampling in (Sampling(), Sampling(entities=15, seed=3, sources=2)):
         assert draw(store, sampling) == draw(twin, sampling)
     run, sampling = Run(tmp_path), Sampling(entities=3)
     generate(run, twin, ScriptedModel("no"), sampling)

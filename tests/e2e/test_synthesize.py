@@ -163,8 +163,9 @@ def test_from_a_store_to_an_evaluation(
         0,
     ]
     assert status["usage"] == {"prompt_tokens": 2800, "completion_tokens": 80}
-    changed = synthesize("generate", folder, "--store", sample_store, "--model", "writer", "--seed", 1)
-    assert changed.code == 1 and "seed was 0 and is now 1" in changed.err
+    changed = synthesize("generate", folder, "--store", sample_store, "--model", "other", "--seed", 1)
+    assert changed.code == 1 and 'model was "writer" and is now "other"' in changed.err
+    assert "--seed is gone and was ignored" in changed.err
 
     server.script.extend([streamed(json.dumps(SCORES)), streamed(json.dumps({**SCORES, "clear": 7}))])
     judged = synthesize("judge", folder, "--model", "judge")
@@ -240,8 +241,9 @@ def test_plain_questions_from_a_store_to_an_evaluation(
     assert (status["written"], status["usage"]["prompt_tokens"]) == (3, 900)
     sent = server.requests[0].body["response_format"]["json_schema"]["schema"]
     assert sent["properties"]["questions"]["maxItems"] == 1
-    server.script.extend(streamed('{"overall": 8}') for _ in range(3))
-    judged = synthesize("judge", tmp_path / "run", "--model", "judge", "--scores", "one", "--json").json
+    scores = {"borne_out": 8, "clear": 9, "unambiguous": 9, "one_answer": 9}
+    server.script.extend(streamed(json.dumps(scores)) for _ in range(3))
+    judged = synthesize("judge", tmp_path / "run", "--model", "judge", "--json").json
     assert judged["judge"]["weakest_score"] == {"8": 3}
     for name, more in (
         ("plain.jsonl", ["--unreviewed", 8, "--typos", 1]),
@@ -252,7 +254,6 @@ def test_plain_questions_from_a_store_to_an_evaluation(
     assert all(row["question"] != row["clean"] and row["answers"][0] in row["quote"] for row in rows)
     assert (tmp_path / "plain.csv").read_text().startswith("id,question,answer,quote,page,chunk,clean\n")
     assert synthesize("export", tmp_path / "run", tmp_path / "x.jsonl").code == 1, "nobody has accepted any"
-    assert synthesize("judge", tmp_path / "run", "--model", "judge", "--scores", "two").code == 2
     with open_store(sample_store) as store:
         traced = trace(read_questions(tmp_path / "plain.jsonl"), store)
     assert [traced.gold[row["id"]].groups[0][0] for row in rows] == [row["chunks"][0] for row in rows]
@@ -265,8 +266,7 @@ def test_plain_questions_from_a_store_to_an_evaluation(
         (["status", "nowhere"], 1, "trivium synthesize generate"),
         (["export", "nowhere", "x.jsonl"], 1, "trivium synthesize generate"),
         (["generate", "run", "--store", "nowhere", "--model", "x"], 1, "nowhere"),
-        (["generate", "run", "--store", "nowhere", "--weights", "loud"], 2, "uniform or cited"),
-        (["generate", "run", "--store", "nowhere", "--kind", "song", "--model", "x"], 2, "song"),
+        (["generate", "run", "--store", "nowhere", "--entities", "0", "--model", "x"], 2, "--entities"),
         (["generate", "run", "--store", "nowhere"], 1, "TRIVIUM_CHAT_MODEL"),
     ],
 )

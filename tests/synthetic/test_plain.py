@@ -193,8 +193,8 @@ def test_the_file_is_one_that_an_evaluation_reads_and_the_table_has_the_same(tmp
     assert (tmp_path / "plain.qrels.txt").exists()
 
 
-def test_a_judge_gives_one_score_or_four_that_fit_plain_questions(tmp_path: Path) -> None:
-    """The reply's form, the log and the threshold follow; both ways are not mixed in one run."""
+def test_a_judge_gives_scores_that_fit_plain_questions(tmp_path: Path) -> None:
+    """By other criteria than those of several hops, without a bridge."""
     store = world([page("Asaph Hall", lead=[(HALL, [])])])
     run = Run(tmp_path / "run")
     generate_plain(
@@ -203,18 +203,12 @@ def test_a_judge_gives_one_score_or_four_that_fit_plain_questions(tmp_path: Path
         ScriptedModel(reply(("Where was Asaph Hall born?", "Goshen", 2))),
         PlainSampling(chunks=1, each=1),
     )
-    one = ScriptedModel('{"overall": 8}')
-    judge(run, one, one_score=True)
-    assert [dict(judged.scores) for judged in run.judged.records()] == [{"overall": 8}]
-    assert '{"overall": N}' in one.asked[0][-1].content and "Bridge" not in one.asked[0][-1].content
-    assert len(run.candidates(8)) == 1 and len(run.candidates(9)) == 0
-    with pytest.raises(InputError, match="other settings"):
-        judge(run, one)
-    (run.folder / "judged.jsonl").unlink()
-    four = ScriptedModel('{"borne_out": 9, "clear": 8, "unambiguous": 7, "one_answer": 6}')
-    judge(run, four)
+    model = ScriptedModel('{"borne_out": 9, "clear": 8, "unambiguous": 7, "one_answer": 6}')
+    judge(run, model)
+    assert "Bridge" not in model.asked[0][-1].content
     (candidate,) = run.candidates(6)
     assert candidate.judged.total == 30 and candidate.quote.startswith("He was born")
+    assert len(run.candidates(7)) == 0
 
 
 def test_texts_of_the_world_are_what_they_seem() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from tests.retrievers.world import page
@@ -59,26 +57,10 @@ def test_many_pages_give_as_many_passages_as_asked_for_each_of_another_page() ->
     assert {source.page for source in found[0].sources} != {source.page for source in found[1].sources}
 
 
-def test_weights_favour_what_is_cited_more() -> None:
-    """Thing is cited by forty chunks, ten others by two each: it comes first in two draws of three, else in one of
-    eleven."""
-    pages = [page(f"P{n}", lead=[(LONG, ["Thing"])]) for n in range(40)]
-    pages += [page(f"Q{n}", lead=[(LONG, [f"Other {n // 2}"])]) for n in range(20)]
-    store = world(pages)
-    first = {
-        weights: Counter(
-            draw(store, Sampling(entities=1, seed=seed, weights=weights))[0].entity for seed in range(30)
-        )["Thing"]
-        for weights in ("uniform", "cited")
-    }
-    assert first["uniform"] <= 6 and 14 <= first["cited"] <= 26
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"entities": 0}, "1 entity"),
-        ({"weights": "loud"}, "uniform or cited"),
         ({"sources": 1}, "2 chunks or more"),
         ({"most_cited": 1}, "2 chunks or more"),
         ({"kinds": ("song",)}, "song"),

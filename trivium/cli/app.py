@@ -21,6 +21,7 @@ from trivium.cli.terminal import (
     show_unasked,
     shown,
 )
+from trivium.cli.withdrawn import without_withdrawn
 from trivium.common.progress import unasked
 from trivium.errors import TriviumError
 
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_anything()
     unasked.set(show_unasked)
     announce_compiling()
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = without_withdrawn(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:
         # Not standalone, so that errors are printed below. Typer turns an interrupt into code 130.

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from trivium.cli.arguments import read_chat_settings
 from trivium.cli.nouns import count
-from trivium.cli.options import MODEL_NAMES, ChatOption, Json, Store
+from trivium.cli.options import MODEL_NAMES, Json, Store
 from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.errors import InputError
@@ -21,13 +20,11 @@ from trivium.graph.factory import open_store
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export as export_run
-from trivium.synthetic.generate import Writer
 from trivium.synthetic.generate import generate as generate_run
 from trivium.synthetic.judge import judge as judge_run
 from trivium.synthetic.plain import PlainSampling, generate_plain
 from trivium.synthetic.run import THRESHOLD, Run
-from trivium.synthetic.sample import WEIGHTS, Sampling, Weights
-from trivium.types import ChunkKind
+from trivium.synthetic.sample import Sampling
 
 synthesize = typer.Typer(
     help="Create a benchmark of questions from a store: generate (multi-hop) or plain, judge, review, export.",
@@ -54,91 +51,24 @@ def synthesize_generate(
     run: Folder,
     store: Store,
     model: Model = None,
-    chat_settings: ChatOption = None,
     entities: Annotated[
         int, typer.Option("--entities", "-n", min=1, help="Number of entities to write about.")
     ] = 300,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for drawing entities.")] = 0,
-    weights: Annotated[
-        str,
-        typer.Option(
-            "--weights", help="uniform, or cited: in proportion to the number of chunks that cite the entity."
-        ),
-    ] = "uniform",
-    passages: Annotated[
-        int, typer.Option("--passages", min=2, help="Maximum number of passages per question.")
-    ] = 4,
-    most_cited: Annotated[
-        int, typer.Option("--most-cited", min=2, help="Leave out entities cited by more chunks than this.")
-    ] = 50,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", help=f"Chunks to write from: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
-    ] = None,
-    writer: Annotated[
-        str,
-        typer.Option(
-            "--writer",
-            help="whole: the model writes each question in one step. steps: rules combine sentences and ask the model for"
-            " small parts; for models that cannot do it in one step (English only).",
-        ),
-    ] = "whole",
-    attempts: Annotated[
-        int | None,
-        typer.Option(
-            "--attempts",
-            min=1,
-            max=20,
-            help="Maximum attempts until a question passes every check.  \\[default: 1, with steps 6]",
-            show_default=False,
-        ),
-    ] = None,
     json: Json = False,
 ) -> None:
     """Draw entities cited by chunks of several pages, and generate a question about each.
 
     It can be interrupted at any time; the same command resumes. A larger --entities adds more.
 
-    Examples:
-
-        trivium synthesize generate my-run --store my-store --model openai:gpt-4o
-
-        trivium synthesize generate my-run --store my-store --model local --writer steps --entities 20
+    Example:  trivium synthesize generate my-run --store my-store --model openai:gpt-4o
     """
-    if writer not in ("whole", "steps"):
-        raise typer.BadParameter(f"expected whole or steps, got {writer!r}", param_hint="--writer")
-    if weights not in WEIGHTS:
-        raise typer.BadParameter(f"expected {' or '.join(WEIGHTS)}, got {weights!r}", param_hint="--weights")
-    sampling = Sampling(
-        entities=entities,
-        seed=seed,
-        weights=cast(Weights, weights),
-        sources=passages,
-        most_cited=most_cited,
-        kinds=_kinds(kind),
-    )
-    chat = open_chat_model(model, read_chat_settings(chat_settings))
+    chat = open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress(quiet=json) as bars:
         generate_run(
-            own,
-            opened,
-            chat,
-            sampling,
-            lambda done, total: bars("questions", done, total),
-            writer=cast(Writer, writer),
-            attempts=attempts,
+            own, opened, chat, Sampling(entities), lambda done, total: bars("questions", done, total)
         )
     _show(own, json)
-
-
-def _kinds(named: list[str] | None) -> tuple[str, ...]:
-    unknown = [name for name in named or () if name not in list(ChunkKind)]
-    if unknown:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(ChunkKind)}, got {', '.join(unknown)}", param_hint="--kind"
-        )
-    return tuple(dict.fromkeys(named or [ChunkKind.PARAGRAPH]))
 
 
 @synthesize.command("plain")
@@ -146,19 +76,10 @@ def synthesize_plain(
     run: Folder,
     store: Store,
     model: Model = None,
-    chat_settings: ChatOption = None,
     chunks: Annotated[
         int, typer.Option("--chunks", "-n", min=1, help="Number of passages to ask about.")
     ] = 100,
     each: Annotated[int, typer.Option("--each", min=1, max=20, help="Questions per passage.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for drawing passages.")] = 0,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", help=f"Chunks to ask about: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
-    ] = None,
-    attempts: Annotated[
-        int, typer.Option("--attempts", min=1, max=3, help="Maximum attempts until every question passes.")
-    ] = 2,
     json: Json = False,
 ) -> None:
     """Draw passages across all documents, and generate plain questions about each, with answers and quotes.
@@ -167,8 +88,8 @@ def synthesize_plain(
 
     Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200 --each 2
     """
-    sampling = PlainSampling(chunks, each, seed, _kinds(kind), attempts=attempts)
-    chat = open_chat_model(model, read_chat_settings(chat_settings))
+    sampling = PlainSampling(chunks, each)
+    chat = open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress(quiet=json) as bars:
         generate_plain(own, opened, chat, sampling, lambda done, total: bars("passages", done, total))
@@ -179,28 +100,17 @@ def synthesize_plain(
 def synthesize_judge(
     run: Folder,
     model: Model = None,
-    chat_settings: ChatOption = None,
-    scores: Annotated[
-        str,
-        typer.Option("--scores", help="four: one score per criterion. one: a single score."),
-    ] = "four",
     json: Json = False,
 ) -> None:
-    """Score the questions from 1 to 10. The model may differ from the one that wrote them.
+    """Score the questions from 1 to 10 by four criteria. The model may differ from the one that wrote them.
 
-    Examples:
-
-        trivium synthesize judge my-run --model openai:gpt-4o
-
-        trivium synthesize judge my-run --model openai:gpt-4o --scores one
+    Example:  trivium synthesize judge my-run --model openai:gpt-4o
     """
-    if scores not in ("one", "four"):
-        raise typer.BadParameter(f"expected one or four, got {scores!r}", param_hint="--scores")
     own = Run(run)
     own.require_started()
-    chat = open_chat_model(model, read_chat_settings(chat_settings))
+    chat = open_chat_model(model)
     with progress(quiet=json) as bars:
-        judge_run(own, chat, lambda done, total: bars("questions", done, total), one_score=scores == "one")
+        judge_run(own, chat, lambda done, total: bars("questions", done, total))
     _show(own, json)
 
 
@@ -257,7 +167,6 @@ def synthesize_export(
             "--typos", min=0, max=1, help="Fraction of words to misspell; the original text is kept as well."
         ),
     ] = 0.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for misspellings.")] = 0,
     json: Json = False,
 ) -> None:
     """Write the accepted questions as a question file or a table, along with TREC judgements.
@@ -268,7 +177,7 @@ def synthesize_export(
 
         trivium synthesize export my-run noisy.csv --unreviewed 7 --typos 0.2
     """
-    written = export_run(Run(run), file, threshold=unreviewed, typos=typos, seed=seed)
+    written = export_run(Run(run), file, threshold=unreviewed, typos=typos)
     if json:
         print_json({"questions": written.questions, "file": str(written.file), "qrels": str(written.qrels)})
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, replace
-from typing import Literal
 
 from trivium.common.progress import Progress
 from trivium.errors import InputError
@@ -18,10 +17,8 @@ from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
 from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling, draw
-from trivium.synthetic.steps import ATTEMPTS, STEPS_VERSION, write_in_steps
 from trivium.types import Usage
 
-Writer = Literal["whole", "steps"]
 AGAIN = 0.8
 """Temperature of repeated requests."""
 
@@ -33,15 +30,11 @@ def generate(
     sampling: Sampling | None = None,
     progress: Progress | None = None,
     *,
-    writer: Writer = "whole",
-    attempts: int | None = None,
+    attempts: int = 1,
 ) -> None:
     """Sample bridges, and generate a question about each that has none yet. All results are logged.
 
-    ``writer`` is how questions are composed: by the model in one step (``whole``), or by rules that ask the model for
-    small parts (``steps``, :mod:`trivium.synthetic.steps`), for models that cannot do it in one step. ``attempts`` is
-    the maximum number of attempts until a question passes every check, by default one, or six pairs of sentences with
-    ``steps``.
+    ``attempts`` is the maximum number of attempts until a question passes every check.
 
     A run can be continued with the same store contents (in any backend), sampling and model; only the number of
     entities may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model
@@ -49,9 +42,7 @@ def generate(
     """
     bridges = _bridges(run, store, Sampling() if sampling is None else sampling)
     settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
-    if writer == "steps":
-        settings |= {"prompt": STEPS_VERSION, "writer": writer}
-    if attempts is not None:
+    if attempts > 1:
         settings["attempts"] = attempts
     with run.written.writing(settings) as append:
         earlier = run.written.records()
@@ -61,10 +52,7 @@ def generate(
         )
         for number, bridge in enumerate(bridges, start=1):
             if bridge.entity not in done:
-                if writer == "steps":
-                    written = write_in_steps(bridge, model, asked, ATTEMPTS if attempts is None else attempts)
-                else:
-                    written = _repeated(bridge, model, asked, 1 if attempts is None else attempts)
+                written = _repeated(bridge, model, asked, attempts)
                 append(written)
                 if written.outcome is Outcome.WRITTEN:
                     asked.add(written.question, written.answer)

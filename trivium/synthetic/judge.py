@@ -10,9 +10,8 @@ from trivium.synthetic.reply import Unreadable, read_scores, scores_schema
 from trivium.synthetic.run import Run
 
 
-def judge(run: Run, model: ChatModel, progress: Progress | None = None, *, one_score: bool = False) -> None:
-    """Score every question that passed the checks and has no scores yet: by four criteria, or with ``one_score`` by a
-    single score.
+def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
+    """Score every question that passed the checks and has no scores yet: by four criteria.
 
     Raises InputError when nothing was generated, or earlier questions were scored by another model or method;
     ChatModelError when the model fails, after which the same call resumes.
@@ -21,26 +20,21 @@ def judge(run: Run, model: ChatModel, progress: Progress | None = None, *, one_s
     bridges = {bridge.entity: bridge for bridge in run.bridges.records()}
     questions = [written for written in run.written.records() if written.outcome is Outcome.WRITTEN]
     plain = any(bridge.plain for bridge in bridges.values())
-    settings: dict[str, str | int | list[str]] = {
-        "model": model.name,
-        "prompt": judge_version(plain, one_score),
-    }
-    if one_score:
-        settings["scores"] = "one"
+    settings = {"model": model.name, "prompt": judge_version(plain)}
     with run.judged.writing(settings) as append:
         done = {judged.entity for judged in run.judged.records()}
         for number, written in enumerate(questions, start=1):
             if written.entity not in done:
-                append(score(bridges[written.entity], written, model, one_score=one_score))
+                append(score(bridges[written.entity], written, model))
             if progress is not None:
                 progress(number, len(questions))
 
 
-def score(bridge: Bridge, written: Written, model: ChatModel, *, one_score: bool = False) -> Judged:
+def score(bridge: Bridge, written: Written, model: ChatModel) -> Judged:
     """Return the model's scores of a question. Raises ChatModelError when the model fails."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
-    criteria = criteria_of(bridge.plain, one_score)
-    prompt = judge_prompt(bridge, written.question, written.answer, sources, model, one_score=one_score)
+    criteria = criteria_of(bridge.plain)
+    prompt = judge_prompt(bridge, written.question, written.answer, sources, model)
     reply = ask(prompt, model, scores_schema(criteria))
     scores = read_scores(reply.text, criteria)
     if isinstance(scores, Unreadable):

@@ -67,16 +67,11 @@ _MEANINGS = {
 }
 
 
-def _judging(plain: bool, one_score: bool) -> tuple[str, str]:
+def _judging(plain: bool) -> tuple[str, str]:
     """Return the instructions of a judge before and after the passages."""
-    meant = criteria_of(plain, False)
-    asked = criteria_of(plain, one_score)
-    if one_score:
-        weighed = "\n".join(f"- {name}: {_MEANINGS[name]}" for name in meant)
-        scale = f"Give one score, {asked[0]}, from 1 (bad) to 10 (good). One fault is enough for a low score:\n{weighed}"
-    else:
-        weighed = "\n".join(f"{name}: {_MEANINGS[name]}" for name in meant)
-        scale = f"Give four scores from 1 (bad) to 10 (good):\n{weighed}"
+    asked = criteria_of(plain)
+    weighed = "\n".join(f"{name}: {_MEANINGS[name]}" for name in asked)
+    scale = f"Give four scores from 1 (bad) to 10 (good):\n{weighed}"
     told = "the question and the answer" if plain else "the question, the answer and the bridge"
     before = (
         f"{_JUDGE_PLAIN if plain else _JUDGE_HOPS} Be strict. {scale}\n{_DATA} The same holds for {told}."
@@ -100,9 +95,9 @@ PLAIN_VERSION = _version(_PLAIN, _PLAIN_REPLY)
 """Hash of the instructions for plain questions."""
 
 
-def judge_version(plain: bool, one_score: bool) -> str:
+def judge_version(plain: bool) -> str:
     """Return the hash of the instructions of a judge."""
-    return _version(*_judging(plain, one_score))
+    return _version(*_judging(plain))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +151,11 @@ def judge_prompt(
     answer: str,
     sources: Sequence[Source],
     model: ChatModel,
-    *,
-    one_score: bool = False,
 ) -> Prompt:
     """Create the prompt for scores of a question. Raises ChatModelError when not even two truncated passages (one for a
     plain question) fit the model's context window.
     """
-    instructions, reply = _judging(bridge.plain, one_score)
+    instructions, reply = _judging(bridge.plain)
     about = "" if bridge.plain else f"Bridge: {quoted(bridge.title)}\n"
     request = f"{about}Question: {quoted(question)}\nAnswer: {quoted(answer)}\n{reply}"
     return fitted_prompt(instructions, sources, request, model)

@@ -117,14 +117,10 @@ CRITERIA = ("multi_hop", "clear", "unambiguous", "one_answer")
 """Whether a question needs several passages, is not convoluted, is not ambiguous, and has only one answer."""
 PLAIN_CRITERIA = ("borne_out", "clear", "unambiguous", "one_answer")
 """Criteria of a plain question. The first is whether the passage supports the answer."""
-OVERALL = ("overall",)
-"""A single score instead of four."""
 
 
-def criteria_of(plain: bool, one_score: bool) -> tuple[str, ...]:
+def criteria_of(plain: bool) -> tuple[str, ...]:
     """Return the criteria by which a question is judged."""
-    if one_score:
-        return OVERALL
     return PLAIN_CRITERIA if plain else CRITERIA
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
@@ -156,17 +156,6 @@ def read_scores(text: str, criteria: Sequence[str] = CRITERIA) -> dict[str, int]
     scores = {name: score for name, score in parsed.items() if score is not None and 1 <= score <= 10}
     missing = [name for name in criteria if name not in scores]
     return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
-
-
-def read_kind(text: str, kinds: Collection[str]) -> str | None:
-    """Parse a reply that names one of ``kinds``; None for anything else.
-
-    >>> read_kind('{"kind": "Moon"}', ["moon", "planet"]), read_kind("It is a moon.", ["moon"])
-    ('moon', None)
-    """
-    said = next(json_objects(text, ("kind",)), {}).get("kind")
-    kind = said.strip().lower() if isinstance(said, str) else None
-    return kind if kind in kinds else None
 
 
 def _whole(value: object) -> int | None:

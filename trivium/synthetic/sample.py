@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,6 @@ from trivium.synthetic.records import Bridge, Source
 from trivium.text import normalise_name, normalise_title, without_parenthesis
 from trivium.types import ChunkKind
 
-Weights = Literal["uniform", "cited"]
-WEIGHTS: tuple[str, ...] = get_args(Weights)
 MIN_SOURCES = 2
 _BATCH = 16
 """Number of entities whose chunks are fetched together."""
@@ -31,16 +28,14 @@ _BATCH = 16
 class Sampling:
     """How bridges are drawn.
 
-    Up to ``entities`` entities are drawn with ``seed``: all with the same probability (``weights`` "uniform"), or in
-    proportion to the number of chunks that cite them ("cited"). At most ``sources`` chunks are offered per entity, each
-    from a different page. Entities cited by more than ``most_cited`` chunks are left out because they are too common to
-    connect passages. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens, so that they describe
-    the entity rather than list it. Raises InputError for values out of range.
+    Up to ``entities`` entities are drawn with ``seed``, all with the same probability. At most ``sources`` chunks are
+    offered per entity, each from a different page. Entities cited by more than ``most_cited`` chunks are left out
+    because they are too common to connect passages. Chunks are of one of ``kinds`` and have at least ``least_tokens``
+    tokens, so that they describe the entity rather than list it. Raises InputError for values out of range.
     """
 
     entities: int = 300
     seed: int = 0
-    weights: Weights = "uniform"
     sources: int = 4
     most_cited: int = 50
     kinds: tuple[str, ...] = (ChunkKind.PARAGRAPH,)
@@ -51,8 +46,6 @@ class Sampling:
             raise InputError(
                 f"expected at least 1 entity and a seed of 0 or more, got {self.entities} and {self.seed}"
             )
-        if self.weights not in WEIGHTS:
-            raise InputError(f"expected weights {' or '.join(WEIGHTS)}, got {self.weights!r}")
         if self.sources < MIN_SOURCES or self.most_cited < MIN_SOURCES:
             raise InputError(
                 f"a multi-hop question needs {MIN_SOURCES} chunks or more: got sources={self.sources},"
@@ -86,7 +79,7 @@ def _chosen(store: GraphReader, sampling: Sampling) -> Iterator[_Chosen]:
     counts = np.diff(citing.indptr)
     rows = np.flatnonzero((counts >= MIN_SOURCES) & (counts <= sampling.most_cited))
     rows = rows[[any(map(str.isalpha, graph.entities[row])) for row in rows.tolist()]] if len(rows) else rows
-    ordered = rows[_order(counts[rows], sampling)].tolist()
+    ordered = rows[_order(len(rows), sampling.seed)].tolist()
     for start in range(0, len(ordered), _BATCH):
         batch = ordered[start : start + _BATCH]
         uris = {row: [graph.chunks[chunk] for chunk in citing.of(row)] for row in batch}
@@ -98,13 +91,10 @@ def _chosen(store: GraphReader, sampling: Sampling) -> Iterator[_Chosen]:
                 yield graph.entities[row], int(counts[row]), sources
 
 
-def _order(counts: NDArray[np.int64], sampling: Sampling) -> NDArray[np.int64]:
-    """Return a random order for weighted sampling without replacement: by decreasing u^(1/w) (Efraimidis and Spirakis,
-    2006).
-    """
-    drawn = 1.0 - np.random.default_rng(sampling.seed).random(len(counts))  # above 0
-    weights = np.ones(len(counts)) if sampling.weights == "uniform" else counts.astype(np.float64)
-    return np.argsort(-np.log(drawn) / weights, kind="stable")
+def _order(count: int, seed: int) -> NDArray[np.int64]:
+    """Return a random order of ``count`` entities."""
+    drawn = 1.0 - np.random.default_rng(seed).random(count)  # above 0
+    return np.argsort(-np.log(drawn), kind="stable")
 
 
 @dataclass(frozen=True, slots=True)
