@@ -30,7 +30,7 @@ from trivium.parser.sources.annotators import MAJORITY, counted
 from trivium.parser.sources.base import Problem
 from trivium.parser.sources.nq import to_page
 from trivium.parser.sources.nq_files import RowQuestion, read_row_questions
-from trivium.parser.sources.nq_rows import Row, annotated, annotated_text
+from trivium.parser.sources.nq_rows import Row, annotated, tokens
 from trivium.text import normalise_title
 from trivium.types import Question
 
@@ -243,8 +243,8 @@ def _records(traced: Traced, source: PassageSource) -> dict[str, ChunkRecord]:
 
 def _said(row: Row, rule: str) -> list[dict[str, Any]]:
     """Return the annotations in readable form."""
-    document = annotated_text(row)
-    annotations = annotated(row, document.unit)
+    document = tokens(row)
+    annotations = annotated(row)
     chosen = counted(annotations, rule)
     counting = set(chosen) if isinstance(chosen, list) else set()
     return [

@@ -41,7 +41,7 @@ from trivium.errors import InputError
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
-from trivium.parser.sources.marked import MarkedPage
+from trivium.parser.sources.answer_tracing import MarkedPage
 from trivium.text import normalise_title
 from trivium.types import MarkedText, Question
 

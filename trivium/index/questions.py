@@ -18,8 +18,8 @@ from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources.annotators import MAJORITY
+from trivium.parser.sources.answer_tracing import MarkedPage
 from trivium.parser.sources.base import Problem
-from trivium.parser.sources.marked import MarkedPage
 from trivium.parser.sources.nq_files import read_row_questions
 from trivium.text import normalise_title
 from trivium.types import Question

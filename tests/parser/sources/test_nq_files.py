@@ -12,8 +12,9 @@ import pytest
 from tests.nq_rows import ONA, TARN, simplified, write_rows
 from trivium.errors import InputError
 from trivium.limits import InputLimits
+from trivium.parser.sources.answer_tracing import MarkedPage
 from trivium.parser.sources.base import Problem
-from trivium.parser.sources.nq import questions, to_page, trace
+from trivium.parser.sources.nq import questions, to_page
 from trivium.parser.sources.nq_files import (
     RowFound,
     RowQuestion,
@@ -150,27 +151,9 @@ def test_a_simplified_row_has_the_title_of_its_address_and_the_same_answers() ->
     (found,), (expected,) = questions(simple), questions(row)
     assert (found.answers, found.marked, found.page) == (("1700",), expected.marked, "Tarn")
     tables = [number for number, (_, chunk) in enumerate(page.all_chunks()) if chunk.kind == "table"]
-    long = trace(simple, page)[0]
-    assert list(long.chunks) == tables  # type: ignore[union-attr]
+    marked = MarkedPage(page.text, [(chunk.start, chunk.end) for _, chunk in page.all_chunks()])
+    assert marked.find(found.marked[0]) == tuple(tables)
     assert len(tables) > 2
-
-
-def test_a_row_without_tokens_is_read_by_its_bytes() -> None:
-    """Also where the page has letters of several bytes before the answer."""
-    row = TARN.row(
-        9, "who found the rings", TARN.annotation(TARN.element("p", 1), TARN.words("Mira Lund", (0, 60)))
-    )
-    (expected,) = questions(row)
-    row["document_html"] = row["document_html"].replace("Tarn - Wiki", "Tärn – Wiki")
-    shift = 3  # ä has two bytes, the dash three
-    for annotation in row["annotations"]:
-        for answer in (annotation["long_answer"], *annotation["short_answers"]):
-            answer["start_byte"] += shift
-            answer["end_byte"] += shift
-    del row["document_tokens"]
-    (found,) = questions(row)
-    assert found.answers == expected.answers == ("Mira Lund",)
-    assert found.paragraph == expected.paragraph == "The rings of Tarn were found in 1731 by Mira Lund ."
 
 
 @pytest.mark.skipif(

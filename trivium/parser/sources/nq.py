@@ -1,66 +1,36 @@
-"""Natural Questions: the page of a row, its question, and its answers traced to chunks (evaluation gold).
+"""Natural Questions: the page of a row, and its question.
 
-Annotations are ranges of document tokens. Their words, without tags, are aligned with the words of the parsed page; the
-chunks that contain the aligned window are the answer's chunks (:mod:`trivium.parser.sources.marked`).
+Annotations are ranges of document tokens. Their words, without tags, are later aligned with the words of a page
+(:mod:`trivium.parser.sources.answer_tracing`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
-from trivium.parser.sources.align import Window, occurrences, words_of
 from trivium.parser.sources.annotators import MAJORITY, counted
+from trivium.parser.sources.answer_tracing import occurrences, words_of
 from trivium.parser.sources.base import clean_text
-from trivium.parser.sources.marked import IN_NO_CHUNK, MIN_COVERAGE, MarkedPage, not_there
 from trivium.parser.sources.nq_rows import (
-    AnnotatedText,
     Row,
+    Tokens,
     TokenSpan,
     annotated,
-    annotated_text,
     as_row,
     document_of,
     is_simplified,
     title_and_revision,
-    unit_of,
+    tokens,
 )
 from trivium.types import MarkedText, Page, Question
 
 _MAX_ID = 200
-
-Kind = Literal["long", "short"]
-
-
-@dataclass(frozen=True, slots=True)
-class TracedAnswer:
-    """An answer found on the page: ``page.text[start:end] == text``. ``chunks`` are indices into ``page.all_chunks()``;
-    ``coverage``, in (0, 1], is the share of the answer's words found there; ``annotation`` is the index of the
-    annotator.
-    """
-
-    kind: Kind
-    annotation: int
-    start: int
-    end: int
-    chunks: tuple[int, ...]
-    text: str
-    coverage: float
-
-
-@dataclass(frozen=True, slots=True)
-class UntracedAnswer:
-    """An answer that was not found on the page: the annotated words and the reason."""
-
-    kind: Kind
-    annotation: int
-    text: str
-    reason: str
 
 
 def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
@@ -86,12 +56,12 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
     Raises InputError when the row is malformed, and for an unknown rule.
     """
     text = question_text(row)
-    annotations = annotated(row, unit_of(row))
+    annotations = annotated(row)
     chosen = counted(annotations, annotators)
     title, _ = title_and_revision(document_of(row))
     if not isinstance(chosen, list):  # most training rows: skip their tokens, which make up most of a row
         return [Question(id=question_id(row), text=text, page=title, no_answer=chosen)]
-    document = annotated_text(row)
+    document = tokens(row)
     counting = [annotations[index] for index in chosen]
     answers = [document.text(span) for annotation in counting for span in annotation.short]
     answers += [annotation.yes_no for annotation in counting if annotation.yes_no is not None]
@@ -109,16 +79,14 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
     ]
 
 
-def _marked(document: AnnotatedText, span: TokenSpan) -> MarkedText:
+def _marked(document: Tokens, span: TokenSpan) -> MarkedText:
     """Describe a range for finding it on another page of the same document. Its position is counted in words, because
     tags are present only here.
     """
     text, start = document.text(span), span[0]
-    if document.unit == "byte":
-        return MarkedText(text, start / document.size)
-    words = words_of(document.text((0, document.size)))
+    words = words_of(document.text((0, len(document.tokens))))
     before = len(words_of(document.text((0, start)))) if start else 0
-    alike = occurrences(words_of(text), words, 0, len(words))
+    alike = occurrences(words_of(text), words)
     occurrence = (alike.index(before), len(alike)) if len(alike) > 1 and before in alike else None
     return MarkedText(text, before / max(1, len(words)), occurrence)
 
@@ -141,73 +109,3 @@ def question_id(row: Row) -> str:
     if len(str(found)) > _MAX_ID:
         raise InputError(f"expected an example_id of at most {_MAX_ID} characters, got {len(str(found)):,}")
     return f"nq-{clean_text(str(found)).strip()}"
-
-
-def trace(row: Row, page: Page) -> list[TracedAnswer | UntracedAnswer]:
-    """Trace every long and short answer of a row, by annotator, the long answer before its short ones.
-
-    A short answer is searched for inside the chunks of its traced long answer. "No answer" and yes/no answers are left
-    out. Raises InputError when the row's tokens or annotations are malformed.
-    """
-    document = annotated_text(row)
-    tracer = _Tracer(document, page)
-    traced: list[TracedAnswer | UntracedAnswer] = []
-    for index, annotation in enumerate(annotated(row, document.unit)):
-        within = None
-        if annotation.long is not None:
-            answer, within = tracer.trace("long", index, annotation.long)
-            traced.append(answer)
-        for span in annotation.short:
-            outer = (annotation.long, within) if annotation.long is not None and within is not None else None
-            traced.append(tracer.trace("short", index, span, outer)[0])
-    return traced
-
-
-class _Tracer:
-    def __init__(self, document: AnnotatedText, page: Page) -> None:
-        self._document = document
-        self._page = page
-        self._chunks = [(chunk.start, chunk.end) for _, chunk in page.all_chunks()]
-        self._marked = MarkedPage(page.text, self._chunks)
-        self._words = self._marked.words
-
-    def trace(
-        self, kind: Kind, annotation: int, span: TokenSpan, outer: tuple[TokenSpan, Window] | None = None
-    ) -> tuple[TracedAnswer | UntracedAnswer, Window | None]:
-        """Return the answer and, if it was found, the window of its chunks."""
-        try:
-            text = self._document.text(span)
-        except InputError as error:
-            return UntracedAnswer(kind, annotation, "", str(error)), None
-        wanted = words_of(text)
-        if not wanted:
-            return UntracedAnswer(kind, annotation, text, "the annotated tokens hold no words"), None
-        window = self._locate(wanted, span, outer)
-        if window is None or window.coverage < MIN_COVERAGE:
-            return UntracedAnswer(kind, annotation, text, not_there(window)), None
-        chunks = self._marked.holders(window)
-        if not chunks:
-            return UntracedAnswer(kind, annotation, text, IN_NO_CHUNK), None
-        first, last = self._chunks[chunks[0]][0], self._chunks[chunks[-1]][1]
-        start, end = self._words.characters(window)
-        start, end = max(start, first), min(end, last)
-        answer = TracedAnswer(
-            kind, annotation, start, end, chunks, self._page.text[start:end], window.coverage
-        )
-        return answer, self._words.between(first, last)
-
-    def _locate(
-        self, wanted: list[str], span: TokenSpan, outer: tuple[TokenSpan, Window] | None
-    ) -> Window | None:
-        if outer is None:
-            return self._words.locate(wanted, span[0] / self._document.size)
-        (first, last), within = outer
-        # The words may occur several times in the long answer: take the same occurrence.
-        outer_words = words_of(self._document.text((first, last)))
-        before = len(words_of(self._document.text((first, span[0])))) if span[0] > first else 0
-        there = occurrences(wanted, outer_words, 0, len(outer_words))
-        here = occurrences(wanted, self._words.words, within.start, within.end)
-        if before in there and len(there) == len(here):
-            start = here[there.index(before)]
-            return Window(start, start + len(wanted), 1.0)
-        return self._words.locate(wanted, before / max(1, len(outer_words)), within)

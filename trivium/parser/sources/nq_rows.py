@@ -12,7 +12,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trivium.errors import InputError
@@ -21,28 +21,17 @@ from trivium.text import normalise_title
 
 Row = Mapping[str, object]
 TokenSpan = tuple[int, int]
-Unit = Literal["token", "byte"]
-"""The unit of ranges."""
 
 _YES_NO = {"YES": "yes", "NO": "no", 1: "yes", 0: "no"}
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:_[^<>\s]*)?>")
 """A tag among the tokens of a simplified document, in which blanks within tokens are replaced by ``_``."""
-_INLINE = re.compile(
-    r"</?(?:a|abbr|b|bdi|big|em|i|mark|q|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?>", re.IGNORECASE
-)
-"""A tag that may occur within words."""
-_MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
-)
 _TITLE_LINE = re.compile(r"[^<>]{0,500}?(?=<H1>)")
 """The text before the heading of a simplified document: the window title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotator's marks, as half-open ranges of document tokens (or bytes, if requested). ``long`` is None for "no
-    answer".
-    """
+    """One annotator's marks, as half-open ranges of document tokens. ``long`` is None for "no answer"."""
 
     long: TokenSpan | None
     short: tuple[TokenSpan, ...]
@@ -56,16 +45,6 @@ class Tokens:
     tokens: Sequence[str]
     is_html: Sequence[bool]
 
-    @property
-    def unit(self) -> Unit:
-        """The unit of its ranges."""
-        return "token"
-
-    @property
-    def size(self) -> int:
-        """The number of tokens."""
-        return len(self.tokens)
-
     def text(self, span: TokenSpan) -> str:
         """The tokens of a span without tags, joined by spaces. Raises InputError when it is out of range."""
         start, end = span
@@ -73,61 +52,6 @@ class Tokens:
             raise InputError(f"tokens {start} to {end} are outside a document of {len(self.tokens)} tokens")
         pairs = zip(self.tokens[start:end], self.is_html[start:end], strict=True)
         return clean_text(" ".join(token for token, is_html in pairs if not is_html))
-
-
-@dataclass(frozen=True, slots=True)
-class HtmlBytes:
-    """A document whose tokens are not available. Ranges count bytes of its HTML in UTF-8."""
-
-    data: bytes
-
-    @property
-    def unit(self) -> Unit:
-        """The unit of its ranges."""
-        return "byte"
-
-    @property
-    def size(self) -> int:
-        """The number of bytes."""
-        return len(self.data)
-
-    def text(self, span: TokenSpan) -> str:
-        """Return the text of a range, without tags. Raises InputError when it is out of range."""
-        start, end = span
-        if not 0 <= start < end <= len(self.data):
-            raise InputError(f"bytes {start} to {end} are outside a document of {len(self.data)} bytes")
-        marked = self.data[start:end].decode("utf-8", "replace")
-        return clean_text(" ".join(html.unescape(_MARKUP.sub(" ", _INLINE.sub("", marked))).split()))
-
-
-class AnnotatedText(Protocol):
-    """The document that annotations refer to: :class:`Tokens` or :class:`HtmlBytes`."""
-
-    @property
-    def unit(self) -> Unit: ...
-
-    @property
-    def size(self) -> int: ...
-
-    def text(self, span: TokenSpan) -> str: ...
-
-
-def unit_of(row: Row) -> Unit:
-    """Return the unit of a row's annotations: tokens if it has them, else bytes of its HTML."""
-    if _token_rows(row) is None and not is_simplified(row) and isinstance(row.get("document_html"), str):
-        marked = _rows_or_none(row.get("annotations"))
-        if marked and "start_byte" in cast(Row, marked[0].get("long_answer", {})):
-            return "byte"
-    return "token"
-
-
-def annotated_text(row: Row) -> AnnotatedText:
-    """Return the document of a row in the unit of its annotations (:func:`unit_of`). Raises InputError when the tokens
-    are malformed, or there is no document.
-    """
-    if unit_of(row) == "byte":
-        return HtmlBytes(str(row["document_html"]).encode("utf-8", "surrogatepass"))
-    return tokens(row)
 
 
 def as_row(value: object) -> Row:
@@ -154,16 +78,16 @@ def tokens(row: Row) -> Tokens:
         raise InputError("expected the document's tokens, each with token and html_token") from error
 
 
-def annotated(row: Row, unit: Unit = "token") -> list[Annotation]:
+def annotated(row: Row) -> list[Annotation]:
     """Return the annotations of a row, one per annotator. Raises InputError when they are malformed."""
     try:
         return [
             Annotation(
-                long=_span(cast(Row, annotation["long_answer"]), unit),
+                long=_span(cast(Row, annotation["long_answer"])),
                 short=tuple(
                     span
                     for answer in _rows(annotation["short_answers"])
-                    if (span := _span(answer, unit)) is not None
+                    if (span := _span(answer)) is not None
                 ),
                 yes_no=_YES_NO.get(cast(str, annotation.get("yes_no_answer"))),
             )
@@ -173,8 +97,8 @@ def annotated(row: Row, unit: Unit = "token") -> list[Annotation]:
         raise InputError("expected annotations, each with long_answer and short_answers") from error
 
 
-def _span(answer: Row, unit: Unit) -> TokenSpan | None:
-    start, end = int(cast(int, answer[f"start_{unit}"])), int(cast(int, answer[f"end_{unit}"]))
+def _span(answer: Row) -> TokenSpan | None:
+    start, end = int(cast(int, answer["start_token"])), int(cast(int, answer["end_token"]))
     return None if start < 0 else (start, end)
 
 
@@ -186,13 +110,6 @@ def _rows(value: object) -> list[Row]:
     if isinstance(value, Sequence) and all(isinstance(row, Mapping) for row in value):
         return list(value)
     raise TypeError(f"expected rows or columns, got {type(value).__name__}")
-
-
-def _rows_or_none(value: object) -> list[Row] | None:
-    try:
-        return _rows(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def _token_rows(row: Row) -> object:

@@ -1,9 +1,10 @@
-"""Aligns a text with a page that another program generated from the same source.
+"""Traces a text that was marked on another program's rendering of a document to the chunks of our page.
 
 Both are compared as sequences of words. An exact occurrence is searched for first. Otherwise (tables and lists are
 linearised differently, captions and reference marks differ), the most similar segment of the page is used: the word
 range with the highest sum of log-likelihood ratios, "drawn from the text" against "drawn from the page", found as a
-maximal-scoring segment (Karlin and Altschul, PNAS 1990).
+maximal-scoring segment (Karlin and Altschul, PNAS 1990). Every chunk that contains some of the aligned words holds part
+of the text, because a long paragraph or table is split.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.types import MarkedText
+
 _WORD = re.compile(r"[^\W_]+")
 
 # Expected share of the words in the right segment that are not from the text: few in prose, half of them in a table
@@ -23,6 +26,11 @@ _NOISE = (0.1, 0.5)
 _SUFFICIENT_COVERAGE = 0.75
 # A page is assumed to be at least this many times longer than the text.
 _MIN_LENGTH_RATIO = 4
+
+_MIN_COVERAGE = 0.6
+"""Minimum share of a text's words that must be in one window of the page for the text to count as found."""
+_MIN_OVERLAP = 0.05
+"""A chunk holds a text if they overlap by more than this share of the shorter of the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +59,31 @@ class PageWords:
         self.ends = [match.end() for match in matches]
         self._counts = Counter(self.words)
 
-    def characters(self, window: Window) -> tuple[int, int]:
-        """Return the character range [start, end) of a non-empty window."""
-        return self.starts[window.start], self.ends[window.end - 1]
-
     def between(self, start: int, end: int) -> Window:
         """Return the window of the words that start in a character range."""
         return Window(bisect_left(self.starts, start), bisect_left(self.starts, end), 1.0)
 
-    def locate(self, text: Sequence[str], place: float, within: Window | None = None) -> Window | None:
+    def locate(self, text: Sequence[str], place: float) -> Window | None:
         """Return the best window for the words of a text; None if nothing is similar.
 
-        ``place``, in [0, 1], is the relative position in the page (or in ``within``) at which the text starts in the
-        other source. Of several exact occurrences the nearest to it is returned.
+        ``place``, in [0, 1], is the relative position in the page at which the text starts in the other source. Of
+        several exact occurrences the nearest to it is returned.
         """
-        start, end = (0, len(self.words)) if within is None else (within.start, within.end)
-        starts = occurrences(text, self.words, start, end)
+        starts = occurrences(text, self.words)
         if starts:
-            expected = start + place * (end - start)
+            expected = place * len(self.words)
             best = min(starts, key=lambda position: (abs(position - expected), position))
             return Window(best, best + len(text), 1.0)
         best_window: Window | None = None
         for noise in _NOISE:
-            window = self._best_segment(text, start, end, noise)
+            window = self._best_segment(text, noise)
             if window is not None and (best_window is None or window.coverage > best_window.coverage):
                 best_window = window
             if best_window is not None and best_window.coverage >= _SUFFICIENT_COVERAGE:
                 break
         return best_window
 
-    def _best_segment(self, text: Sequence[str], start: int, end: int, noise: float) -> Window | None:
+    def _best_segment(self, text: Sequence[str], noise: float) -> Window | None:
         wanted = Counter(text)
         # On a page hardly longer than the text, its words would not be distinctive.
         total = max(len(self.words), _MIN_LENGTH_RATIO * len(text))
@@ -91,9 +94,9 @@ class PageWords:
             if word in self._counts
         }
         best, best_sum = None, -1.0
-        first, running = start, 0.0
-        for position in range(start, end):
-            running += score.get(self.words[position], foreign)
+        first, running = 0, 0.0
+        for position, word in enumerate(self.words):
+            running += score.get(word, foreign)
             if running < 0:
                 first, running = position + 1, 0.0
             elif running > best_sum:
@@ -102,9 +105,9 @@ class PageWords:
             return None
         # Words of the text that are too common to score may be at either edge.
         first, last = best
-        while first > start and self.words[first - 1] in wanted:
+        while first and self.words[first - 1] in wanted:
             first -= 1
-        while last < end and self.words[last] in wanted:
+        while last < len(self.words) and self.words[last] in wanted:
             last += 1
         return self._shortest(text, first, last)
 
@@ -130,14 +133,52 @@ class PageWords:
         return Window(first, first + length, coverage)
 
 
-def occurrences(wanted: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """Return the positions between ``start`` and ``end`` at which ``words`` contains the wanted sequence."""
+def occurrences(wanted: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the positions at which ``words`` contains the wanted sequence."""
     if not wanted:
         return []
     run = list(wanted)
     first, length = run[0], len(run)
     return [
         position
-        for position in range(start, end - length + 1)
+        for position in range(len(words) - length + 1)
         if words[position] == first and list(words[position : position + length]) == run
     ]
+
+
+class MarkedPage:
+    """The plain text of a page and its chunks, given by their character ranges in page order."""
+
+    def __init__(self, text: str, chunks: Sequence[tuple[int, int]]) -> None:
+        self._words = PageWords(text)
+        self._chunks = [self._words.between(start, end) for start, end in chunks]
+
+    def find(self, marked: MarkedText) -> tuple[int, ...] | str:
+        """Return the numbers of the chunks that hold part of the text, or why there are none."""
+        wanted = words_of(marked.text)
+        if not wanted:
+            return "the annotated tokens hold no words"
+        window = self._locate(wanted, marked)
+        coverage = 0.0 if window is None else window.coverage
+        if window is None or coverage < _MIN_COVERAGE:
+            return (
+                f"{coverage:.0%} of its words are on the page in one window, {_MIN_COVERAGE:.0%} are needed"
+            )
+        return self._holders(window) or "its words are on the page but in no chunk"
+
+    def _locate(self, wanted: Sequence[str], marked: MarkedText) -> Window | None:
+        if marked.occurrence is not None:
+            number, total = marked.occurrence
+            there = occurrences(wanted, self._words.words)
+            if len(there) == total:
+                return Window(there[number], there[number] + len(wanted), 1.0)
+        return self._words.locate(wanted, marked.place)
+
+    def _holders(self, window: Window) -> tuple[int, ...]:
+        """Return the numbers of the chunks that hold the window, without those that overlap it by only a word or two."""
+        held = []
+        for index, chunk in enumerate(self._chunks):
+            shared = min(chunk.end, window.end) - max(chunk.start, window.start)
+            if shared > _MIN_OVERLAP * min(chunk.end - chunk.start, window.end - window.start):
+                held.append(index)
+        return tuple(held)
