@@ -94,6 +94,25 @@ with Engine.create({str(tmp_path / "store")!r}, HashEmbedder()) as engine:
     assert not {name for name in loaded_by(code) if name.startswith("scipy.")}
 
 
+REMOTE = {f"trivium.parser.sources.{name}" for name in ("arxiv", "huggingface", "mediawiki", "web", "zim")}
+SELDOM = {
+    *("ray", "requests", "tenacity", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
+    *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.nq"),
+    *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.sharding.build"),
+}
+
+
+def test_a_build_loads_what_its_documents_need(tmp_path: Path) -> None:
+    """No cluster, no DBpedia, no remote source, no reader of another format."""
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    loaded = loaded_by_command(
+        *("build", str(tmp_path / "mars.md"), "--store", str(tmp_path / "store"), "--no-embed", "--json")
+    )
+    assert {"trivium.index.load", "trivium.parser.documents.markdown"} <= loaded
+    assert loaded & (REMOTE | SELDOM) == set()
+    assert not {name for name in loaded if name.startswith("trivium.parser.documents.pdf")}
+
+
 def test_a_server_loads_at_its_start_what_its_requests_need(tmp_path: Path) -> None:
     """Nobody waits for it within a request."""
     (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")

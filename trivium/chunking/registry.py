@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from trivium.chunking.agentic import Agentic
 from trivium.chunking.base import Chunker
-from trivium.chunking.semantic import Semantic, Vectors
 from trivium.chunking.spec import parse_spec
 from trivium.chunking.strategies import portable_chunker
 from trivium.embedding.base import Embedder
-from trivium.llm.base import ChatModel
-from trivium.llm.registry import find_chat_model
+
+if TYPE_CHECKING:
+    from trivium.chunking.semantic import Vectors
+    from trivium.llm.base import ChatModel
 
 _log = logging.getLogger(__name__)
 
@@ -26,12 +27,16 @@ def make_chunker(
     """
     wanted = parse_spec(spec)
     if wanted.name == "semantic":
+        from trivium.chunking.semantic import Semantic
 
         def embed(texts: Sequence[str]) -> Vectors:
             return embedder().embed(texts)
 
         return Semantic(wanted.size or 0, embed)
     if wanted.name == "agentic":
+        from trivium.chunking.agentic import Agentic
+        from trivium.llm.registry import find_chat_model
+
         asked = find_chat_model(model) if model is None or isinstance(model, str) else model
         if asked is None:
             _log.warning(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import typer
 from rich.markup import escape
@@ -56,7 +56,6 @@ from trivium.cli.options import (
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
 from trivium.common.progress import StageProgress
-from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
@@ -65,13 +64,14 @@ from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.index.pruning import folders_of
 from trivium.index.report import IngestReport
 from trivium.index.sharding import DOCUMENTS
-from trivium.index.sharding.build import ShardPlan
-from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import check_format
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
+
+if TYPE_CHECKING:
+    from trivium.index.sharding.build import ShardPlan
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -91,6 +91,8 @@ def _check_images(name: str | None, *, no_embed: bool = False) -> None:
                 "it embeds pictures, and --no-embed embeds nothing: leave out one of them",
                 param_hint="--images",
             )
+        from trivium.embedding.images import check_image_embedder
+
         with wrong_argument("--images"):
             check_image_embedder(name)
 
@@ -132,6 +134,9 @@ def _shard_plan(
                 "the shards need a folder that all nodes of the cluster see: name it", param_hint="--shards"
             )
         folder = f"{Path(store)}.shards"
+    from trivium.index.sharding.build import ShardPlan
+    from trivium.index.sharding.cluster import check_ray
+
     plan = ShardPlan(folder, ray, DOCUMENTS if size is None else size)
     with wrong_argument("--ray"):
         plan.check()

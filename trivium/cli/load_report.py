@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -16,11 +17,13 @@ from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
 from trivium.index.left_out import describe_kinds, location_shown
-from trivium.index.questions import QuestionReport
 from trivium.index.report import IngestReport
 from trivium.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.parser.sources.base import Problem
 from trivium.text import plain
+
+if TYPE_CHECKING:
+    from trivium.index.questions import QuestionReport
 
 _PROBLEMS_SHOWN = 20
 _MAX_TITLE = 60

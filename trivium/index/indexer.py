@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from trivium.chunking.base import Chunker
 from trivium.chunking.registry import make_chunker
@@ -15,40 +15,36 @@ from trivium.common.arguments import check_count, check_texts, check_type
 from trivium.common.beside import available_cores
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
-from trivium.embedding.images import ImageEmbedder, check_image_embedder, open_image_embedder
 from trivium.embedding.late import LateEmbedder, is_late
 from trivium.embedding.plain import PlainEmbedder, embedded_headings, is_plain
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.bulk import ExportReport, export
 from trivium.graph.chunker import check_chunker
-from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
 from trivium.graph.sentences import sentence_texts
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
-from trivium.index.late import fill_late, forget_context
 from trivium.index.left_out import nothing_read
 from trivium.index.load import delete_linked, load
-from trivium.index.merge import PageCheck
-from trivium.index.page_names import find_named
-from trivium.index.pictures import fill_pictures
-from trivium.index.plain import fill_plain
-from trivium.index.pruning import Pruning, both, folders_of
-from trivium.index.questions import put_questions
+from trivium.index.merge import BeforeReplacing, PageCheck
 from trivium.index.report import IngestReport
-from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
-from trivium.index.sharding.work import Work
 from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
-from trivium.llm.base import ChatModel
 from trivium.metadata import check as check_metadata
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Format
 from trivium.settings import load_settings
 from trivium.types import MetadataValue
+
+if TYPE_CHECKING:  # what most builds do not need is imported where it is used
+    from trivium.embedding.images import ImageEmbedder
+    from trivium.graph.bulk import ExportReport
+    from trivium.graph.dbpedia import EnrichReport
+    from trivium.index.pruning import Pruning
+    from trivium.index.sharding.build import ShardedBuild, ShardPlan
+    from trivium.llm.base import ChatModel
 
 
 class BuildOptions(TypedDict, total=False):
@@ -195,6 +191,8 @@ class Indexer:
                 "files that are parsed apart are not identified by name: leave out one of them"
             )
         if isinstance(images, str):
+            from trivium.embedding.images import check_image_embedder
+
             check_image_embedder(images)
         if images is not None and not embed:
             raise InputError("images are embedded with the texts: expected embed=True, got False")
@@ -239,9 +237,9 @@ class Indexer:
                 by_name=by_name,
                 limits=chosen,
                 isolated=self.parser if isolated else None,
-                check=check if pruning is None else both(pruning.saw, check),
+                check=check if pruning is None else pruning.before(check),
                 chunker=cutter,
-                before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
+                before_replacing=self._before_replacing(),
                 only=only,
                 apart=apart,
                 language=language,
@@ -257,6 +255,8 @@ class Indexer:
                     self.store, pruning.stale(self.store, report), report.removed
                 )
             if questions:
+                from trivium.index.questions import put_questions
+
                 report.questions = put_questions(
                     [str(s) for s in sources],
                     self.store,
@@ -283,7 +283,19 @@ class Indexer:
         self.store.refresh(_stage(progress, "index"))
         return report
 
+    def _before_replacing(self) -> BeforeReplacing | None:
+        """Return what to do with pages before they are written: vectors of chunks that were embedded in the context of
+        their page are removed when it changes.
+        """
+        if not is_late(self.store.embedder):
+            return None
+        from trivium.index.late import forget_context
+
+        return forget_context(self.store)
+
     def _pruning(self, sources: Sequence[str | Path], only: Collection[str] | None) -> Pruning:
+        from trivium.index.pruning import Pruning, folders_of
+
         folders = folders_of([str(source) for source in sources])
         if only is not None:
             raise InputError("what only=... leaves out would be removed by prune=True: leave out one of them")
@@ -322,6 +334,9 @@ class Indexer:
         workers: int | None,
         progress: StageProgress | None,
     ) -> AbstractContextManager[ShardedBuild]:
+        from trivium.index.sharding.build import sharded
+        from trivium.index.sharding.work import Work
+
         embedder = self.embedder.get() if embed else None
         work = Work(
             folder=Path(plan.folder).absolute(),
@@ -362,6 +377,8 @@ class Indexer:
         """Remove pages by title, alias, uri or source file, and return the uris removed. Raises InputError for an
         unknown name and suggests similar titles.
         """
+        from trivium.index.page_names import find_named
+
         check_texts("titles for pages", pages, "['Mars']")
         return self.remove_pages(find_named(self.store, pages))
 
@@ -397,9 +414,13 @@ class Indexer:
         self.store.set_embedder(embedder.identity)
         chunks = 0
         if isinstance(embedder, LateEmbedder):
+            from trivium.index.late import fill_late
+
             chunks = fill_late(self.store, embedder, progress)
             texts = self.store.pending_texts()
         elif isinstance(embedder, PlainEmbedder):
+            from trivium.index.plain import fill_plain
+
             chunks = fill_plain(self.store, embedder, progress)
             texts = self.store.pending_texts()
         return chunks + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
@@ -424,6 +445,9 @@ class Indexer:
         number. Can be resumed. Raises EmbedderMismatchError if there are vectors of another one, ConfigurationError
         for an unknown name, MissingExtraError, and EmbeddingError if its files are unavailable.
         """
+        from trivium.embedding.images import open_image_embedder
+        from trivium.index.pictures import fill_pictures
+
         embedder = (
             open_image_embedder(images, device=self.embedder.device) if isinstance(images, str) else images
         )
@@ -435,6 +459,8 @@ class Indexer:
         """Add relations and types from DBpedia (dump files, or the address of a SPARQL endpoint) to the pages of the
         store, and embed the changes, unless ``embed`` is false or the store has no embeddings yet.
         """
+        from trivium.graph.dbpedia import enrich
+
         report = enrich(self.store, sources, progress=progress)
         if embed and self.store.embedder is not None:
             self._embed(_stage(progress, "embed"))
@@ -443,6 +469,8 @@ class Indexer:
 
     def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
         """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
+        from trivium.graph.bulk import export
+
         return export(self.store, folder, progress=progress)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trivium.graph.model import PageGraph
@@ -26,10 +26,16 @@ class Pruning:
         self._loaded: set[str] = set()
         self._read: set[str] = set()  # sources
 
-    def saw(self, page: PageGraph) -> None:
-        """Note a page that was read in this build."""
-        self._loaded.add(page.uri)
-        self._read.add(page.source)
+    def before(self, check: PageCheck | None) -> PageCheck:
+        """Return a check of pages that notes them first."""
+
+        def saw(page: PageGraph) -> None:
+            self._loaded.add(page.uri)
+            self._read.add(page.source)
+            if check is not None:
+                check(page)
+
+        return saw
 
     def stale(self, store: PageLister, report: IngestReport) -> list[str]:
         """Return the uris of the pages to remove, sorted; none if nothing was read, because the documents may be
@@ -70,17 +76,6 @@ def is_deleted(file: str) -> bool:
 def is_of(location: str, file: str) -> bool:
     """Whether the location of a problem is that of a file or in it."""
     return location == file or location.startswith((f"{file},", f"{file} "))
-
-
-def both(first: Callable[[PageGraph], None], second: Callable[[PageGraph], None] | None) -> PageCheck:
-    """Return a check that calls two."""
-
-    def check(page: PageGraph) -> None:
-        first(page)
-        if second is not None:
-            second(page)
-
-    return check
 
 
 def file_of(source: str) -> str:

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from trivium.graph.records import WriteReport
-from trivium.index.questions import QuestionReport
 from trivium.languages import NAMES
 from trivium.parser.sources.base import LeftOut, Problem
+
+if TYPE_CHECKING:
+    from trivium.index.questions import QuestionReport
 
 _KEYS_NAMED = 5
 """Maximum number of keys of metadata named in a hint."""

@@ -20,12 +20,12 @@ from trivium.errors import InputError
 from trivium.languages import ENGLISH, function_words
 from trivium.metadata import clean
 from trivium.parser.page import MAX_TITLE
-from trivium.parser.sources.base import Item, Problem, clean_text
+from trivium.parser.sources.base import ARXIV, Item, Problem, clean_text
 from trivium.settings import Settings, load_settings
 from trivium.text import composed, normalise_title
 from trivium.types import Chunk, ChunkKind, Page
 
-PREFIX = "arxiv:"
+PREFIX = ARXIV
 FORMAT = "arxiv"
 INTERVAL = 3.0
 """Minimum seconds between two requests to the API."""

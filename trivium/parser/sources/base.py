@@ -17,6 +17,12 @@ Format = str
 FORMATS: tuple[str, ...] = ("auto", "nq", "records", "wikimedia", "zim", *BUILT_IN)
 """The formats of this package: ``auto`` detects the format of each file, by its content if possible."""
 
+HUGGING_FACE, MEDIAWIKI, ARXIV = "hf:", "wiki:", "arxiv:"
+WEB = ("http://", "https://")
+"""How remote sources begin. What reads them is imported when there is one."""
+ZIM_SIGNATURE = b"ZIM\x04"
+"""How ZIM files begin."""
+
 ItemFormat = str
 """The format of an item: one of :data:`FORMATS` without ``auto``, or ``wiki``, a response of a MediaWiki API."""
 

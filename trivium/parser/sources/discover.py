@@ -10,13 +10,17 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import document_formats, reader_of
-from trivium.parser.sources import arxiv, huggingface, mediawiki, nq, web, wikimedia, zim
 from trivium.parser.sources.base import (
+    ARXIV,
+    HUGGING_FACE,
+    MEDIAWIKI,
+    WEB,
     Format,
     Item,
     LeftOut,
@@ -32,10 +36,12 @@ from trivium.parser.sources.files import (
     read_slice,
     too_long,
 )
-from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
 from trivium.parser.sources.shown import shown_pictures
 from trivium.types import Page
+
+if TYPE_CHECKING:
+    from trivium.parser.sources.mediawiki import MediaWiki
 
 # Files that desktop systems create in folders.
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -83,10 +89,12 @@ def discover(
     check_format(format)
     expanded: list[str | list[FoundFile | Problem]] = []
     for source in sources:
-        if source.startswith(huggingface.PREFIX):
+        if source.startswith(HUGGING_FACE):
+            from trivium.parser.sources import huggingface
+
             huggingface.check(source)
             expanded.append(source)
-        elif source.startswith((mediawiki.PREFIX, arxiv.PREFIX, *web.PREFIXES)):
+        elif source.startswith((MEDIAWIKI, ARXIV, *WEB)):
             expanded.append(source)
         else:
             expanded.append(expand(source))
@@ -100,7 +108,7 @@ def _items(
     only: Container[str] | None,
 ) -> Iterator[Found]:
     seen: set[str] = set()
-    wiki: mediawiki.MediaWiki | None = None
+    wiki: MediaWiki | None = None
     for source in expanded:
         if isinstance(source, list):
             shown: frozenset[str] = frozenset()  # pictures that are part of the pages that show them
@@ -115,19 +123,27 @@ def _items(
                     seen.add(real)
                     for item in file_items(file.path, format, limits, named=file.named):
                         yield _placed(item, file) if isinstance(item, Item) else item
-        elif source.startswith(huggingface.PREFIX):
+        elif source.startswith(HUGGING_FACE):
+            from trivium.parser.sources import huggingface
+
             yield from huggingface.items(source)
-        elif source.startswith(arxiv.PREFIX):
+        elif source.startswith(ARXIV):
+            from trivium.parser.sources import arxiv
+
             yield from arxiv.items(source)
-        elif source.startswith(web.PREFIXES):
+        elif source.startswith(WEB):
+            from trivium.parser.sources import web
+
             try:
                 yield web.fetch(source, format, limits)
             except InputError as error:
                 yield Problem(source, str(error))
         else:
-            wiki = wiki or mediawiki.MediaWiki()
+            from trivium.parser.sources.mediawiki import MediaWiki
+
+            wiki = wiki or MediaWiki()
             try:
-                yield wiki.item(source.removeprefix(mediawiki.PREFIX))
+                yield wiki.item(source.removeprefix(MEDIAWIKI))
             except InputError as error:
                 yield Problem(source, str(error))
 
@@ -242,11 +258,16 @@ def file_items(
                 raise
             yield LeftOut(name)
             return
-        if kind == "nq" or (kind == wikimedia.FORMAT and not wikimedia.is_tar(Path(path))):
+        if kind == "nq":
             yield from _rows(path, kind, limits)
-        elif kind == wikimedia.FORMAT:
-            yield from wikimedia.rows_of_tar(path, limits)
-        elif kind == zim.FORMAT:
+        elif kind == "wikimedia":
+            from trivium.parser.sources import wikimedia
+
+            is_tar = wikimedia.is_tar(Path(path))
+            yield from wikimedia.rows_of_tar(path, limits) if is_tar else _rows(path, kind, limits)
+        elif kind == "zim":
+            from trivium.parser.sources import zim
+
             yield from zim.items(path, limits)
         else:
             yield Item(kind, path)
@@ -274,21 +295,35 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
-    if item.format == zim.FORMAT:
+    if item.format == "zim":
+        from trivium.parser.sources import zim
+
         return [zim.to_page(item, limits)]
     data = _bytes(item, limits)
     if item.format in document_formats():
         pages = reader_of(item.format)(_document_file(item, data, limits), limits)
         return [pages] if isinstance(pages, Page) else list(pages)
-    if item.format == arxiv.FORMAT:
-        page = arxiv.to_page(parse_json(data, limits), source=item.name)
-    elif item.format == wikimedia.FORMAT:
-        page = wikimedia.to_page(parse_json(data, limits), source=item.name, limits=limits)
-    elif item.format == "nq":
-        page = nq.to_page(as_row(parse_json(data, limits)), source=item.name, limits=limits)
-    else:
-        page = mediawiki.to_page(parse_json(data, limits), source=item.name, limits=limits)
-    return [replace(page, format=item.format)]
+    return [replace(_page_of_json(item, parse_json(data, limits), limits), format=item.format)]
+
+
+def _page_of_json(item: Item, value: object, limits: InputLimits) -> Page:
+    """Return the page of a row or of the answer of a remote source."""
+    if item.format == "arxiv":
+        from trivium.parser.sources import arxiv
+
+        return arxiv.to_page(value, source=item.name)
+    if item.format == "wikimedia":
+        from trivium.parser.sources import wikimedia
+
+        return wikimedia.to_page(value, source=item.name, limits=limits)
+    if item.format == "nq":
+        from trivium.parser.sources import nq
+        from trivium.parser.sources.nq_rows import as_row
+
+        return nq.to_page(as_row(value), source=item.name, limits=limits)
+    from trivium.parser.sources import mediawiki
+
+    return mediawiki.to_page(value, source=item.name, limits=limits)
 
 
 def _document_file(item: Item, data: bytes, limits: InputLimits) -> DocumentFile:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trivium.errors import InputError, MissingExtraError
-from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.base import HUGGING_FACE, Item, Problem
 from trivium.parser.sources.nq_rows import as_row, document_of
 
-PREFIX = "hf:"
+PREFIX = HUGGING_FACE
 _FILE_FORMATS = ("json", "parquet")
 
 

@@ -23,14 +23,14 @@ from trivium.common.retries import PassingError, retry_after
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
-from trivium.parser.sources.base import Item, clean_text
+from trivium.parser.sources.base import MEDIAWIKI, Item, clean_text
 from trivium.parser.sources.cache import AnswerCache
 from trivium.parser.sources.files import parse_json
 from trivium.settings import load_settings
 from trivium.text import normalise_title
 from trivium.types import Page
 
-PREFIX = "wiki:"
+PREFIX = MEDIAWIKI
 MAX_WAIT = 120.0
 """Maximum wait in seconds. The request fails if a server asks for longer."""
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from trivium.common.progress import Progress
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.sources import huggingface
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
-from trivium.parser.sources.base import Problem, printable_path
+from trivium.parser.sources.base import HUGGING_FACE, Problem, printable_path
 from trivium.parser.sources.discover import FoundFile, expand
 from trivium.parser.sources.files import bytes_read, lines_of, opened, parse_json, read_lines, too_long
 from trivium.parser.sources.nq import questions
@@ -52,7 +51,7 @@ def is_row_source(source: str) -> bool:
     """Whether a source contains Natural Questions rows rather than questions: a Hugging Face data set, a folder, or a
     file of such rows, judging by the first ones. False for unreadable sources.
     """
-    if source.startswith(huggingface.PREFIX):
+    if source.startswith(HUGGING_FACE):
         return True
     path = Path(source)
     if path.is_dir():
@@ -89,7 +88,9 @@ def read_rows(
     """
     expanded: list[str | list[FoundFile | Problem]] = []
     for source in sources:
-        if source.startswith(huggingface.PREFIX):
+        if source.startswith(HUGGING_FACE):
+            from trivium.parser.sources import huggingface
+
             huggingface.check(source)
             expanded.append(source)
         elif os.path.lexists(source) or not _is_address(source):
@@ -185,6 +186,8 @@ def _of_file(
 
 
 def _of_data_set(source: str) -> Iterator[RowFound | Problem]:
+    from trivium.parser.sources import huggingface
+
     number = 0
     try:
         for number, row in enumerate(huggingface.rows(source), 1):

@@ -21,8 +21,7 @@ from trivium.parser.documents.formats import (
 )
 from trivium.parser.documents.mail import is_mail
 from trivium.parser.documents.ole import OLD_SUFFIXES, OLE_SIGNATURE, describe_ole
-from trivium.parser.sources import wikimedia, zim
-from trivium.parser.sources.base import ItemFormat, some_keys
+from trivium.parser.sources.base import ZIM_SIGNATURE, ItemFormat, some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -133,8 +132,8 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
         return _recognise_archive(path, limits)
     if head.startswith(OLE_SIGNATURE):
         raise InputError(f"expected a document, got {describe_ole(read_document(path, limits))}")
-    if head.startswith(zim.SIGNATURE):
-        return zim.FORMAT
+    if head.startswith(ZIM_SIGNATURE):
+        return "zim"
     if PurePath(name.lower()).suffix in _OF_WIKITEXT:
         raise WikitextError("wikitext")
     named = format_of_name(name)
@@ -194,8 +193,10 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
         if head.startswith(signature):
             raise InputError(f"expected a document, got {description}")
     if head[257:262] == b"ustar":
-        if wikimedia.is_dump(path, limits):
-            return wikimedia.FORMAT
+        from trivium.parser.sources.wikimedia import is_dump
+
+        if is_dump(path, limits):
+            return "wikimedia"
         raise InputError("expected a document, got a tar archive; unpack it first")
     text = _decoded(head)
     start = _beginning(text)
@@ -226,7 +227,7 @@ def classify(row: Mapping[str, object]) -> ItemFormat:
     if "document_html" in row or simplified or (isinstance(document, Mapping) and "html" in document):
         return "nq"
     if "article_body" in row:
-        return wikimedia.FORMAT
+        return "wikimedia"
     if "text" in row and ("title" in row or DOCUMENT_ID in row):
         return "records"
     if "document_text" in row:

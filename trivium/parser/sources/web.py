@@ -20,8 +20,6 @@ from trivium.parser.sources.base import Format, Item
 from trivium.parser.sources.files import read_document
 from trivium.parser.sources.recognise import recognise
 
-PREFIXES = ("http://", "https://")
-
 _CONNECT_SECONDS, _READ_SECONDS, _WHOLE_SECONDS = 10.0, 30.0, 120.0
 _MAX_REDIRECTS = 5
 _ATTEMPTS = 2

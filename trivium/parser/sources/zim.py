@@ -32,7 +32,6 @@ from trivium.text import normalise_title
 from trivium.types import Page
 
 FORMAT = "zim"
-SIGNATURE = b"ZIM\x04"
 
 _OF_WIKIS = b"mwoffliner"
 """Name of the program that creates the files of MediaWikis, whose pages are known by title; those of other sites by
