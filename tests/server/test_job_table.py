@@ -14,8 +14,6 @@ from trivium.server.job_table import (
     Change,
     JobEndedError,
     JobTable,
-    Key,
-    KeyReusedError,
     QueueFullError,
 )
 
@@ -137,17 +135,17 @@ TestLife = Life.TestCase
 TestLife.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
 
 
-def test_a_key_finds_its_job_and_is_no_other_requests(tmp_path: Path) -> None:
+def test_a_table_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    """It had a key and a digest of each request."""
     table = JobTable(tmp_path / "jobs.db")
-    first = table.add(Change("a", "delete", "Mars"), 1, Key("key", "Mars"))
-    assert table.add(Change("b", "delete", "Mars"), 1, Key("key", "Mars")) == first, "also where none fits in"
-    table.take()
-    table.end("a", "done", {"removed": ["Mars"]})
-    found = table.keyed(Key("key", "Mars"))
-    assert found is not None and (found.id, found.report) == ("a", {"removed": ["Mars"]})
-    with pytest.raises(KeyReusedError):
-        table.add(Change("b", "delete", "Phobos"), 1, Key("key", "Phobos"))
-    assert table.keyed(Key("other", "Mars")) is None
+    table._connection.executescript(
+        "ALTER TABLE job ADD COLUMN key TEXT; ALTER TABLE job ADD COLUMN request TEXT; PRAGMA user_version = 1"
+    )
+    table.add(Change("a", "add"), 2)
+    table.close()
+    table = JobTable(tmp_path / "jobs.db")
+    table.add(Change("b", "add"), 2)
+    assert [job.id for job in table.recent(10)] == ["b", "a"]
     table.close()
 
 

@@ -145,10 +145,11 @@ def test_a_request_that_is_too_large_is_refused_whether_it_says_so_or_not(
 
 
 @pytest.fixture(scope="module")
-def scoped(store: Path) -> Iterator[TestClient]:
+def scoped(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """Of a server with a key of each scope, known by their hashes."""
     lines = [f"{name}:{name}:sha256${sha256(key.encode()).hexdigest()}" for name, key in KEYS.items()]
-    with serving(store, ServerSettings(api_keys=tuple(lines), rate_limit=1000)) as client:
+    spool = tmp_path_factory.mktemp("spool")  # beside the other servers of the store
+    with serving(store, ServerSettings(api_keys=tuple(lines), rate_limit=1000, spool=spool)) as client:
         yield client
 
 

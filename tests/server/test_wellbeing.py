@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -116,36 +114,6 @@ def test_searches_that_never_end_are_a_reason_to_restart(
             gate.set()
             stuck.join()
         assert client.get("/health").status_code == 200
-
-
-def test_a_server_that_can_open_no_file_says_so_and_after_a_while_asks_for_a_restart(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(wellbeing, "_NO_FILES_SECONDS", 0.3)
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(int(file.name) for file in Path("/proc/self/fd").iterdir())
-    spare = [os.open(os.devnull, os.O_RDONLY) for _ in range(40)]  # no gap stays below the highest
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(highest, spare[0]), before[1]))
-
-    def all_taken() -> None:
-        """Also those that something under way has closed meanwhile."""
-        with suppress(OSError):
-            while True:
-                spare.append(os.open(os.devnull, os.O_RDONLY))
-
-    def told() -> bool:
-        all_taken()
-        return "files" in ready(client)[1] and client.get("/health").status_code == 503
-
-    try:
-        until(told)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-        for descriptor in spare:
-            os.close(descriptor)
-    until(lambda: ready(client) == (200, set()))
-    assert client.get("/health").status_code == 200
 
 
 def test_a_change_that_cannot_be_shown_is_told_with_for_how_long(

@@ -20,7 +20,7 @@ from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
 from trivium.server.reviewing import Reviewing
-from trivium.server.running import Server, configured
+from trivium.server.running import Server
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.speech import Speech
@@ -181,7 +181,7 @@ def listening(
         reviewing=reviewing,
     )
     with socket.create_server(("127.0.0.1", port)) as listener:
-        server = Server(configured(app, ServerSettings() if settings is None else settings))
+        server = Server(app, ServerSettings() if settings is None else settings)
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -119,11 +119,8 @@ def serve(
         int, typer.Option("--connections", min=1, help="Maximum number of open connections.")
     ] = 512,
     connections_per_client: Annotated[
-        int,
-        typer.Option(
-            "--connections-per-client", min=1, help="Maximum per client address, except for trusted proxies."
-        ),
-    ] = 128,
+        int | None, typer.Option("--connections-per-client", hidden=True)
+    ] = None,  # gone; kept one release for its message
     min_free: Annotated[
         int,
         typer.Option(
@@ -229,7 +226,6 @@ def serve(
             api_key_file=api_key_file,
             audit_log=audit_log,
             connections=connections,
-            connections_per_client=connections_per_client,
             min_free_bytes=min_free << 20,
             shutdown_timeout=shutdown_timeout,
             cors_origins=tuple(cors_origin or ()),
@@ -255,6 +251,12 @@ def serve(
         err.print(
             f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"
             " ask for a key with --api-key-file, or listen on 127.0.0.1",
+            soft_wrap=True,
+        )
+    if connections_per_client is not None:
+        err.print(
+            "[bold yellow]warning:[/] --connections-per-client is ignored: a reverse proxy limits the connections of a"
+            " client (docs/security.md)",
             soft_wrap=True,
         )
     reviewing = None

@@ -10,15 +10,11 @@ from random import getrandbits
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trivium.server.connection import connection_of
 from trivium.server.errors import CLIENT_GONE, ApiError
-from trivium.server.log_limits import FIELDS, UNLIMITED
-from trivium.server.logs import request_id
+from trivium.server.logs import FIELDS, request_id
 from trivium.server.metrics import Metrics
 
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_REFUSED = frozenset({400, 401, 403, 408, 413, 429, 431, 503, 507})
-"""Statuses that a client can provoke at will. When there are many, the log only counts them."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 _log = logging.getLogger(__name__)
@@ -36,9 +32,7 @@ HEADERS = {
 
 
 class AccessLog:
-    """The outermost middleware: answers, logs and counts errors raised inside, and notifies the connection when a
-    request begins and ends.
-    """
+    """The outermost middleware: answers, logs and counts errors raised inside."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -50,9 +44,6 @@ class AccessLog:
             return
         identifier = _identifier(Headers(scope=scope).get("x-request-id"))
         request_id.set(identifier)
-        connection = connection_of(scope)
-        if connection is not None:
-            connection.request_began()
         status = 0
         sent = 0
         started = time.perf_counter()
@@ -80,8 +71,6 @@ class AccessLog:
                     )
                     await mistake.response()(scope, receive, send_on)
             finally:
-                if connection is not None:
-                    connection.request_ended()
                 self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
 
     def _note(self, scope: Scope, status: int, seconds: float, sent: int) -> None:
@@ -99,7 +88,7 @@ class AccessLog:
             "bytes": sent,
             "client": None if client is None else client[0],
         }
-        _log.info("request", extra={FIELDS: fields, UNLIMITED: status not in _REFUSED})
+        _log.info("request", extra={FIELDS: fields})
 
 
 def _identifier(given: str | None) -> str:

@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.errors import ConfigurationError
 from trivium.server.job_table import Job
-from trivium.server.log_limits import FIELDS, UNLIMITED
-from trivium.server.logs import JsonFormatter
+from trivium.server.logs import FIELDS, JsonFormatter
 from trivium.server.request_checks import Caller, caller_of, changes_documents
 
 ANONYMOUS = "anonymous"
@@ -52,7 +51,7 @@ class Audit:
 
     def ended(self, job: Job, asked_by: str | None) -> None:
         """Log the outcome of a change."""
-        self._log.info("change", extra={FIELDS: _ended(job, asked_by or ANONYMOUS), UNLIMITED: True})
+        self._log.info("change", extra={FIELDS: _ended(job, asked_by or ANONYMOUS)})
 
     def close(self) -> None:
         """Close the file."""
@@ -61,7 +60,7 @@ class Audit:
 
     def _write(self, event: str, caller: Caller, fields: Mapping[str, Any]) -> None:
         told = {"event": event, "key": caller.key or ANONYMOUS, "client": caller.address, **fields}
-        self._log.info("change", extra={FIELDS: told, UNLIMITED: True})
+        self._log.info("change", extra={FIELDS: told})
 
 
 class AuditLog:

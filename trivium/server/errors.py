@@ -28,7 +28,7 @@ from trivium.errors import (
     TriviumError,
 )
 from trivium.server.fields import OptionError, describe_faults
-from trivium.server.job_table import JobEndedError, KeyReusedError, NoJobsError, QueueFullError
+from trivium.server.job_table import JobEndedError, NoJobsError, QueueFullError
 from trivium.server.live_switch import LiveOffError
 from trivium.server.pool import PoolFullError
 
@@ -138,8 +138,6 @@ def of_jobs(error: Exception) -> ApiError:
     match error:
         case QueueFullError():
             return busy("more changes are waiting than can be made soon")
-        case KeyReusedError():
-            return ApiError(422, "key_reused", "that Idempotency-Key was sent with another request before")
         case JobEndedError():
             return ApiError(409, "ended", "the job has ended: it cannot be cancelled")
         case NoJobsError():
@@ -187,7 +185,7 @@ def install(app: FastAPI) -> None:
             _log.error("the table of the jobs: %s", error)
         return answer.response()
 
-    for kind in (QueueFullError, KeyReusedError, JobEndedError, NoJobsError, sqlite3.Error):
+    for kind in (QueueFullError, JobEndedError, NoJobsError, sqlite3.Error):
         app.add_exception_handler(kind, jobs_error)
 
     @app.exception_handler(TriviumError)

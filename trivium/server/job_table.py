@@ -1,4 +1,4 @@
-"""The table of jobs, in a separate SQLite file that several servers of one store may share."""
+"""The table of jobs, in a separate SQLite file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 REMEMBERED = 1000
 """Number of finished jobs that are kept."""
-_VERSION = 1
-_BUSY_SECONDS = 5.0
-"""Maximum wait for another server's transaction, in seconds. Transactions take milliseconds."""
+_VERSION = 2
+"""Tables of version 1 have two more columns, which are left empty."""
 
 _SCHEMA = f"""
 PRAGMA journal_mode = WAL;
@@ -32,8 +31,6 @@ CREATE TABLE IF NOT EXISTS job (
     uri        TEXT,
     names      TEXT NOT NULL,
     size       INTEGER NOT NULL,
-    key        TEXT UNIQUE,
-    request    TEXT,
     asked_by   TEXT,
     state      TEXT NOT NULL DEFAULT 'queued',
     starts     INTEGER NOT NULL DEFAULT 0,
@@ -102,26 +99,12 @@ class Change:
         return uuid.uuid4().hex
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A client's name for a request (``Idempotency-Key``) and the digest of the request. Repeating both does not repeat
-    the change.
-    """
-
-    name: str
-    request: str
-
-
 class NoJobsError(Exception):
     """The folder of the jobs cannot be written, so no changes are possible."""
 
 
 class QueueFullError(Exception):
     """Too many jobs are waiting."""
-
-
-class KeyReusedError(Exception):
-    """The key was used before with a different request."""
 
 
 class JobEndedError(Exception):
@@ -135,11 +118,9 @@ class JobTable:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the table, creating it when missing. Only one of several processes may create it at a time."""
+        """Open the table, creating it when missing."""
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             if version > _VERSION:
@@ -157,36 +138,24 @@ class JobTable:
         with self._lock:
             self._connection.close()
 
-    def add(self, change: Change, limit: int, key: Key | None = None) -> Job:
-        """Queue a change, or return the job that was queued with the same key. Raises QueueFullError when ``limit``
-        jobs are waiting, and KeyReusedError.
-        """
+    def add(self, change: Change, limit: int) -> Job:
+        """Queue a change and return its job. Raises QueueFullError when ``limit`` jobs are waiting."""
         with self._writing() as connection:
-            if key is not None and (earlier := self._keyed(key)) is not None:
-                return earlier
             if self._waiting() >= limit:
                 raise QueueFullError
             connection.execute(
-                "INSERT INTO job (id, kind, uri, names, size, key, request, asked_by, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO job (id, kind, uri, names, size, asked_by, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     change.id,
                     change.kind,
                     change.uri,
                     json.dumps(change.names),
                     change.size,
-                    None if key is None else key.name,
-                    None if key is None else key.request,
                     change.asked_by,
                     _now(),
                 ),
             )
             return self._known(change.id)
-
-    def keyed(self, key: Key) -> Job | None:
-        """Return the job that was queued with a key. Raises KeyReusedError."""
-        with self._lock:
-            return self._keyed(key)
 
     def take(self) -> tuple[Change, int] | None:
         """Mark the first waiting job as running and return it with the number of times it has been started; None if no
@@ -335,15 +304,6 @@ class JobTable:
         job = self._get(identifier)
         assert job is not None
         return job
-
-    def _keyed(self, key: Key) -> Job | None:
-        row = self._connection.execute("SELECT id, request FROM job WHERE key = ?", (key.name,)).fetchone()
-        if row is None:
-            return None
-        identifier, request = row
-        if request != key.request:
-            raise KeyReusedError
-        return self._known(identifier)
 
 
 def _job(row: tuple[Any, ...]) -> Job:

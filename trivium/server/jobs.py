@@ -17,7 +17,7 @@ from trivium.common.threads import Thread
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.server.collection import Collection
-from trivium.server.job_table import Change, Failure, Job, JobTable, Key, NoJobsError, State
+from trivium.server.job_table import Change, Failure, Job, JobTable, NoJobsError, State
 from trivium.server.spool import ReadOnlyError, Spool
 
 Work = Callable[[Engine, Change, Mapping[str, str], StageProgress], Mapping[str, Any]]
@@ -27,10 +27,6 @@ be repeated after an interruption.
 
 MAX_STARTS = 3
 """Maximum number of starts. A job that was running when the server crashed this many times is given up."""
-POLL_SECONDS = 1.0
-"""Seconds between checks for jobs accepted by another server of the store, and for the end of the server that works on
-them.
-"""
 BUSY_SECONDS = 2.0
 """Seconds to wait before a job is retried when another process was writing to the store."""
 _RETRY_SECONDS = 2.0
@@ -62,8 +58,7 @@ class _CancelledError(Exception):
 class Jobs:
     """The jobs of a store, and the single thread that works on them in the order in which they were accepted.
 
-    If several servers share a store, the first one works on the jobs of all of them; when it ends, another takes over.
-    Only the working server knows the progress of a job.
+    Of several servers of a store, one accepts changes. When it ends, the others can.
     """
 
     def __init__(
@@ -109,19 +104,13 @@ class Jobs:
         """Start working. Until then submitted changes wait."""
         self._thread.start()
 
-    def submit(self, change: Change, key: Key | None = None) -> Job:
-        """Queue a change whose uploaded files are on disk, and return its job. If a job was submitted with the same key
-        before, that one is returned and nothing is queued. Raises NoJobsError, QueueFullError, KeyReusedError and
+    def submit(self, change: Change) -> Job:
+        """Queue a change whose uploaded files are on disk, and return its job. Raises NoJobsError, QueueFullError and
         sqlite3.Error.
         """
-        job = self._table().add(change, self._limit, key)
+        job = self._table().add(change, self._limit)
         self._wake.set()
         return job
-
-    def keyed(self, key: Key) -> Job | None:
-        """Return the job submitted with a key. Raises NoJobsError and KeyReusedError."""
-        job = self._table().keyed(key)
-        return None if job is None else self._with_progress(job)
 
     def cancel(self, identifier: str) -> Job | None:
         """Cancel a job: immediately if it is waiting, else at its next step. Returns None for an unknown job. Raises
@@ -207,38 +196,37 @@ class Jobs:
     # -- the thread -------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        works = failed = False
+        failed = False
         retry = _RETRY_SECONDS
         while not self._stopping:
-            wait = POLL_SECONDS
             try:
                 if not self.open():
-                    wait, retry = retry, min(2 * retry, _MAX_RETRY_SECONDS)
-                elif works:
+                    wait: float | None = retry
+                    retry = min(2 * retry, _MAX_RETRY_SECONDS)
+                else:
+                    if failed:  # the end of a job could not be recorded
+                        self._put_back(self._table())
+                        failed = False
                     wait = self._next(self._table())
                     retry = _RETRY_SECONDS
-                elif self._spool.try_to_work():
-                    # The job that was running when its server ended. This counts as an attempt, unless that server only
-                    # failed to record the end.
-                    self._put_back(self._table(), counted=not failed)
-                    works, wait = True, 0.0
             except Exception:  # for example a full disk; an error in one job must not end the thread
                 _log.exception("the jobs cannot go on now, trying again in %g s", retry)
-                works, failed = False, True
+                failed = True
                 wait, retry = retry, min(2 * retry, _MAX_RETRY_SECONDS)
-            if wait and self._wake.wait(wait):
+            if wait != 0:
+                self._wake.wait(wait)
                 self._wake.clear()
 
-    def _put_back(self, table: JobTable, *, counted: bool = False) -> None:
-        """Return the running job to the queue, or finish its cancellation."""
-        for identifier in table.put_back(counted=counted):
+    def _put_back(self, table: JobTable) -> None:
+        """Return the running job to the queue without counting the attempt, or finish its cancellation."""
+        for identifier in table.put_back(counted=False):
             self._spool.discard(identifier)
 
-    def _next(self, table: JobTable) -> float:
-        """Run the first waiting job. Returns the seconds to wait before the next check."""
+    def _next(self, table: JobTable) -> float | None:
+        """Run the first waiting job. Returns the seconds to wait before the next one; None if there is none."""
         taken = table.take()
         if taken is None:
-            return POLL_SECONDS
+            return None
         change, starts = taken
         self._running = table.get(change.id)
         try:

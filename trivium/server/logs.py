@@ -1,7 +1,6 @@
 """Logs one line of JSON per record, with the id of the request it belongs to.
 
-Repeated records are counted instead of written (:mod:`trivium.server.log_limits`), long texts are truncated, and lines
-are written by a separate thread, so that a blocked log never blocks the server.
+Long texts are truncated, and lines are written by a separate thread, so that a blocked log never blocks the server.
 """
 
 from __future__ import annotations
@@ -11,21 +10,22 @@ import logging
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from logging.handlers import QueueHandler, QueueListener
 from queue import Full, Queue
 from types import TracebackType
 from typing import TextIO
 
-from trivium.server.log_limits import FIELDS, RepetitionLimit
-
+FIELDS = "fields"
+"""Key of ``extra`` whose entries become fields of the line."""
 MAX_TEXT = 4096
 """Maximum length of a message or field, in characters."""
 MAX_TRACEBACK = 16_384
 """Maximum length of a traceback, in characters. Its end is kept because it contains the cause."""
-_MAX_ENTRIES = 20
 _MAX_WAITING = 10_000
-"""Maximum number of lines waiting to be written. Further ones are dropped and counted."""
+"""Maximum number of lines waiting to be written. Further ones are dropped."""
 _FLUSH_SECONDS = 1.0
 """Seconds to wait at exit for pending lines."""
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 class JsonFormatter(logging.Formatter):
     """Formats records as JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``request_id`` if there is one, the
-    fields given by :data:`~trivium.server.log_limits.FIELDS`, and the ``traceback`` of an exception.
+    fields given by :data:`FIELDS`, and the ``traceback`` of an exception.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -51,42 +51,35 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": _cut(message),
         }
-        fields = getattr(record, FIELDS, {})
         identifier = request_id.get()
-        if identifier is not None and "repeated" not in fields:  # a summary belongs to many requests
+        if identifier is not None:
             line["request_id"] = identifier
-        line |= {name: _bounded(value) for name, value in fields.items()}
+        fields = getattr(record, FIELDS, {})
+        line |= {name: _cut(value) if isinstance(value, str) else value for name, value in fields.items()}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)[-MAX_TRACEBACK:]
-        return json.dumps(line, ensure_ascii=True)
+        return json.dumps(line, ensure_ascii=True, default=str)
 
 
-class LogWriter(logging.Handler):
+class LogWriter(QueueHandler):
     """Writes records as JSON to a stream, in a separate thread.
 
-    Logging never blocks: if the stream is stuck (a pipe that is not read), broken or on a full disk, lines are dropped
-    when too many are waiting, and counted in the next line that can be written.
+    Logging never blocks: if the stream is stuck (a pipe that is not read), broken or on a full disk, lines are dropped.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        super().__init__()
+        self._lines: Queue[logging.LogRecord] = Queue(_MAX_WAITING)
+        super().__init__(self._lines)
+        # Here and not in the thread that writes, because the request's id is known in the request's own threads.
         self.setFormatter(JsonFormatter())
-        self._stream = stream
-        self._limit = RepetitionLimit()
-        self._lines: Queue[str] = Queue(_MAX_WAITING)
-        self._dropped = 0
-        threading.Thread(target=self._write_all, name="log", daemon=True).start()
+        QueueListener(self._lines, logging.StreamHandler(stream)).start()
 
-    def emit(self, record: logging.LogRecord) -> None:
-        for summary in self._limit.ended():
-            self._put(summary)
-        if self._limit.admits(record):
-            self._put(record)
+    def enqueue(self, record: logging.LogRecord) -> None:
+        with suppress(Full):
+            self._lines.put_nowait(record)
 
     def flush(self) -> None:
-        """Write the pending summaries, and wait until all lines are written, at most one second."""
-        for summary in self._limit.ended(everything=True):
-            self._put(summary)
+        """Wait until all lines are written, at most one second."""
         lines = self._lines
         with lines.all_tasks_done:
             lines.all_tasks_done.wait_for(lambda: not lines.unfinished_tasks, _FLUSH_SECONDS)
@@ -94,38 +87,6 @@ class LogWriter(logging.Handler):
     def close(self) -> None:
         self.flush()
         super().close()
-
-    def _put(self, record: logging.LogRecord) -> None:
-        try:
-            self._lines.put_nowait(self.format(record))
-        except Full:
-            self._dropped += 1
-        except Exception:  # for example a field that cannot be formatted: logging must not raise
-            self._dropped += 1
-
-    def _write_all(self) -> None:
-        while True:
-            line = self._lines.get()
-            try:
-                self._write(line)
-            finally:
-                self._lines.task_done()
-
-    def _write(self, line: str) -> None:
-        dropped = self._dropped
-        try:
-            if dropped:
-                self._stream.write(self._told(dropped) + "\n")
-            self._stream.write(line + "\n")
-            self._stream.flush()
-        except (OSError, ValueError):  # ValueError: the stream is closed
-            self._dropped += 1
-        else:
-            self._dropped -= dropped
-
-    def _told(self, dropped: int) -> str:
-        message = f"{dropped} lines of the log could not be written"
-        return self.format(logging.LogRecord(__name__, logging.ERROR, __file__, 0, message, None, None))
 
 
 def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn",)) -> None:
@@ -143,8 +104,8 @@ def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn"
     # These lines repeat the access log.
     logging.getLogger("uvicorn.access").disabled = True
     logging.captureWarnings(True)
+    logging.raiseExceptions = False  # a line that cannot be written would be reported on the same stream
     sys.excepthook = _uncaught
-    sys.unraisablehook = _unraisable
     threading.excepthook = _uncaught_in_thread
 
 
@@ -170,24 +131,6 @@ def _uncaught_in_thread(raised: threading.ExceptHookArgs) -> None:
         name,
         exc_info=(raised.exc_type, raised.exc_value, raised.exc_traceback),
     )
-
-
-def _unraisable(raised: sys.UnraisableHookArgs) -> None:
-    error = raised.exc_value
-    _log.error(
-        "%s: %.200r",
-        raised.err_msg or "exception ignored in",
-        raised.object,
-        exc_info=None if error is None else (type(error), error, raised.exc_traceback),
-    )
-
-
-def _bounded(value: object) -> object:
-    if isinstance(value, dict):
-        return {_cut(str(name)): _bounded(entry) for name, entry in list(value.items())[:_MAX_ENTRIES]}
-    if value is None or isinstance(value, int | float):
-        return value
-    return _cut(value if isinstance(value, str) else str(value))
 
 
 def _cut(text: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -14,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trivium.server.connections import client_of
+from trivium.server.connection import LINGER_SECONDS
 from trivium.server.errors import ApiError
 from trivium.server.keys import Key, KeyRing
 from trivium.server.settings import ServerSettings
@@ -37,6 +39,7 @@ write key unless it is listed here.
 _MAX_HEADERS = 100
 _MAX_HEADER_BYTES = 16 << 10
 _CALLER = "trivium_caller"
+_IPV6_NETWORK = 64
 _MAX_CLIENTS = 10_000
 """Maximum number of clients whose requests are counted. The one inactive for longest is forgotten."""
 
@@ -74,6 +77,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = _linger(receive, send)
         headers = Headers(scope=scope)
         limit = self._limit(scope["path"])
         try:
@@ -251,6 +255,46 @@ def _check_form(scope: Scope, headers: Headers) -> None:
             f"a request may have {_MAX_HEADERS} headers of {_MAX_HEADER_BYTES:,} bytes in all",
             close,
         )
+
+
+def client_of(address: str) -> str:
+    """Return the client of an address: an IPv4 address itself, and for IPv6 its /64 network, because one client may own
+    all addresses of it.
+
+    >>> client_of("203.0.113.7"), client_of("2001:db8::1"), client_of("2001:db8::2"), client_of("::ffff:203.0.113.7")
+    ('203.0.113.7', '2001:db8::/64', '2001:db8::/64', '203.0.113.7')
+    """
+    try:
+        own = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(own, ipaddress.IPv4Address):
+        return address
+    if own.ipv4_mapped is not None:
+        return str(own.ipv4_mapped)
+    return str(ipaddress.ip_network((own, _IPV6_NETWORK), strict=False))
+
+
+def _linger(receive: Receive, send: Send) -> Send:
+    """Return a ``send`` that reads and discards what is left of a request, for a moment, before it ends an answer that
+    closes the connection. If it were closed immediately, the reset could overtake the answer.
+    """
+    closes = False
+
+    async def send_on(message: Message) -> None:
+        nonlocal closes
+        if message["type"] == "http.response.start":
+            closes = Headers(raw=message.get("headers", [])).get("connection") == "close"
+        elif closes and not message.get("more_body", False):
+            await send({**message, "more_body": True})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_SECONDS):
+                    while (await receive()).get("more_body", False):
+                        pass
+            message = {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    return send_on
 
 
 def _refusal(error: ApiError, headers: Headers) -> JSONResponse:

@@ -14,8 +14,7 @@ from fastapi import FastAPI
 from threadpoolctl import threadpool_limits
 
 from trivium.errors import ConfigurationError
-from trivium.server.connection import KEEP_ALIVE_SECONDS, TimedConnection
-from trivium.server.connections import ACCEPTED_AT_ONCE, connections_for
+from trivium.server.connection import ACCEPTED_AT_ONCE, HEAD_SECONDS, TimedConnection, connection_limit
 from trivium.server.ending import end_by_signals
 from trivium.server.logs import write_log
 from trivium.server.settings import ServerSettings
@@ -30,6 +29,13 @@ class Server(uvicorn.Server):
     again at the end, and would keep waiting on a second SIGTERM.
     """
 
+    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
+        """``app`` is an application of :func:`~trivium.server.app.create_app`. Raises ConfigurationError when the
+        process may open too few files.
+        """
+        super().__init__(_configured(app, settings))
+        app.state.service.metrics.watch_connections(lambda: len(self.server_state.connections))
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -41,16 +47,10 @@ class Server(uvicorn.Server):
             listener.listen(_BACKLOG)
 
 
-def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
-    """Return the configuration with which :class:`Server` serves an application of
-    :func:`~trivium.server.app.create_app`. Raises ConfigurationError when the process may open too few files.
-    """
-    connections = connections_for(settings)
-    app.state.wellbeing.watch_connections(connections)
-    app.state.service.metrics.watch_connections(lambda: len(connections))
+def _configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=cast(Any, partial(TimedConnection, connections=connections)),
+        http=cast(Any, partial(TimedConnection, most=connection_limit(settings))),
         # Not uvloop, which uvicorn prefers where it is installed: it would take the signals (server/ending.py).
         loop="asyncio",
         ws="none",
@@ -60,7 +60,7 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies),
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=HEAD_SECONDS,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_timeout)),
         backlog=ACCEPTED_AT_ONCE,
     )
@@ -84,7 +84,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     app.state.own_process = True
-    server = Server(configured(app, settings))
+    server = Server(app, settings)
 
     def stop() -> None:
         server.should_exit = True

@@ -89,10 +89,7 @@ class ServerSettings(BaseModel):
     - ``timeout``, ``answer_timeout``: time limit of a request, and of one that waits for a language model.
     - ``shutdown_timeout``: how long running requests, and then the current step of a change, may take at the end. The
       process ends at most :data:`~trivium.server.running.CLOSE_SECONDS` later.
-    - ``connections``: maximum number of open connections; fewer if the process may open fewer files. When all are in
-      use, the longest idle one is closed for a new one.
-    - ``connections_per_client``: maximum per address, except for trusted proxies. IPv6 addresses of one /64 network
-      count as one.
+    - ``connections``: maximum number of open connections; fewer if the process may open fewer files.
     - ``min_free_bytes``: free space on the file system of a folder store below which nothing is added or replaced.
 
     Work:
@@ -149,7 +146,6 @@ class ServerSettings(BaseModel):
     trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30
     connections: Count = 512
-    connections_per_client: Count = 128
     min_free_bytes: Annotated[int, Field(ge=0)] = 256 << 20
     shutdown_timeout: Seconds = 15.0
     queue_jobs: Count = 100

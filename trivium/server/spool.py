@@ -1,4 +1,4 @@
-"""The folder of a server's jobs: their table, their uploaded documents, and the locks of the servers."""
+"""The folder of a server's jobs: their table, and their uploaded documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UPLOADS = "uploads"
 
 
 class ReadOnlyError(Exception):
-    """The store cannot be changed."""
+    """The store cannot be changed by this server."""
 
 
 def spool_folder(store: str | Path, given: Path | None) -> Path:
@@ -51,22 +51,18 @@ def _state_home() -> Path:
 
 
 class Spool:
-    """The folder of the jobs of one store.
-
-    Every server of the store holds a shared lock. A server that can take it exclusively knows that no other server is
-    receiving an upload, and removes uploads without a job. A second lock is held by the server that works on the jobs.
-    """
+    """The folder of the jobs of one store. One server at a time may have it."""
 
     def __init__(self, store: str | Path, folder: Path) -> None:
         self._store = store
         self.folder = folder
         self.uploads = folder / _UPLOADS
-        self._alive = LockFile(folder / "servers.lock")
-        self._work = LockFile(folder / "work.lock")
+        self._lock = LockFile(folder / "servers.lock")
 
     def open(self) -> JobTable:
-        """Create what is missing, remove leftovers, and open the table. Raises ReadOnlyError, OSError and
-        sqlite3.Error.
+        """Take the folder, create what is missing, and open the table. The job that was running when its server ended
+        is queued again, and uploads without a job are removed. Raises ReadOnlyError (also while another server has the
+        folder), OSError and sqlite3.Error.
         """
         if not is_address(self._store) and cannot_change(Path(self._store)):
             raise ReadOnlyError("the store is on a read-only file system")
@@ -75,21 +71,15 @@ class Spool:
         for made in (self.folder, self.folder.parent):
             folder_to_disk(made)
         try:
-            alone = self._alive.take()
-            if not alone:
-                self._alive.take(shared=True, wait=True)
+            if not self._lock.take():
+                raise ReadOnlyError("another server uses this folder (--spool names another one)")
             table = JobTable(self.folder / _TABLE)
-            if alone:
-                self._tidy(table)
-                self._alive.take(shared=True, wait=True)
+            table.put_back(counted=True)
+            self._tidy(table)
         except BaseException:
-            self._alive.release()
+            self._lock.release()
             raise
         return table
-
-    def try_to_work(self) -> bool:
-        """Try to become the server that works on the jobs, until it is closed. Raises OSError."""
-        return self._work.take()
 
     def upload(self, identifier: str) -> Path:
         """Return the folder of the documents of a job."""
@@ -100,9 +90,8 @@ class Spool:
         shutil.rmtree(self.upload(identifier), ignore_errors=True)
 
     def close(self) -> None:
-        """Release the locks."""
-        self._work.release()
-        self._alive.release()
+        """Release the folder."""
+        self._lock.release()
 
     def _tidy(self, table: JobTable) -> None:
         needed = table.unfinished()

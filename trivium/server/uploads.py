@@ -1,9 +1,8 @@
-"""Streams the documents of requests to disk, limiting their number, size and minimum speed."""
+"""Streams the documents of requests to disk, limiting their number and size."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -35,12 +34,6 @@ MAX_JSON_BYTES = 8 << 20
 """Maximum size of a JSON upload; parsed, it may take fifty times as much memory. The files of a form are not parsed
 here.
 """
-GRACE_SECONDS = 10.0
-"""Seconds during which an upload may be slower than the minimum rate."""
-LOWEST_RATE = 1000
-"""Minimum average rate in bytes per second."""
-STALL_SECONDS = 20.0
-"""Seconds without any data after which an upload is rejected."""
 _MAX_NAME_CHARACTERS = 200
 _PIECE = 1 << 18
 METADATA = "metadata.json"
@@ -65,22 +58,15 @@ class Upload:
         """The names of the files, in the order received."""
         self.size = 0
         """Total size in bytes."""
-        self._digest = hashlib.sha256()
         self.taken = False
         """Whether a job has taken over the files."""
         self._file: BinaryIO | None = None
-        self._content = hashlib.sha256()
         folder.mkdir(mode=0o700)
 
     @property
     def identifier(self) -> str:
         """The id of the job."""
         return self._folder.name
-
-    @property
-    def digest(self) -> str:
-        """Digest of the names and contents, independent of the form in which they were sent."""
-        return self._digest.hexdigest()
 
     @property
     def body(self) -> Path:
@@ -90,14 +76,12 @@ class Upload:
     def begin_file(self, name: str) -> None:
         """Begin a new file."""
         self._file = (self._folder / str(len(self.names))).open("xb")
-        self._content = hashlib.sha256()
         self.names.append(_file_name(name, len(self.names) + 1))
 
     def write(self, piece: bytes) -> None:
         """Append to the current file."""
         assert self._file is not None
         self._file.write(piece)
-        self._content.update(piece)
         self.size += len(piece)
 
     def end_file(self) -> None:
@@ -105,7 +89,6 @@ class Upload:
         assert self._file is not None
         to_disk(self._file)
         self.close()
-        self._digest.update(json.dumps([self.names[-1], self._content.hexdigest()]).encode())
 
     def close(self) -> None:
         """Close a file that was begun."""
@@ -131,7 +114,6 @@ class Upload:
         with (self._folder / name).open("wb") as file:
             file.write(content)
             to_disk(file)
-        self._digest.update(content)
 
     def add_records(self, records: list[Record]) -> None:
         """Add records as one file."""
@@ -185,7 +167,7 @@ class Uploads:
         whose ``title`` is requested after it has been received.
 
         The files are durable, and are removed when the block ends unless a job has ``taken`` them. Raises ApiError when
-        there are none, for unexpected or too much content, or when they arrive too slowly.
+        there are none, or for unexpected or too much content.
         """
         kind = content_type_of(request)
         expected = _FORM if title is None else _PAGE
@@ -298,29 +280,13 @@ async def settled(work: Callable[[], R]) -> R:
 
 
 async def pieces_of(request: Request) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives. Raises ApiError when it is too slow, and ClientGoneError."""
-    now = asyncio.get_running_loop().time
-    began, read = now(), 0
-    stream = request.stream()
-    while True:
-        patience = min(now() + STALL_SECONDS, began + GRACE_SECONDS + read / LOWEST_RATE)
-        try:
-            async with asyncio.timeout_at(patience):
-                piece = await anext(stream)
-        except StopAsyncIteration:
-            return
-        except ClientDisconnect:
-            raise ClientGoneError from None
-        except TimeoutError:
-            raise ApiError(
-                408,
-                "too_slow",
-                f"an upload has to come with {LOWEST_RATE:,} bytes a second or more",
-                {"Connection": "close"},
-            ) from None
-        read += len(piece)
-        if piece:
-            yield piece
+    """Yield the body as it arrives. Raises ApiError when it takes too long or is too large, and ClientGoneError."""
+    try:
+        async for piece in request.stream():
+            if piece:
+                yield piece
+    except ClientDisconnect:
+        raise ClientGoneError from None
 
 
 @contextmanager

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import logging
-import os
 import shutil
 import threading
 import time
@@ -14,7 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 from trivium.server.collection import Collection
-from trivium.server.connections import Connections
 from trivium.server.errors import ApiError
 from trivium.server.jobs import Jobs
 from trivium.server.processes import Processes
@@ -26,11 +23,8 @@ _SILENT_SECONDS = 60.0
 """Seconds without a check after which that thread counts as stuck."""
 _LONG_WAIT_SECONDS = 600.0
 """Seconds a change may wait before this is reported."""
-_NO_FILES_SECONDS = 60.0
-"""Seconds without being able to open a file after which a restart is needed."""
 _STUCK_TIMES = 10
 """All searching threads count as stuck when they have been busy for this multiple of the time limit of a question."""
-_RECENTLY = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -71,9 +65,7 @@ class Wellbeing:
         self._jobs = jobs
         self._processes = processes
         self._searchers = searchers
-        self._connections: Connections | None = None
         self._free_bytes: int | None = None
-        self._no_files_since: float | None = None
         self._looked = time.monotonic()
         self._closing = threading.Event()
         self._watch = threading.Thread(target=self._look_again, name="wellbeing", daemon=True)
@@ -82,18 +74,11 @@ class Wellbeing:
             self._check_processes,
             self._check_space,
             self._check_jobs,
-            self._check_connections,
-            self._check_files,
         )
         self._fatal_checks: tuple[Callable[[], Iterator[Problem]], ...] = (
             self._check_threads,
             self._check_searches,
-            self._check_files_for_long,
         )
-
-    def watch_connections(self, connections: Connections) -> None:
-        """Watch the connections of the server that runs the application."""
-        self._connections = connections
 
     def start(self) -> None:
         """Start watching."""
@@ -157,14 +142,6 @@ class Wellbeing:
                 "queue", f"a change of the documents has waited for more than {_LONG_WAIT_SECONDS:g} s"
             )
 
-    def _check_connections(self) -> Iterator[Problem]:
-        if self._connections is not None and self._connections.refused_within(_RECENTLY):
-            yield Problem("connections", "connections were refused within the last minute: too many are open")
-
-    def _check_files(self) -> Iterator[Problem]:
-        if self._no_files_since is not None:
-            yield Problem("files", "the server can open no more files")
-
     # -- problems that need a restart ---------------------------------------------------------------------------------
 
     def _check_threads(self) -> Iterator[Problem]:
@@ -184,11 +161,6 @@ class Wellbeing:
         seconds = _STUCK_TIMES * self._settings.timeout
         if self._collection.reads_longer_than(seconds) >= self._searchers:
             yield Problem("stuck", f"all threads that search have been at it for more than {seconds:g} s")
-
-    def _check_files_for_long(self) -> Iterator[Problem]:
-        since = self._no_files_since
-        if since is not None and time.monotonic() - since > _NO_FILES_SECONDS:
-            yield Problem("files", f"the server has been able to open no file for {_NO_FILES_SECONDS:g} s")
 
     # -- the watching thread ------------------------------------------------------------------------------------------
 
@@ -212,15 +184,4 @@ class Wellbeing:
                 self._free_bytes = shutil.disk_usage(self._folder).free
             except OSError:
                 self._free_bytes = None  # the store itself will report the problem
-        self._no_files_since = _no_files_since(self._no_files_since)
         self._looked = time.monotonic()
-
-
-def _no_files_since(before: float | None) -> float | None:
-    """Return since when no file could be opened, without interruption; None if one can."""
-    try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
-    except OSError as error:
-        if error.errno in (errno.EMFILE, errno.ENFILE):
-            return time.monotonic() if before is None else before
-    return None

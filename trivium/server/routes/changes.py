@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from trivium.graph.schema import unescape
 from trivium.server.errors import not_found
-from trivium.server.job_table import Change, Job, Key, Kind, State
+from trivium.server.job_table import Change, Job, State
 from trivium.server.request_checks import caller_of
 from trivium.server.routes.documents import known_document
 from trivium.server.schemas import Records, errors
@@ -79,17 +78,6 @@ _REPLACE = {
     }
 }
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        min_length=1,
-        max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
-        description="Chosen by the client. Repeating a request with the same key returns the same job, as long as the"
-        " job is kept.",
-    ),
-]
-
 
 class JobList(BaseModel):
     """Jobs, newest first. `next` is the value for `before` to get the next page; null at the end."""
@@ -105,13 +93,10 @@ class JobList(BaseModel):
     openapi_extra=_ADD,
     responses=errors(400, 408, 413, 415, 422, 503, 507),
 )
-async def add_documents(
-    request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
-) -> Job:
+async def add_documents(request: Request, response: Response, serving: Serving) -> Job:
     """Add documents. Documents that exist and differ are replaced. Returns immediately with the job that does it."""
     async with serving.uploads.receive(request) as upload:
-        key = _key(idempotency_key, "add", "", upload.digest)
-        return await _submit(serving, response, _asked_by(request, upload.change("add")), key, upload)
+        return await _submit(serving, request, response, upload.change("add"), upload)
 
 
 @router.put(
@@ -121,9 +106,7 @@ async def add_documents(
     openapi_extra=_REPLACE,
     responses=errors(400, 404, 408, 413, 415, 422, 503, 507),
 )
-async def replace_document(
-    page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
-) -> Job:
+async def replace_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
     """Replace a document with another version. Returns immediately with the job that does it, which fails if the new
     version has another title.
     """
@@ -135,25 +118,16 @@ async def replace_document(
         return unescape(uri)
 
     async with serving.uploads.receive(request, title) as upload:
-        key = _key(idempotency_key, "replace", uri, upload.digest)
-        return await _submit(
-            serving, response, _asked_by(request, upload.change("replace", uri)), key, upload
-        )
+        return await _submit(serving, request, response, upload.change("replace", uri), upload)
 
 
 @router.delete(
     "/documents/{page:path}", status_code=202, response_model=Job, responses=errors(404, 422, 503, 507)
 )
-async def delete_document(
-    page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
-) -> Job:
+async def delete_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
     """Remove a document. If others cite it, it remains as an entity. Returns immediately with the job that does it."""
-    key = _key(idempotency_key, "delete", page, "")
-    if key is not None and (earlier := await settled(lambda: serving.jobs.keyed(key))) is not None:
-        return _accepted(response, earlier)  # the document may be gone already
     uri = await serving.read(request, lambda engine: known_document(engine, page))
-    change = _asked_by(request, Change(Change.new_id(), "delete", uri))
-    return await _submit(serving, response, change, key, None)
+    return await _submit(serving, request, response, Change(Change.new_id(), "delete", uri))
 
 
 @router.get("/jobs", responses=errors(404, 422, 503))
@@ -193,34 +167,21 @@ def cancel_job(identifier: str, response: Response, serving: Serving) -> Job:
     return job
 
 
-def _asked_by(request: Request, change: Change) -> Change:
-    """Add the name of the requester's key to a change."""
-    caller = caller_of(request.scope)
-    return change if caller is None else replace(change, asked_by=caller.key)
-
-
 async def _submit(
-    serving: Service, response: Response, change: Change, key: Key | None, upload: Upload | None
+    serving: Service, request: Request, response: Response, change: Change, upload: Upload | None = None
 ) -> Job:
+    caller = caller_of(request.scope)
+    asked = change if caller is None else replace(change, asked_by=caller.key)
+
     def submit() -> Job:
-        job = serving.jobs.submit(change, key)
+        job = serving.jobs.submit(asked)
         if upload is not None:
-            upload.taken = job.id == change.id
+            upload.taken = True
         return job
 
-    return _accepted(response, await settled(submit))
-
-
-def _accepted(response: Response, job: Job) -> Job:
+    job = await settled(submit)
     response.headers["Location"] = f"/jobs/{job.id}"
     return job
-
-
-def _key(name: str | None, kind: Kind, page: str, digest: str) -> Key | None:
-    if name is None:
-        return None
-    request = "\n".join((kind, page, digest)).encode("utf-8", "surrogateescape")
-    return Key(name, hashlib.sha256(request).hexdigest())
 
 
 def _no_job(identifier: str) -> Exception:
