@@ -408,9 +408,9 @@ class Engine:
     ) -> CheckReport:
         """Check the integrity of the store.
 
-        Checks the database, the checksums of its contents and of derived files, every page, a sample of the vectors
-        (all of them with ``full``, which takes as long as embedding the store), the rules of the graph and the model
-        files.
+        Checks the database, every page against the digest of what was written, the checksums of vectors and of derived
+        files, what follows from the pages, and a sample of the vectors against their texts (all of them with ``full``,
+        which takes as long as embedding the store).
 
         With ``repair``, repairs what can be repaired: rebuilds derived data, re-embeds damaged vectors, removes
         leftovers and marks damaged pages so that the next load replaces them. The report lists what remains. Raises

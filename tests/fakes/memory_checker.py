@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.fakes.memory_graph import MemoryGraph
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.graph.digest import page_digest
 from trivium.graph.findings import PAGES, Finding
-from trivium.graph.records import Passage, Progress
-from trivium.graph.schema import embedding_text
+from trivium.graph.records import Progress
 
 
 class MemoryChecker:
@@ -29,11 +28,5 @@ class MemoryChecker:
     def page_digests(self) -> dict[str, str]:
         return {uri: page_digest(page) for uri, page in self._graph.pages.items()}
 
-    def sum_pages(self, digests: Mapping[str, str]) -> None:
-        """Do nothing: all pages have a checksum."""
-
     def drop_vectors(self, texts: Sequence[str]) -> None:
         self._vectors.drop(texts)
-
-    def drop_sentences(self, passages: Sequence[Passage]) -> None:
-        self._vectors.drop_sentences([embedding_text(passage.headings, passage.text) for passage in passages])

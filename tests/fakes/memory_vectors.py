@@ -75,13 +75,9 @@ class MemoryVectors:
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
 
     def drop(self, texts: Sequence[str]) -> None:
-        """Forget the vectors of these texts."""
+        """Forget the vectors of these texts, and of their sentences."""
         for text in texts:
             self._vectors.pop(text, None)
-
-    def drop_sentences(self, texts: Sequence[str]) -> None:
-        """Forget the vectors of the sentences of these texts."""
-        for text in texts:
             self._sentences.pop(text, None)
 
     def cosine(self, vector: Vectors, text: str) -> float:

@@ -12,7 +12,7 @@ from trivium.graph.findings import Finding, Severity
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """``findings`` are the current problems, ``repaired`` those that a repair has fixed. ``checked`` contains the
-    numbers of pages, chunks, vectors and model files checked.
+    numbers of pages, chunks and vectors checked.
     """
 
     location: str

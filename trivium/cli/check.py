@@ -64,7 +64,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Check the integrity of a store and the rules of its graph: its database, checksums, derived
-    files, pages, vectors and model files.
+    files, pages and vectors.
 
     Exits with 0 if there are no problems and with 1 if problems remain. Other programs may use the store meanwhile.
 

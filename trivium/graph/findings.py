@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 PAGES = "page"
-"""Kind of a finding of damaged pages, which only their sources can repair; ``where`` has their uris."""
+"""Kind of findings of damaged pages, which only their sources can repair; ``where`` has their uris."""
 VECTORS = "vector"
-SENTENCES = "sentences"
-"""Kinds of findings that a repair answers by dropping vectors, so that they are pending."""
+"""Kind of findings of damaged vectors. A repair drops them, so that they are pending."""
 
 
 class Severity(StrEnum):
@@ -49,4 +48,35 @@ def damaged_pages(problem: str, pages: Iterable[str]) -> Finding:
         problem=problem,
         where=tuple(pages),
         remedy="run a repair, then load these pages again (trivium add SOURCE); or restore a backup",
+    )
+
+
+def damaged_titles(problem: str, titles: Iterable[str]) -> Finding:
+    """Titles, types or links that belong to no page alone, so that no single document can replace them."""
+    return Finding(
+        kind="title",
+        severity=Severity.DAMAGE,
+        problem=problem,
+        where=tuple(titles),
+        remedy="restore a backup, or build the store again",
+    )
+
+
+def wrong_vectors(problem: str, where: Iterable[str], keys: Sequence[Any], kind: str = VECTORS) -> Finding:
+    """Vectors that are not those of their texts."""
+    return Finding(
+        kind, Severity.DAMAGE, problem, tuple(where), "a repair embeds the texts again", True, tuple(keys)
+    )
+
+
+def unmentioned(kind: str, problem: str, where: Iterable[str], keys: Sequence[Any] = ()) -> Finding:
+    """Nodes that nothing mentions, or that lead nowhere."""
+    remedy = "a repair puts titles right and removes what nothing mentions"
+    return Finding(kind, Severity.DAMAGE, problem, tuple(where), remedy, True, tuple(keys))
+
+
+def stale_derived(kind: str, problem: str, where: Iterable[str], keys: Sequence[Any] = ()) -> Finding:
+    """Something that follows from the pages and is not as it should be."""
+    return Finding(
+        kind, Severity.STALE, problem, tuple(where), "a repair makes them again", True, tuple(keys)
     )

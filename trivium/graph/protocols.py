@@ -447,21 +447,11 @@ class StoreChecker(Protocol):
         ...
 
     def page_digests(self) -> dict[str, str]:
-        """Map page uris to the :func:`~trivium.graph.digest.page_digest` recorded when they were written. Pages
-        written by an earlier version of the program are skipped.
-        """
-        ...
-
-    def sum_pages(self, digests: Mapping[str, str]) -> None:
-        """Record these digests for pages that have none."""
+        """Map page uris to the :func:`~trivium.graph.digest.page_digest` recorded when they were written."""
         ...
 
     def drop_vectors(self, texts: Sequence[str]) -> None:
-        """Remove the vectors of these texts, which become pending again."""
-        ...
-
-    def drop_sentences(self, passages: Sequence[Passage]) -> None:
-        """Remove the vectors of the sentences of these passages, which become pending again."""
+        """Remove the vectors of these texts, and those of their sentences: they become pending again."""
         ...
 
 

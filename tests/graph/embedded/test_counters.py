@@ -234,7 +234,7 @@ def test_a_number_that_is_missing_or_wrong_is_found_and_counted_again(old: Path)
         with pytest.raises(StoreFormatError, match="lacks cites"):
             store.info()
         (finding,) = found = store.checker().check()
-        assert (finding.kind, finding.where) == ("counters", ("chunks", "cites"))
+        assert (finding.kind, finding.where) == ("derived rows", ("counter",))
         store.checker().repair(found)
         assert store.checker().check() == []
         assert store.info() == right

@@ -140,15 +140,6 @@ def test_damaged_pages_are_named_and_whole_again_when_they_are_loaded_again(engi
     assert engine.check(full=True).findings == ()
 
 
-def test_pages_of_an_earlier_version_get_their_digests(engine: Engine) -> None:
-    """Which is said, and is no problem."""
-    _run(engine, "MATCH (p:Page) REMOVE p.digest")
-    report = engine.check()
-    assert report.ok
-    assert _kinds(report) == {"page not summed"}
-    assert engine.check(repair=True).findings == ()
-
-
 def test_a_backup_of_a_server_names_the_tool_of_the_server() -> None:
     """And that pages can be exported."""
     with pytest.raises(InputError, match=r"neo4j-admin database dump.*trivium export"):

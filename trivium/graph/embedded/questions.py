@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.findings import Finding, Severity
 from trivium.graph.model import QuestionNode
 
 _OF_PAGE = """
     SELECT q.uri, q.text, q.answers, c.uri FROM chunk AS c JOIN answer AS a ON a.chunk_id = c.id
     JOIN question AS q ON q.id = a.question_id WHERE c.page_id = ? ORDER BY q.uri, c.position
     """
-
-
-QUESTIONS = "question"
-"""The kind of their findings."""
 
 
 def questions_of(connection: Connection, page: int) -> tuple[QuestionNode, ...]:
@@ -87,26 +82,17 @@ def _sum(*values: str) -> int:
     return crc32("\x1f".join(values).encode())
 
 
-def find_damage(connection: Connection) -> Iterator[Finding]:
-    """Find questions that do not match their checksum, or that nothing answers."""
-    wrong = {
+def damaged_questions(connection: Connection) -> dict[int, str]:
+    """Return the numbers and uris of questions that do not match their checksum, or that nothing answers."""
+    rows = connection.execute(
+        "SELECT id, uri, text, answers, crc, EXISTS (SELECT 1 FROM answer WHERE question_id = question.id)"
+        " FROM question ORDER BY uri"
+    )
+    return {
         number: uri
-        for number, uri, text, answers, crc, answered in connection.execute(
-            "SELECT id, uri, text, answers, crc, EXISTS (SELECT 1 FROM answer WHERE question_id = question.id)"
-            " FROM question ORDER BY uri"
-        )
+        for number, uri, text, answers, crc, answered in rows
         if not answered or _sum(uri, text, answers) != crc
     }
-    if wrong:
-        yield Finding(
-            kind=QUESTIONS,
-            severity=Severity.DAMAGE,
-            problem="questions are not those that were written, or no chunk answers them",
-            where=tuple(wrong.values()),
-            remedy="a repair removes them, and  trivium build ROWS --questions  makes them again",
-            repairable=True,
-            keys=tuple(wrong),
-        )
 
 
 def drop_questions(connection: Connection, questions: Sequence[int]) -> None:

@@ -6,13 +6,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.findings import PAGES, VECTORS, Finding, Severity, damaged_pages
+from trivium.graph.findings import (
+    PAGES,
+    VECTORS,
+    Finding,
+    damaged_pages,
+    damaged_titles,
+    stale_derived,
+    unmentioned,
+    wrong_vectors,
+)
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import checking as cypher
 from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEXES
@@ -21,15 +30,13 @@ from trivium.graph.neo4j.reader import index_parameters
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
 from trivium.graph.property_graph import term_key
-from trivium.graph.records import Passage, Progress
+from trivium.graph.records import Progress
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of, section_of
 from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 
 _INDEXES = "index"
-_RULES = "rule"
 _RELATIONS = "relations"
 _LEFTOVERS = "leftovers"
-_NAMES = "entity"
 _TERMS = "term counts"
 _CHUNKS_A_READ = 2_000
 
@@ -51,22 +58,20 @@ class Neo4jChecker:
 
     def repair(self, findings: Sequence[Finding]) -> None:
         """See the protocol. Relationships that violate a rule are recreated with their pages."""
-        by_kind: dict[str, list[Finding]] = {}
-        for finding in findings:
-            by_kind.setdefault(finding.kind, []).append(finding)
+        by_kind = {finding.kind: finding for finding in findings if finding.kind != PAGES}
 
-        def keys(kind: str) -> list[Any]:
-            return [key for finding in by_kind.get(kind, ()) for key in finding.keys]
+        def keys(kind: str) -> Sequence[Any]:
+            return by_kind[kind].keys if kind in by_kind else ()
 
-        given_up = [uri for finding in by_kind.get(PAGES, ()) for uri in finding.where]
+        damaged = [uri for finding in findings if finding.kind == PAGES for uri in finding.where]
         self._write(cypher.DROP_NODES, "ids", keys(_LEFTOVERS))
         for label, uris in keys(VECTORS):
-            self._write(cypher.drop_vectors(label), "uris", list(uris))
-        self._write(cypher.GIVE_UP_PAGES, "uris", given_up)
+            self._write(cypher.drop_vectors(label), "uris", uris)
+        self._write(cypher.GIVE_UP_PAGES, "uris", damaged)
         if _TERMS in by_kind or _LEFTOVERS in by_kind:
             self._count_terms()
         if _RELATIONS in by_kind:
-            self._write(cypher.UNMARK_TYPES, "types", [kind for f in by_kind[_RELATIONS] for kind in f.where])
+            self._write(cypher.UNMARK_TYPES, "types", by_kind[_RELATIONS].where)
             embed_relations(self._connection)
         if _INDEXES in by_kind:
             make_schema(self._connection, read_indexes(self._connection))
@@ -75,15 +80,8 @@ class Neo4jChecker:
     def page_digests(self) -> dict[str, str]:
         return {uri: digest for digest, uri in self._scan(cypher.PAGE_DIGESTS)}
 
-    def sum_pages(self, digests: Mapping[str, str]) -> None:
-        self._write(cypher.SET_DIGESTS, "rows", [list(item) for item in digests.items()])
-
     def drop_vectors(self, texts: Sequence[str]) -> None:
         self._write(cypher.DROP_VECTORS_OF_TEXTS, "hashes", sorted(set(map(text_hash, texts))))
-
-    def drop_sentences(self, passages: Sequence[Passage]) -> None:
-        hashes = {text_hash(embedding_text(passage.headings, passage.text)) for passage in passages}
-        self._write(cypher.DROP_SENTENCES, "hashes", sorted(hashes))
 
     # -- checks ---------------------------------------------------------------------------------------------------
 
@@ -101,26 +99,18 @@ class Neo4jChecker:
                 if name not in there or there[name].state != "ONLINE" or not there[name].is_like(wanted)
             ]
         if wrong:
-            yield Finding(
+            yield stale_derived(
                 _INDEXES,
-                Severity.STALE,
                 "indexes are missing, not filled, or of another dimension or other parameters",
-                tuple(wrong),
-                "a repair makes them and waits until they are filled; drop one that failed",
-                repairable=True,
+                wrong,
             )
 
     def _leftovers(self) -> Iterator[Finding]:
         nodes = self._connection.read(cypher.LEFTOVERS, whole=True)[0][0]
         if nodes:
-            yield Finding(
-                _LEFTOVERS,
-                Severity.DAMAGE,
-                "nothing mentions these nodes, or they belong to no page",
-                tuple(sorted(name for _, name in nodes)),
-                "a repair removes them",
-                repairable=True,
-                keys=tuple(key for key, _ in nodes),
+            names, keys = sorted(name for _, name in nodes), [key for key, _ in nodes]
+            yield unmentioned(
+                _LEFTOVERS, "nothing mentions these nodes, or they belong to no page", names, keys
             )
 
     def _rules(self) -> Iterator[Finding]:
@@ -131,13 +121,7 @@ class Neo4jChecker:
         for problem, query in cypher.RULES.items():
             uris = self._connection.read(query, whole=True)[0][0]
             if uris:
-                yield Finding(
-                    _RULES,
-                    Severity.DAMAGE,
-                    problem,
-                    tuple(sorted(set(uris))),
-                    "restore a dump, or build the store again",
-                )
+                yield damaged_titles(problem, sorted(set(uris)))
 
     def _texts(self) -> Iterator[Finding]:
         """Compare texts and titles with their hashes, and terms with their counts."""
@@ -161,24 +145,11 @@ class Neo4jChecker:
             if text != entity_text(uri, kind) or key != text_hash(text)
         ]
         if names:
-            yield Finding(
-                _NAMES,
-                Severity.DAMAGE,
-                "texts of entities do not follow from their titles and types",
-                tuple(names),
-                "restore a dump, or build the store again",
-            )
+            yield damaged_titles("texts of entities do not follow from their titles and types", names)
         stored = {term: df for df, term in self._scan(cypher.TERMS)}
         wrong = sorted(term for term in counted.keys() | stored.keys() if counted[term] != stored.get(term))
         if wrong or self._connection.read(cypher.TERM_TOTAL)[0][0] != total:
-            yield Finding(
-                _TERMS,
-                Severity.STALE,
-                "numbers of chunks in which terms occur are wrong",
-                tuple(wrong),
-                "a repair counts them again",
-                repairable=True,
-            )
+            yield stale_derived(_TERMS, "numbers of chunks in which terms occur are wrong", wrong)
 
     def _vectors(self) -> Iterator[Finding]:
         identity = read_embedder(self._connection)
@@ -194,26 +165,16 @@ class Neo4jChecker:
             for label in (Label.CHUNK, Label.SUBCHAPTER, Label.ENTITY)
         }
         if any(wrong.values()):
-            yield Finding(
-                VECTORS,
-                Severity.DAMAGE,
-                "vectors are no unit vectors of the embedder's dimension",
-                tuple(uri for uris in wrong.values() for uri in uris),
-                "a repair drops them and embeds the texts again",
-                repairable=True,
-                keys=tuple((label, tuple(uris)) for label, uris in wrong.items() if uris),
+            where = [uri for uris in wrong.values() for uri in uris]
+            yield wrong_vectors(
+                "vectors are no unit vectors of the embedder's dimension", where, list(wrong.items())
             )
 
     def _relations(self) -> Iterator[Finding]:
         types = self._connection.read(cypher.OTHER_RELATIONS, whole=True)[0][0]
         if types:
-            yield Finding(
-                _RELATIONS,
-                Severity.STALE,
-                "relations do not have the embedding of their type",
-                tuple(sorted(types)),
-                "a repair gives it to them",
-                repairable=True,
+            yield stale_derived(
+                _RELATIONS, "relations do not have the embedding of their type", sorted(types)
             )
 
     # -- reading and writing --------------------------------------------------------------------------------------
@@ -224,7 +185,7 @@ class Neo4jChecker:
     def _write(self, query: LiteralString, name: str, items: Sequence[Any]) -> None:
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            await in_batches(transaction, query, name, items)
+            await in_batches(transaction, query, name, list(items))
             await next_version(transaction)
 
         if items:

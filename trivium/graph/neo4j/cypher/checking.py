@@ -132,7 +132,7 @@ def drop_vectors(label: Label) -> LiteralString:
     return f"UNWIND $uris AS uri MATCH (n:Trivium{label} {{uri: uri}}) REMOVE n.embedding"
 
 
-# Removes vectors by the hashes of their texts.
+# Removes vectors, and those of sentences, by the hashes of their texts.
 DROP_VECTORS_OF_TEXTS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
@@ -144,7 +144,7 @@ CALL (hash) {
   UNION ALL
   MATCH (n:TriviumRelationType {text_hash: hash}) RETURN n
 }
-REMOVE n.embedding, n.relations_embedded
+REMOVE n.embedding, n.relations_embedded, n.sentences
 """
 
 # Relation types marked as embedded with relations, or mirrors of them, that lack the type's embedding.
@@ -161,19 +161,11 @@ UNMARK_TYPES: LiteralString = (
     "UNWIND $types AS type MATCH (t:TriviumRelationType {type: type}) REMOVE t.relations_embedded"
 )
 
-DROP_SENTENCES: LiteralString = """
-UNWIND $hashes AS hash MATCH (c:TriviumChunk {text_hash: hash}) REMOVE c.sentences
-"""
-
 # -- pages -------------------------------------------------------------------------------------------------------
 
 PAGE_DIGESTS: LiteralString = """
 MATCH (p:TriviumPage) WHERE p.uri >= $after AND p.digest IS NOT NULL
 WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.digest, p.uri])
-"""
-
-SET_DIGESTS: LiteralString = """
-UNWIND $rows AS row MATCH (p:TriviumPage {uri: row[0]}) WHERE p.digest IS NULL SET p.digest = row[1]
 """
 
 GIVE_UP_PAGES: LiteralString = """
