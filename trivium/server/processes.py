@@ -33,10 +33,6 @@ from trivium.server.search_process import answer_all
 
 NAME = "search"
 """Name of the processes, among others that the server may have."""
-_ANSWER_SECONDS = 0.1
-"""Seconds after which a process is asked whether it has accepted the question. Most have answered before."""
-_TAKEN_SECONDS = 0.5
-"""Seconds it may then take to say so before another process is asked."""
 _END_SECONDS = 3.0
 """Seconds processes may take to end when asked to, before they are killed."""
 _OPEN_SECONDS = 300.0
@@ -55,8 +51,7 @@ _log = logging.getLogger(__name__)
 
 class Processes:
     """``count`` processes on one store. Thread-safe; each process answers one question at a time. A process that ends,
-    or takes too long for a question, is replaced. If a process does not accept a question, the question goes to another
-    process, and this one gets no further questions until it responds.
+    or takes too long for a question, is replaced.
     """
 
     def __init__(
@@ -73,7 +68,7 @@ class Processes:
         self._workers = [_Worker(str(store), dict(engine_options or {})) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
         self._absent: Queue[_Worker] = Queue()
-        """Processes that cannot be asked now because they are opening the store or do not respond."""
+        """Processes that are opening the store or have ended."""
         self._closing = threading.Event()
         self._checking = Thread(target=self._check, name="processes", daemon=True)
 
@@ -85,9 +80,8 @@ class Processes:
         for worker in self._workers:
             worker.start()
         for worker in self._workers:
-            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the checks detect failures
-                worker.wait_open(time.monotonic() + _OPEN_SECONDS)
-            (self._idle if worker.ready else self._absent).put(worker)
+            worker.wait_open(_OPEN_SECONDS)
+            self._put(worker)
         self._checking.start()
 
     @property
@@ -127,43 +121,36 @@ class Processes:
             "request": request_id.get(),
             "alone": alone,
         }
+        worker = self._next_idle(deadline)
         try:
-            head, body = self._ask_one(asked, deadline)
-        except (Empty, TimeoutError):
-            raise busy("no process answered in time", "timeout") from None
+            head, body = worker.ask(asked, deadline)
         except (EOFError, OSError) as error:
+            if time.monotonic() >= deadline:
+                raise _late() from None
             raise StoreError("the process that was asked has ended") from error
+        finally:
+            self._put(worker)
         for ended in head["stages"]:
             self._on_stage(StageEnded(*ended))
         if "error" in head:
             raise ApiError(**head["error"])
         return Reply(body, head["headers"])
 
-    def _ask_one(self, asked: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
-        while True:
-            worker = self._next_idle(deadline)
-            came_back = self._idle
-            try:
-                return worker.ask(asked, deadline)
-            except _NotTakenError:
-                came_back = self._absent
-            except (EOFError, OSError):
-                came_back = self._absent
-                raise
-            finally:
-                came_back.put(worker)
-
     def _next_idle(self, deadline: float) -> _Worker:
-        """Raise Empty if no process becomes idle in time, and EOFError if none can open the store."""
+        """Raise ApiError if no process becomes idle in time, and StoreError if none can open the store."""
         while True:
             left = deadline - time.monotonic()
             try:
-                return self._idle.get(timeout=min(max(0.0, left), _CHECK_SECONDS))
+                worker = self._idle.get(timeout=min(max(0.0, left), _CHECK_SECONDS))
             except Empty:
                 if left <= _CHECK_SECONDS:
-                    raise
+                    raise _late() from None
                 if all(worker.failing for worker in self._workers):
-                    raise EOFError from None
+                    raise StoreError("no process can open the store") from None
+            else:
+                if worker.ready:
+                    return worker
+                self._absent.put(worker)
 
     def close(self) -> None:
         """End all processes. Questions in progress are abandoned with a StoreError."""
@@ -175,6 +162,9 @@ class Processes:
             worker.hang_up()
         for worker in self._workers:
             worker.end(deadline)
+
+    def _put(self, worker: _Worker) -> None:
+        (self._idle if worker.ready else self._absent).put(worker)
 
     def _check(self) -> None:
         """Kill stuck processes and replace ended ones, also between questions."""
@@ -191,11 +181,11 @@ class Processes:
                         worker.check()
                     except Exception:  # for example no file descriptor or memory for another process
                         _log.exception("a process that answers questions could not be replaced yet")
-                    (self._idle if worker.ready else self._absent).put(worker)
+                    self._put(worker)
 
 
-class _NotTakenError(Exception):
-    """The process does not accept the question."""
+def _late() -> ApiError:
+    return busy("no process answered in time", "timeout")
 
 
 class _Worker:
@@ -210,18 +200,17 @@ class _Worker:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._opened = False
-        self._started = 0.0
         self._failures = 0  # number of consecutive processes that ended before the store was open
-        self._deadline: float | None = None
+        self._started = 0.0
+        self._deadline: float | None = None  # of the question, or of opening the store
         self._question = 0
-        self._silent = False  # it has not accepted the last question yet
         self._closed = False
 
     @property
     def ready(self) -> bool:
-        """Whether the process is running, has opened the store, and accepted the last question. Never blocks."""
+        """Whether the process is running and has opened the store. Never blocks."""
         process = self._process
-        return self._opened and not self._silent and process is not None and process.is_alive()
+        return self._opened and process is not None and process.is_alive()
 
     @property
     def failing(self) -> bool:
@@ -235,146 +224,64 @@ class _Worker:
                 return
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
-            self._opened, self._deadline, self._started = False, None, time.monotonic()
-            self._silent = False
+            self._opened, self._started = False, time.monotonic()
+            self._deadline = self._started + _OPEN_SECONDS
             self._process = context.Process(
                 target=answer_all, name=NAME, args=(theirs, *self._arguments), daemon=True
             )
             self._process.start()
             theirs.close()  # otherwise the end of the process would not close the pipe
 
-    def wait_open(self, deadline: float) -> None:
-        """Wait until the process has opened the store. Raises TimeoutError, and EOFError or OSError if the process
-        ends.
-        """
-        if self._opened:
-            return
-        pipe = self._connection()
-        if not pipe.poll(max(0.0, deadline - time.monotonic())):
-            raise TimeoutError
-        pipe.recv_bytes()
-        self._opened, self._failures = True, 0
+    def wait_open(self, seconds: float) -> None:
+        """Wait until the process has opened the store or has ended, but no longer than that."""
+        with suppress(EOFError, OSError):
+            if not self._opened and self._pipe is not None and self._pipe.poll(seconds):
+                self._pipe.recv_bytes()
+                with self._lock:
+                    self._opened, self._failures, self._deadline = True, 0, None
 
     def ask(self, asked: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Return head and body of the answer. Raises _NotTakenError when the process does not accept the question,
-        TimeoutError when the deadline passes, and EOFError or OSError when the process ends and has to be replaced.
+        """Return head and body of the answer. Raises EOFError or OSError when the process ends, also because it was
+        killed at the deadline.
         """
-        self.check()
-        if not self._opened:
-            raise _NotTakenError
-        pipe = self._connection()
+        pipe = self._pipe
+        assert pipe is not None
         self._question += 1
         with self._lock:
             self._deadline = deadline
         try:
             self._send(pipe, {**asked, "number": self._question})
             with stopping.calling(lambda: self._stop(pipe)):
-                return self._wait_for_answer(pipe, deadline)
+                head, _, body = pipe.recv_bytes().partition(b"\n")
+            return json.loads(head), body
         except (EOFError, OSError):
-            self._replace()
-            if time.monotonic() >= deadline:
-                raise TimeoutError from None
+            self._kill()  # where only its pipe is closed
             raise
         finally:
-            if not self._silent:
-                with self._lock:
-                    self._deadline = None
+            with self._lock:
+                self._deadline = None
 
     def _stop(self, pipe: Connection) -> None:
         """Tell the process that its current answer is no longer needed. It still answers, but soon."""
         with suppress(OSError):
             self._send(pipe, {"stop": self._question})
 
-    def _wait_for_answer(self, pipe: Connection, deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Return head and body of the answer, discarding answers to abandoned questions. If it does not come soon, the
-        process has to say that it has accepted the question.
-        """
-        asked = taken = False
-        until = min(deadline, time.monotonic() + _ANSWER_SECONDS)
-        while True:
-            if not taken and not pipe.poll(max(0.0, until - time.monotonic())):
-                if asked:
-                    self._silent = True
-                    raise _NotTakenError
-                asked, until = True, min(deadline, time.monotonic() + _TAKEN_SECONDS)
-                self._send(pipe, {"taken": self._question})
-                continue
-            said, _, body = pipe.recv_bytes().partition(b"\n")
-            head = json.loads(said)
-            if head["number"] != self._question:
-                continue
-            if "taken" not in head:
-                return head, body
-            taken = True
-
     def _send(self, pipe: Connection, message: dict[str, Any]) -> None:
         with self._sending:
             pipe.send_bytes(json.dumps(message).encode())
 
     def check(self) -> None:
-        """Check whether the process has opened the store or responds again. Replace it if it has ended or takes too
-        long to open the store.
+        """Check whether the process has opened the store, and replace it if it has ended: after a delay if processes
+        repeatedly ended before the store was open.
         """
-        with suppress(EOFError, OSError):
-            self.wait_open(time.monotonic())
-            self._listen()
+        self.wait_open(0)
         with self._lock:
             process = self._process
-            if process is None:
-                return
-            if not self._opened and time.monotonic() - self._started > _OPEN_SECONDS:
-                process.kill()
-                process.join()
-            ended = not process.is_alive()
-        if ended:
-            self._replace()
-
-    def _listen(self) -> None:
-        """Check whether the process responds again. Its message is read with the next question."""
-        if self._silent and self._connection().poll(0):
-            with self._lock:
-                self._silent, self._deadline = False, None
-
-    def kill_if_overdue(self) -> None:
-        """Kill a process that has exceeded the deadline of its question. The caller then gets a TimeoutError."""
-        with self._lock:
-            if self._deadline is None or time.monotonic() < self._deadline or self._process is None:
-                return
-            self._process.kill()
-
-    def hang_up(self) -> None:
-        """End the process for good: by closing its pipe, or by killing it if it is working."""
-        with self._lock:
-            self._closed = True
-            if self._process is None:
-                return
-            if self._deadline is not None or not self._opened:
-                self._process.kill()
-            elif self._pipe is not None:
-                self._pipe.close()
-
-    def end(self, deadline: float) -> None:
-        """Wait until the process has ended, and kill it at ``deadline``."""
-        if self._process is None:
-            return
-        self._process.join(max(0.0, deadline - time.monotonic()))
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-
-    def _replace(self) -> None:
-        """Replace a process that has ended or closed its pipe, after a delay if processes repeatedly ended before the
-        store was open.
-        """
-        with self._lock:
-            process = self._process
-            if self._closed or process is None:
-                return
-            process.kill()
-            process.join()
-            if not self._opened and time.monotonic() < self._started + pause(self._failures):
+            if self._closed or process is None or process.is_alive():
                 return
             if not self._opened:
+                if time.monotonic() < self._started + pause(self._failures):
+                    return
                 self._failures += 1
             _log.error(
                 "a process that answers questions has ended (exit code %s): it is replaced", process.exitcode
@@ -383,10 +290,35 @@ class _Worker:
                 self._pipe.close()
         self.start()
 
-    def _connection(self) -> Connection:
-        if self._pipe is None:
-            raise EOFError
-        return self._pipe
+    def kill_if_overdue(self) -> None:
+        """Kill a process that has exceeded the deadline of its question, or of opening the store."""
+        with self._lock:
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                self._kill_process()
+
+    def hang_up(self) -> None:
+        """End the process for good: by closing its pipe, or by killing it if it is working."""
+        with self._lock:
+            self._closed = True
+            if self._deadline is None and self._pipe is not None:
+                self._pipe.close()
+                return
+        self._kill()
+
+    def end(self, deadline: float) -> None:
+        """Wait until the process has ended, and kill it at ``deadline``."""
+        if self._process is not None:
+            self._process.join(max(0.0, deadline - time.monotonic()))
+            self._kill()
+
+    def _kill(self) -> None:
+        with self._lock:
+            self._kill_process()
+
+    def _kill_process(self) -> None:
+        if self._process is not None and self._process.is_alive():
+            self._process.kill()
+            self._process.join()
 
 
 def pause(failures: int) -> float:

@@ -61,15 +61,12 @@ def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any
 
 
 class _Inbox:
-    """Messages of the pipe, read also while a question is being answered, because its caller may give up, or ask
-    whether the question has been taken.
-    """
+    """Messages of the pipe, read also while a question is being answered, because its caller may give up."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._questions: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._sending = threading.Lock()
         self._number, self._stop = 0, Stop()
         self._stopped = 0  # the last question that was to be stopped, perhaps before it was begun
         threading.Thread(target=self._read, name="inbox", daemon=True).start()
@@ -89,10 +86,8 @@ class _Inbox:
             yield
 
     def reply(self, head: dict[str, Any], body: bytes = b"") -> None:
-        """Send a message about the current question."""
-        message = json.dumps({"number": self._number, **head}).encode() + b"\n" + body
-        with self._sending:
-            self._pipe.send_bytes(message)
+        """Answer the current question."""
+        self._pipe.send_bytes(json.dumps(head).encode() + b"\n" + body)
 
     def _read(self) -> None:
         with suppress(EOFError, OSError):
@@ -100,9 +95,6 @@ class _Inbox:
                 message = json.loads(self._pipe.recv_bytes())
                 if "stop" in message:
                     self._stop_if_current(message["stop"])
-                elif "taken" in message:
-                    if message["taken"] == self._number:
-                        self.reply({"taken": True})
                 else:
                     self._questions.put(message)
         self._questions.put(None)
