@@ -10,7 +10,7 @@ from trivium.graph.schema import embedding_text, headings_of
 from trivium.headings import body_of, with_headings
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.document import Document
-from trivium.parser.runs import TextRun
+from trivium.parser.text_runs import TextRun
 from trivium.text import count_tokens, terms
 from trivium.types import ChunkKind, Page
 

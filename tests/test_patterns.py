@@ -42,7 +42,7 @@ EXCUSED = {
 """Patterns that no long text reaches, with the reason."""
 TURNS = 4
 """Alternatives that are repeated, of each repetition."""
-ALWAYS = {"trivium.parser.documents.word_styles": "fullmatch", "trivium.parser.input_limits": "match"}
+ALWAYS = {"trivium.parser.documents.word_styles": "fullmatch", "trivium.parser.html.input_limits": "match"}
 """The method by which patterns without a name are applied, by module."""
 GIVEN: dict[str, Any] = {
     "asked": ("", "2.1"),

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
     from trivium.llm.base import ReplyUsage as ReplyUsage
-    from trivium.parser.documents.base import DocumentFile as DocumentFile
+    from trivium.parser.documents.document_file import DocumentFile as DocumentFile
     from trivium.parser.documents.formats import DocumentFormat as DocumentFormat
     from trivium.rerank.base import Deadline as Deadline
     from trivium.rerank.base import RerankCandidate as RerankCandidate

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.limits import InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.pdf import read
 from trivium.parser.documents.pdf.lines import lines_of
 from trivium.parser.documents.pdf.pdfium import opened

@@ -27,7 +27,7 @@ def half_of(address: str) -> str:
 
 
 def by_trivium() -> Extract:
-    from trivium.parser.documents.base import DocumentFile
+    from trivium.parser.documents.document_file import DocumentFile
     from trivium.parser.html import parse_html
 
     def extract(data: bytes) -> str:

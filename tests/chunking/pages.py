@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.document import Document
-from trivium.parser.runs import TextRun
+from trivium.parser.text_runs import TextRun
 from trivium.types import Chunk, ChunkKind, Page
 
 WORDS = [

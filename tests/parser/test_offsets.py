@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.html import parse_html
-from trivium.parser.runs import TextRun
+from trivium.parser.text_runs import TextRun
 from trivium.text import count_tokens
 from trivium.types import ChunkKind
 

@@ -16,7 +16,7 @@ from tests.pictures import drawn
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser import ocr
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content, reader_of
 from trivium.parser.html import parse_html
 from trivium.parser.ocr import Ocr, Pixels

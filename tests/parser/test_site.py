@@ -7,9 +7,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
-from trivium.parser.site import is_wiki
+from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import read
 from trivium.types import Page

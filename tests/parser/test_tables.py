@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.parser.grid import MAX_COLUMNS, parse_span
 from trivium.parser.html import parse_html
+from trivium.parser.tables import MAX_COLUMNS, parse_span
 from trivium.types import Page
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents import markdown
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
 from trivium.text import sentences
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser import ocr, thumbnails
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import reader_of
 from trivium.parser.ocr import Ocr
 from trivium.parser.pictures import Pictures

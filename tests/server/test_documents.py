@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,7 +16,6 @@ from tests.language_texts import TEXTS
 from tests.pictures import drawn
 from tests.server.world import HTML, QUESTION, build_store, finished, serving
 from trivium.engine import Engine
-from trivium.graph.schema import page_uri
 from trivium.index.languages import allow_any_embedder
 from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
@@ -191,47 +189,6 @@ def test_where_nothing_can_be_read_the_job_fails_and_says_why(tmp_path: Path) ->
         failed = job(client, client.post("/documents", files=files))
     assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
     assert [problem["location"] for problem in failed["report"]["problems"]] == ["a.bin", "b.html"]
-
-
-def test_a_document_is_replaced_by_html_or_text_of_its_name_only(client: TestClient) -> None:
-    page = HTML.replace("Vulcan", "Mars")
-    html = {"content-type": "text/html"}
-    done = job(client, client.put("/documents/Mars", content=page, headers=html))
-    assert (done["state"], done["report"]["replaced"]) == ("done", 1)
-    assert "thought to circle" in client.get("/documents/Mars").json()["text"]
-    assert job(client, client.put("/documents/Deimos", json={"text": "Deimos is small."}))["state"] == "done"
-    assert client.get("/documents/Deimos").json()["text"] == "Deimos is small."
-    other = job(client, client.put("/documents/Phobos", content=page, headers=html))
-    assert (other["state"], other["error"]["code"]) == ("failed", "other_title")
-    assert "'Phobos'" in other["error"]["message"] and "'Mars'" in other["error"]["message"]
-    unreadable = job(client, client.put("/documents/Phobos", content=b"%PDF", headers=html))
-    assert (unreadable["state"], unreadable["error"]["code"]) == ("failed", "unreadable")
-    assert client.put("/documents/Vulcan", content=HTML, headers=html).status_code == 404
-
-
-def test_html_is_read_as_html_whatever_file_a_document_is_called_like(client: TestClient) -> None:
-    """Also where the name is that of a Markdown file, in which tags are text."""
-    records = {"records": [{"title": "moons.md", "text": "Two moons."}]}
-    assert job(client, client.post("/documents", json=records))["state"] == "done"
-    page = "<html><title>moons.md</title><body><h2>Phobos</h2><p>The larger moon.</p></body></html>"
-    html = {"content-type": "text/html"}
-    assert job(client, client.put("/documents/moons.md", content=page, headers=html))["state"] == "done"
-    document = client.get("/documents/moons.md").json()
-    assert document["text"] == "Phobos\n\nThe larger moon." and document["title"] == "moons.md"
-
-
-@pytest.mark.parametrize("title", ["A/B testing", "Q: what?", "C# guide", "notes.md"])
-def test_a_text_replaces_the_document_of_any_title(client: TestClient, title: str) -> None:
-    """Also one that no file can have, of a document of another kind; it keeps its name in hits."""
-    page = f"<html><title>{title}</title><h1>{title}</h1><p>Old words.</p></html>"
-    files = [("files", ("page.html", page, "text/html"))]
-    assert job(client, client.post("/documents", files=files))["report"]["added"] == 1
-    before = {page["uri"]: page["document"] for page in _listed(client)}
-    place = f"/documents/{quote(page_uri(title), safe='')}"
-    done = job(client, client.put(place, json={"text": "New words of it."}))
-    assert (done["state"], done["report"]["replaced"]) == ("done", 1), done
-    assert {page["uri"]: page["document"] for page in _listed(client)} == before
-    assert "New words of it." in client.get(place).text
 
 
 def _listed(client: TestClient) -> list[dict[str, Any]]:

@@ -162,7 +162,6 @@ def scoped(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Te
         ("GET", "/documents", None, 200, 200),
         ("GET", "/metrics", None, 200, 200),
         ("POST", "/documents", {"records": [{"title": "Io", "text": "Io is a moon."}]}, 403, 202),
-        ("PUT", "/documents/Mars", {"text": "Mars is red."}, 403, 202),
         ("DELETE", "/documents/Io", None, 403, (202, 404)),
         ("POST", "/whatever/is/new", {}, 403, 404),
     ],

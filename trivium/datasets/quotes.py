@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from html import unescape
 
 from trivium.datasets.match import PageTexts, has_words
-from trivium.parser.runs import COLON
 from trivium.parser.tables import BETWEEN_CELLS
+from trivium.parser.text_runs import COLON
 
 _ADDRESS = re.compile(
     r"\]\(\s{0,9}(?:<[^<>\n]{0,4000}>|(?:[^\s()]|\([^\s()]{0,500}\)){0,4000})"

@@ -13,7 +13,7 @@ from trivium.headings import with_headings
 from trivium.limits import DEFAULT_LIMITS
 from trivium.live.base import LiveDocument, LivePassage
 from trivium.live.together import run_together
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.encodings import as_utf8
 from trivium.parser.html import parse_html
 from trivium.settings import Settings

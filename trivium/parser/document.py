@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from trivium.errors import ParseError, TriviumError, said
 from trivium.headings import BETWEEN
-from trivium.parser.runs import Address, PictureText, TextRun
 from trivium.parser.split import split_points
+from trivium.parser.text_runs import Address, PictureText, TextRun
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
 _MAX_MISSING = 20  # parts named that could not be read

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
+from trivium.parser.html.reader import inline_text
 from trivium.parser.links import canonical_host, link_target
-from trivium.parser.reader import inline_text
 from trivium.text import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"

@@ -9,18 +9,21 @@ from collections.abc import Callable
 from copy import copy
 from hashlib import sha256
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile, nothing_beside
+from trivium.parser.documents.document_file import DocumentFile, nothing_beside
 from trivium.parser.ocr import Ocr
-from trivium.parser.reader import Mode, Reader
-from trivium.parser.reader import Picture as ShownPicture
-from trivium.parser.runs import PictureText
+from trivium.parser.text_runs import PictureText
 from trivium.parser.thumbnails import Thumbnails
 from trivium.types import ChunkKind
+
+if TYPE_CHECKING:
+    from trivium.parser.html.reader import Picture as ShownPicture
+    from trivium.parser.html.reader import Reader
 
 _NO_DESCRIPTION = re.compile(
     r"(?:picture|image|img|graphic|grafik|bild|photo|figure|screenshot|logo|icon|shape|placeholder)?"
@@ -123,9 +126,7 @@ class Pictures:
         said = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"
         run = self.run(alt=picture.alt, caption=said, picture=lambda: self.at(picture.address))
         if run is not None:
-            reader.document.picture(run)
-            if reader.mode is Mode.FLOW and not reader.run.length:
-                reader.document.write_pictures()
+            reader.add_picture(run)
 
     def show_of_site(self, reader: Reader, picture: ShownPicture) -> None:
         """Like :meth:`show`, for pages with many icons, logos and tracking pixels: those marked as decorative are

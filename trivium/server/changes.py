@@ -1,4 +1,4 @@
-"""Jobs that add, replace and remove documents."""
+"""Jobs that add and remove documents."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from typing import Any
 
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
-from trivium.errors import ConfigurationError, InputError, NothingReadError
+from trivium.errors import ConfigurationError, NothingReadError
 from trivium.graph.facts import document_name
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import unescape
-from trivium.index.merge import PageCheck
 from trivium.index.report import IngestReport
 from trivium.metadata import parse_object
-from trivium.parser.sources.base import Format
-from trivium.parser.sources.recognise import recognise
 from trivium.server.job_table import Change
 from trivium.server.jobs import JobError
 from trivium.server.uploads import LANGUAGE, METADATA
-from trivium.settings import load_settings
 from trivium.types import MetadataValue
 
 _MAX_LISTED = 100
@@ -38,8 +34,6 @@ def perform(
     if change.kind == "add":
         return _add(engine, files, progress)
     assert change.uri is not None
-    if change.kind == "replace":
-        return _replace(engine, files, change.uri, progress)
     # It may have been removed by an earlier job, or by this one before the server was stopped.
     gone = change.uri not in engine.store.find_pages([change.uri])
     return {"removed": [] if gone else engine.remove([unescape(change.uri)])}
@@ -51,7 +45,23 @@ def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> d
     def check(page: PageGraph) -> None:
         before.update(engine.store.find_pages([page.uri]))
 
-    report = _load(engine, files, progress, check)
+    language = _said(files, LANGUAGE)
+    try:
+        report = engine.build(
+            list(files),
+            progress=progress,
+            names=files,
+            isolated=True,
+            check=check,
+            meta=_metadata(files),
+            language=language,
+        )
+    except ConfigurationError as error:
+        if language is None:
+            raise
+        raise JobError("language", str(error), {}) from error  # the embedder does not support the language
+    except NothingReadError as error:  # the report contains the reasons
+        report = error.report
     report_json = _report_json(report)
     if report.replaced:
         report_json["replaced_documents"] = _replaced(engine, before)
@@ -84,64 +94,6 @@ def _said(files: Mapping[str, str], name: str) -> str | None:
         found = Path(path).with_name(name)
         return found.read_text("utf-8") if found.exists() else None
     return None
-
-
-def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: StageProgress) -> dict[str, Any]:
-    def check(page: PageGraph) -> None:
-        _check_title(engine, page.uri, uri)
-
-    (path,) = files
-    try:
-        # Detect the format by content: a document named like a Markdown file may be HTML now.
-        kind = recognise(Path(path), load_settings().limits, name="")
-    except InputError as error:
-        raise JobError("unreadable", str(error), {}) from error
-    # Named by its title, not by what could be a file name: so it replaces the document of that title.
-    report = _load(engine, {path: unescape(uri)}, progress, check, kind)
-    report_json = _report_json(report)
-    if report.problems:
-        raise JobError("unreadable", report.problems[0].reason, {})
-    if report.skipped:
-        raise JobError("older", "the collection has a later revision of it: delete that first", report_json)
-    return report_json
-
-
-def _load(
-    engine: Engine,
-    files: Mapping[str, str],
-    progress: StageProgress,
-    check: PageCheck | None = None,
-    kind: Format = "auto",
-) -> IngestReport:
-    language = _said(files, LANGUAGE)
-    try:
-        return engine.build(
-            list(files),
-            format=kind,
-            progress=progress,
-            names=files,
-            isolated=True,
-            check=check,
-            meta=_metadata(files),
-            language=language,
-        )
-    except ConfigurationError as error:
-        if language is None:
-            raise
-        raise JobError("language", str(error), {}) from error  # the embedder does not support the language
-    except NothingReadError as error:  # the report contains the reasons
-        report: IngestReport = error.report
-        return report
-
-
-def _check_title(engine: Engine, own: str, uri: str) -> None:
-    """Raise JobError unless the title ``own`` refers to the page ``uri``."""
-    if own != uri and engine.store.resolve([own]).get(own) != uri:
-        raise JobError(
-            "other_title",
-            f"expected a page called {unescape(uri)!r}, got one that calls itself {unescape(own)!r}: add it instead",
-            {},
-        )
 
 
 def _report_json(report: IngestReport) -> dict[str, Any]:

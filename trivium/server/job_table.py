@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["add", "replace", "delete"]
+Kind = Literal["add", "delete"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 REMEMBERED = 1000
 """Number of finished jobs that are kept."""
 _VERSION = 2
-"""Tables of version 1 have two more columns, which are left empty."""
+"""Tables of version 1 have two more columns, which are left empty, and one more kind of job, which is dropped."""
 
 _SCHEMA = f"""
 PRAGMA journal_mode = WAL;
@@ -43,9 +43,10 @@ CREATE TABLE IF NOT EXISTS job (
     message    TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unfinished ON job (number) WHERE finished IS NULL;
+DELETE FROM job WHERE kind NOT IN ('add', 'delete');
 PRAGMA user_version = {_VERSION};
 COMMIT;
-"""
+"""  # noqa: S608 - a number
 _JOB = "id, kind, state, created, started, finished, report, code, message"
 
 
@@ -80,7 +81,7 @@ class Job:
 class Change:
     """The change that a job makes.
 
-    - ``uri``: the page to replace or remove.
+    - ``uri``: the page to remove.
     - ``names``: names of the uploaded files, in order.
     - ``size``: their total size in bytes.
     - ``asked_by``: name of the API key of the requester.

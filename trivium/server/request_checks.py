@@ -86,7 +86,7 @@ class Guard:
             self._check_origin(scope, headers)
             client = self._check_key(scope, headers)
             self._check_rate(scope, client)
-            if scope["method"] in ("POST", "PUT") and _uploads(scope["path"]):
+            if scope["method"] == "POST" and _uploads(scope["path"]):
                 self._check_space()
             _check_length(headers, limit)
         except ApiError as error:

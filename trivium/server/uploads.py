@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from trivium.common.files import folder_to_disk, is_full_disk, to_disk
@@ -20,12 +20,11 @@ from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
 from trivium.server.forms import FormReader
 from trivium.server.job_table import Change, Kind, NoJobsError
 from trivium.server.jobs import Jobs
-from trivium.server.schemas import Given, Record, Records
+from trivium.server.schemas import Record, Records
 from trivium.server.spool import Spool
 from trivium.text import plain
 from trivium.types import MetadataValue
 
-T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 
 MAX_AT_ONCE = 8
@@ -35,7 +34,6 @@ MAX_JSON_BYTES = 8 << 20
 here.
 """
 _MAX_NAME_CHARACTERS = 200
-_PIECE = 1 << 18
 METADATA = "metadata.json"
 """File in the folder of an upload that contains the metadata given for the documents."""
 LANGUAGE = "language"
@@ -44,7 +42,6 @@ _FORM = {
     "multipart/form-data": "multipart/form-data with files",
     "application/json": "application/json with records",
 }
-_PAGE = {"text/html": "text/html", "application/json": "application/json with text"}
 
 
 class Upload:
@@ -124,15 +121,6 @@ class Upload:
         ]
         self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
 
-    def take_body(self, name: str) -> None:
-        """Add the body as a file."""
-        self.begin_file(name)
-        with self.body.open("rb") as body:
-            while piece := body.read(_PIECE):
-                self.write(piece)
-        self.end_file()
-        self.body.unlink()
-
     def keep(self) -> None:
         """Make the folder and its entries durable."""
         folder_to_disk(self._folder)
@@ -141,10 +129,6 @@ class Upload:
     def change(self, kind: Kind, uri: str | None = None) -> Change:
         """Create the change that loads the files."""
         return Change(self.identifier, kind, uri, tuple(self.names), self.size)
-
-
-class _Text(Given):
-    text: str = Field(min_length=1)
 
 
 class Uploads:
@@ -160,22 +144,18 @@ class Uploads:
         self._parsing = asyncio.Semaphore(1)  # parsed JSON takes a multiple of its size
 
     @asynccontextmanager
-    async def receive(
-        self, request: Request, title: Callable[[], Awaitable[str]] | None = None
-    ) -> AsyncIterator[Upload]:
-        """Receive the documents of a request: the files of a form or records, or HTML or text of a single document,
-        whose ``title`` is requested after it has been received.
+    async def receive(self, request: Request) -> AsyncIterator[Upload]:
+        """Receive the documents of a request: the files of a form, or records.
 
         The files are durable, and are removed when the block ends unless a job has ``taken`` them. Raises ApiError when
         there are none, or for unexpected or too much content.
         """
         kind = content_type_of(request)
-        expected = _FORM if title is None else _PAGE
-        if kind not in expected:
+        if kind not in _FORM:
             raise ApiError(
                 415,
                 "unsupported_media_type",
-                f"expected {' or '.join(expected.values())}, got {kind[:100] or 'no content type'}",
+                f"expected {' or '.join(_FORM.values())}, got {kind[:100] or 'no content type'}",
             )
         with self._place():
             queued = await asyncio.to_thread(self._queued)
@@ -184,7 +164,7 @@ class Uploads:
                 reserve(int(length[:20]) if length.isdecimal() else 0)
                 upload = Upload(self._spool.upload(Change.new_id()))
                 try:
-                    await self._save(request, kind, upload, reserve, title)
+                    await self._save(request, kind, upload, reserve)
                     await settled(upload.keep)
                     yield upload
                 finally:
@@ -238,7 +218,6 @@ class Uploads:
         kind: str,
         upload: Upload,
         reserve: Callable[[int], None],
-        title: Callable[[], Awaitable[str]] | None,
     ) -> None:
         read = 0
         if kind == "multipart/form-data":
@@ -253,7 +232,7 @@ class Uploads:
             async for piece in pieces_of(request):
                 read += len(piece)
                 reserve(read)
-                if kind == "application/json" and read > MAX_JSON_BYTES:
+                if read > MAX_JSON_BYTES:
                     raise ApiError(
                         413,
                         "too_large",
@@ -261,12 +240,8 @@ class Uploads:
                         {"Connection": "close"},
                     )
                 await settled(lambda piece=piece: body.write(piece))  # type: ignore[misc]
-        name = None if title is None else await title()
-        if kind == "text/html" and name is not None:
-            await settled(lambda: upload.take_body(name))
-            return
         async with self._parsing:
-            await settled(lambda: _save_json(upload, name))
+            await settled(lambda: _save_records(upload))
 
 
 async def settled(work: Callable[[], R]) -> R:
@@ -299,20 +274,12 @@ def _full_disk_is_told() -> Iterator[None]:
         raise disk_full() from error
 
 
-def _save_json(upload: Upload, title: str | None) -> None:
-    """Save the records of a body, or its text as a record with that title."""
+def _save_records(upload: Upload) -> None:
+    """Save the records of a body."""
     content = upload.body.read_bytes()
     upload.body.unlink()
-    if title is None:
-        records = _parsed(content, Records).records
-    else:
-        records = [Record(title=title, text=_parsed(content, _Text).text)]
-    upload.add_records(records)
-
-
-def _parsed(content: bytes, model: type[T]) -> T:
     try:
-        return model.model_validate_json(content)
+        records = Records.model_validate_json(content).records
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)
         message = "; ".join(
@@ -322,6 +289,7 @@ def _parsed(content: bytes, model: type[T]) -> T:
         if malformed:
             raise ApiError(400, "malformed", f"the body is not JSON: {message}") from None
         raise ApiError(422, "invalid", message) from None
+    upload.add_records(records)
 
 
 def content_type_of(request: Request) -> str:

@@ -222,7 +222,6 @@ def test_everything_of_others_survives_the_programs(
             hits = client.post("/search", json={"question": "red", "k": 9}, headers=HEADERS).json()["hits"]
             assert len(hits) == 3
             for job in (
-                client.put("/documents/Mars", json={"text": f"Mars is dry. {text}"}, headers=HEADERS),
                 client.post(
                     "/documents", json={"records": [{"title": "Sun", "text": "A star."}]}, headers=HEADERS
                 ),

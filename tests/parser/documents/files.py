@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import reader_of
 from trivium.types import Page
 

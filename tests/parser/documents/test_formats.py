@@ -19,8 +19,8 @@ from trivium.parser.sources.recognise import known_formats, recognise
 READERS = """
 from trivium import DocumentFile, DocumentFormat, ParseError
 from trivium.parser.document import Document
-from trivium.parser.documents.base import page_of
-from trivium.parser.runs import Verbatim
+from trivium.parser.documents.document_file import page_of
+from trivium.parser.text_runs import Verbatim
 from trivium.types import ChunkKind
 
 

@@ -16,7 +16,7 @@ from trivium.errors import ParseError
 from trivium.index.load import load
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents import mail
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import discover, read
 from trivium.types import Page

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.front_matter import read_front_matter
 from trivium.parser.documents.markdown import read
 from trivium.types import ChunkKind, Page

@@ -28,8 +28,8 @@ from tests.parser.documents.files import (
 from tests.parser.documents.office_xml import RELATED, saved
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
-from trivium.parser.runs import TextRun
 from trivium.parser.sources.recognise import recognise
+from trivium.parser.text_runs import TextRun
 from trivium.types import ChunkKind
 
 

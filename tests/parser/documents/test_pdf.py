@@ -12,7 +12,7 @@ from trivium.cli.app import main
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.documents import pdf as reader
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content
 from trivium.parser.documents.pdf import fonts, pictures
 from trivium.parser.documents.pdf_pages import draw_page

@@ -13,8 +13,8 @@ from tests.parser.documents.test_pdf import FakeOcr, read
 from trivium.errors import ParseError
 from trivium.parser.documents.pdf import pictures
 from trivium.parser.documents.pdf.blocks import Block, Kind
-from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import opened
+from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 
 PROSE = "The pump moves the water of the lower basin into the upper one, as long as there is power for it."
 

@@ -13,7 +13,7 @@ import pytest
 from trivium.errors import InputError
 from trivium.limits import InputLimits
 from trivium.parser.documents import delimited
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.text import decode
 from trivium.parser.html import parse_html
 from trivium.parser.sources.base import Item, Problem

@@ -11,14 +11,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError, said
 from trivium.limits import InputLimits
-from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive, resolved
-from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline, sensible_title
-from trivium.parser.input_limits import checked_bytes
+from trivium.parser.html.input_limits import checked_bytes
+from trivium.parser.html.reader import Reader, inline_text
 from trivium.parser.pictures import Pictures
-from trivium.parser.reader import Reader, inline_text
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 

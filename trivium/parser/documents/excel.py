@@ -21,23 +21,26 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.drawings import drawn_texts, texts_of
-from trivium.parser.documents.excel_styles import (
+from trivium.parser.documents.number_format import (
     MAIN,
     Formats,
     as_int,
     font_of_symbols,
+    is_date,
     is_struck,
     read_formats,
+    shown_duration,
+    shown_number,
+    shown_text,
 )
-from trivium.parser.documents.heads import Row, ShownNumber, SpannedRow
-from trivium.parser.documents.number_format import is_date, shown_duration, shown_number, shown_text
 from trivium.parser.documents.office import Deadline, Package, translated
+from trivium.parser.documents.office_text import ShiftedText
 from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
-from trivium.parser.documents.shifted import ShiftedText
-from trivium.parser.runs import TextRun
+from trivium.parser.documents.table_heads import Row, ShownNumber, SpannedRow
 from trivium.parser.symbol_fonts import symbols
+from trivium.parser.text_runs import TextRun
 from trivium.text import normalise_heading
 from trivium.types import ChunkKind, Page
 

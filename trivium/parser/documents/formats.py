@@ -19,7 +19,7 @@ from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin, list_plugins
 
 if TYPE_CHECKING:
-    from trivium.parser.documents.base import DocumentReader
+    from trivium.parser.documents.document_file import DocumentReader
 
 GROUP = "trivium.formats"
 

@@ -24,11 +24,11 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import read_front_matter
-from trivium.parser.documents.markup import first_title, parse_markup, read_blocks
 from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
 from trivium.parser.documents.text import decode
+from trivium.parser.html.fragment import first_title, parse_markup, read_blocks
 from trivium.parser.ocr import parser_time
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures

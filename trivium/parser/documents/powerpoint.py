@@ -9,21 +9,18 @@ from typing import Any
 
 from trivium.limits import InputLimits
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.documents.drawings import A, drawn_texts
-from trivium.parser.documents.embedded import embedded_picture
-from trivium.parser.documents.heads import head_rows
+from trivium.parser.documents.document_file import DocumentFile, page_of
+from trivium.parser.documents.drawings import A, drawn_texts, embedded_picture
 from trivium.parser.documents.office import Deadline, Package, R, integer, local, translated
-from trivium.parser.documents.office_math import M, formula
+from trivium.parser.documents.office_text import M, ShiftedText, formula
 from trivium.parser.documents.rows import RowRun
-from trivium.parser.documents.shifted import ShiftedText
+from trivium.parser.documents.table_heads import head_rows
 from trivium.parser.documents.word_numbering import formatted
 from trivium.parser.documents.word_text import content
-from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
 from trivium.parser.pictures import Pictures
-from trivium.parser.runs import BREAK, COMMA, LINE, TextRun, indented_line
 from trivium.parser.symbol_fonts import SYMBOL_FONTS, symbols
-from trivium.parser.tables import linearise
+from trivium.parser.tables import MAX_COLUMNS, MAX_ROWS, Cell, Table, linearise, parse_span
+from trivium.parser.text_runs import BREAK, COMMA, LINE, TextRun, indented_line
 from trivium.text import normalise_heading, normalise_title
 from trivium.types import ChunkKind, Page
 

@@ -7,10 +7,10 @@ import re
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.encodings import decoded_as
-from trivium.parser.runs import Verbatim
 from trivium.parser.sources.base import clean_text
+from trivium.parser.text_runs import Verbatim
 from trivium.text import composed
 from trivium.types import ChunkKind, Page
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trivium.parser.documents.embedded import EmbeddedPicture
-from trivium.parser.documents.heads import head_rows
+from trivium.parser.documents.drawings import EmbeddedPicture
+from trivium.parser.documents.table_heads import head_rows
 from trivium.parser.documents.word_styles import W, is_on, value
 from trivium.parser.documents.word_text import WordText, content
-from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
-from trivium.parser.runs import COMMA, TextRun
-from trivium.parser.tables import linearise
+from trivium.parser.tables import MAX_COLUMNS, MAX_ROWS, Cell, Table, linearise, parse_span
+from trivium.parser.text_runs import COMMA, TextRun
 
 _MAX_NESTED = 4  # nested tables; the content of deeper ones is dropped
 

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from trivium.parser.documents.drawings import drawn_texts
-from trivium.parser.documents.embedded import EmbeddedPicture, embedded_picture
+from trivium.parser.documents.drawings import EmbeddedPicture, drawn_texts, embedded_picture
 from trivium.parser.documents.office import Package, R
-from trivium.parser.documents.office_math import M, formula
-from trivium.parser.documents.shifted import ShiftedText
+from trivium.parser.documents.office_text import M, ShiftedText, formula
 from trivium.parser.documents.word_numbering import Numbering
 from trivium.parser.documents.word_styles import CharacterLook, Styles, W
-from trivium.parser.runs import BREAK, LINE, SPACE, TextRun, Verbatim
 from trivium.parser.symbol_fonts import symbols
+from trivium.parser.text_runs import BREAK, LINE, SPACE, TextRun, Verbatim
 from trivium.types import ChunkKind
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import document_formats, reader_of
 from trivium.parser.sources.base import (
     ARXIV,

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from trivium.errors import InputError
 from trivium.limits import InputLimits
 from trivium.parser.documents.formats import PICTURE_SUFFIXES
-from trivium.parser.site import is_wiki
+from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.files import read_document
 
 _HTML = (".html", ".htm", ".xhtml")

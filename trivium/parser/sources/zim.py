@@ -23,7 +23,7 @@ import numpy as np
 
 from trivium.errors import InputError, MissingExtraError, said
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
 from trivium.parser.links import article_title, canonical_host, link_target
 from trivium.parser.sources.base import Item, Problem, clean_text, printable_path

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
-from trivium.graph.schema import unescape
 from trivium.server.errors import not_found
 from trivium.server.job_table import Change, Job, State
 from trivium.server.request_checks import caller_of
@@ -27,7 +26,6 @@ def _records_schema() -> dict[str, Any]:
     return schema
 
 
-_HTML = {"type": "string", "description": "An HTML page with a title."}
 _ADD = {
     "requestBody": {
         "required": True,
@@ -61,22 +59,6 @@ _ADD = {
         },
     }
 }
-_REPLACE = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "text/html": {"schema": _HTML},
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["text"],
-                    "additionalProperties": False,
-                    "properties": {"text": {"type": "string", "minLength": 1}},
-                }
-            },
-        },
-    }
-}
 
 
 class JobList(BaseModel):
@@ -97,28 +79,6 @@ async def add_documents(request: Request, response: Response, serving: Serving) 
     """Add documents. Documents that exist and differ are replaced. Returns immediately with the job that does it."""
     async with serving.uploads.receive(request) as upload:
         return await _submit(serving, request, response, upload.change("add"), upload)
-
-
-@router.put(
-    "/documents/{page:path}",
-    status_code=202,
-    response_model=Job,
-    openapi_extra=_REPLACE,
-    responses=errors(400, 404, 408, 413, 415, 422, 503, 507),
-)
-async def replace_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
-    """Replace a document with another version. Returns immediately with the job that does it, which fails if the new
-    version has another title.
-    """
-    uri = ""
-
-    async def title() -> str:
-        nonlocal uri
-        uri = await serving.read(request, lambda engine: known_document(engine, page))
-        return unescape(uri)
-
-    async with serving.uploads.receive(request, title) as upload:
-        return await _submit(serving, request, response, upload.change("replace", uri), upload)
 
 
 @router.delete(

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.dates import pdf_date
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.pdf.assemble import assemble
-from trivium.parser.documents.pdf.blocks import Block, blocks_of
-from trivium.parser.documents.pdf.furniture import without_furniture
+from trivium.parser.documents.pdf.blocks import Block, Words, blocks_of
+from trivium.parser.documents.pdf.document_title import names_something, printed_title, says_all, stated_title
 from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
-from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, Span, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
-from trivium.parser.documents.pdf.titles import names_something, printed_title, says_all, stated_title
-from trivium.parser.documents.pdf.words import Words
+from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
+from trivium.parser.documents.pdf.running_heads import without_furniture
 from trivium.parser.ocr import parser_time
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed, normalise_title

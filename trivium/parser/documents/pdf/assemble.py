@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.parser.document import Document
-from trivium.parser.documents.pdf.blocks import NUMBERED, Block, Kind, goes_on
+from trivium.parser.documents.pdf.blocks import NUMBERED, Block, Kind, Words, goes_on
 from trivium.parser.documents.pdf.headings import find_headings
 from trivium.parser.documents.pdf.pdfium import OutlineEntry
-from trivium.parser.documents.pdf.words import Words
-from trivium.parser.runs import LINE, PictureText, TextRun
+from trivium.parser.text_runs import LINE, PictureText, TextRun
 from trivium.types import ChunkKind
 
 _BULLET = "• "

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.documents.pdf.blocks import Block, Kind
-from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument
+from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 from trivium.parser.ocr import Ocr, parser_time
 from trivium.parser.thumbnails import SIDE, Thumbnails
 

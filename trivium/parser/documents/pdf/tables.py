@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.parser.documents.pdf.heads import Head, heads_of
 from trivium.parser.documents.pdf.lines import BULLETS, Cell, Line
-from trivium.parser.grid import Cell as TableCell
-from trivium.parser.grid import Table
+from trivium.parser.documents.pdf.table_heads import Head, heads_of
+from trivium.parser.tables import Cell as TableCell
+from trivium.parser.tables import Table
 
 _MAX_ROWS = 1_000
 _MAX_COLUMNS = 40

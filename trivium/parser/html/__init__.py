@@ -8,12 +8,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
-from trivium.parser.documents.base import DocumentFile
-from trivium.parser.input_limits import checked_bytes
+from trivium.parser.documents.document_file import DocumentFile
+from trivium.parser.html import blocks, inline, tables  # noqa: F401  (importing them registers their handlers)
+from trivium.parser.html.input_limits import checked_bytes
+from trivium.parser.html.reader import LinkResolver, Reader
+from trivium.parser.html.site import is_wiki, read_site
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
-from trivium.parser.reader import LinkResolver, Reader
-from trivium.parser.site import is_wiki, read_site
 from trivium.types import Page
 
 # Selectors of the article, best first.
@@ -39,7 +39,7 @@ def parse_html(
     - ``title``: the title to use if the page does not state one. A title stated by the page has priority.
     - ``limits``: limits on the size and complexity of the document.
     - ``file``: the file it was read from. Pages other than MediaWiki pages are then read as pages of any site
-      (:mod:`trivium.parser.site`).
+      (:mod:`trivium.parser.html.site`).
     - ``resolve_link``: returns the title that an address leads to, if the addresses are not those of MediaWiki.
 
     Raises ParseError when the document is empty, binary, not HTML, too expensive to parse, without text, or without a

@@ -1,6 +1,6 @@
 """HTML pages of arbitrary sites: extracts the main content and the metadata.
 
-Boilerplate is removed (:mod:`trivium.parser.boilerplate`). The rest is read like any page.
+Boilerplate is removed (:mod:`trivium.parser.html.boilerplate`). The rest is read like any page.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.boilerplate import contents
-from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
-from trivium.parser.documents.markup import local_address
+from trivium.parser.html.boilerplate import contents
+from trivium.parser.html.fragment import local_address
+from trivium.parser.html.reader import Reader, inline_text
 from trivium.parser.links import canonical_host, link_target
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
-from trivium.parser.reader import Reader, inline_text
-from trivium.parser.runs import Address
+from trivium.parser.text_runs import Address
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 

@@ -17,13 +17,13 @@ from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
 from trivium.parser.links import link_target
 from trivium.parser.list_numbers import ListNumbers
-from trivium.parser.runs import COMMA, LINE, SPACE, TextRun, indented_line
+from trivium.parser.text_runs import COMMA, LINE, SPACE, PictureText, TextRun, indented_line
 from trivium.types import ChunkKind
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from trivium.parser.grid import Table
+    from trivium.parser.tables import Table
 
 
 class Mode(Enum):
@@ -233,6 +233,12 @@ class Reader:
         if self.run.length:
             self.document.block(ChunkKind.LIST if LINE in self.run.parts else self.kind, self.run)
         self._renew()
+
+    def add_picture(self, run: PictureText) -> None:
+        """Add the text of a picture as a block of its own, at once if no other block is being written."""
+        self.document.picture(run)
+        if self.mode is Mode.FLOW and not self.run.length:
+            self.document.write_pictures()
 
     def _write_readings(self) -> None:
         self.run.separate(SPACE)

@@ -6,8 +6,8 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.reader import inline_text
-from trivium.parser.skip import is_skipped
+from trivium.parser.html.reader import inline_text
+from trivium.parser.html.skipped import is_skipped
 
 Attributes = dict[str, str | None]
 

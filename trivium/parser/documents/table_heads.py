@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.parser.grid import Table, place
+from trivium.parser.tables import Table, place
 
 Row = Sequence[str]
 """The cells of a row as displayed; empty cells are empty strings."""

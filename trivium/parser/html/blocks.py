@@ -6,12 +6,12 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.figures import captioned
-from trivium.parser.inline import write_formula
+from trivium.parser.html.figures import captioned
+from trivium.parser.html.inline import write_formula
+from trivium.parser.html.reader import SKIP, Leave, Mode, Reader, handles
+from trivium.parser.html.skipped import is_skipped, is_struck
 from trivium.parser.list_numbers import ListNumbers
-from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
-from trivium.parser.runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
-from trivium.parser.skip import is_skipped, is_struck
+from trivium.parser.text_runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
 

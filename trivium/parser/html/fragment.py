@@ -8,12 +8,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.document import Document
-from trivium.parser.input_limits import checked_bytes
+from trivium.parser.html.input_limits import checked_bytes
+from trivium.parser.html.reader import PictureReader, Reader, inline_text
 from trivium.parser.page import MAX_TITLE
-from trivium.parser.reader import PictureReader, Reader, inline_text
-from trivium.parser.runs import Address
+from trivium.parser.text_runs import Address
 from trivium.text import normalise_title
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)

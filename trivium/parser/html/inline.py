@@ -6,13 +6,13 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.figures import is_icon, picture_address
-from trivium.parser.mathml import linear_formula
+from trivium.parser.html.figures import is_icon, picture_address
+from trivium.parser.html.mathml import linear_formula
+from trivium.parser.html.reader import SKIP, Leave, Mode, Picture, Reader, handles
+from trivium.parser.html.skipped import SKIPPED_TAGS, is_skipped
+from trivium.parser.html.superscripts import begin_script, script_of
 from trivium.parser.notation import subscript, superscript
-from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
-from trivium.parser.runs import BREAK, COMMA, LINE, Verbatim
-from trivium.parser.skip import SKIPPED_TAGS, is_skipped
-from trivium.parser.superscripts import begin_script, script_of
+from trivium.parser.text_runs import BREAK, COMMA, LINE, Verbatim
 
 _CJK = "\u2e80"
 _DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*+(.*)\}$", re.DOTALL)
