@@ -135,7 +135,7 @@ _MODULES = {
     "limits": ("InputLimits",),
     "live.base": ("LiveDocument", "LiveSource"),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
-    "parser.documents.base": ("DocumentFile",),
+    "parser.documents.document_file": ("DocumentFile",),
     "parser.documents.formats": ("DocumentFormat",),
     "rerank.base": ("Deadline", "RerankCandidate", "Reranker"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),

@@ -11,7 +11,8 @@ The gold of a question is the first of these that is given:
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
 * ``page`` and ``marked`` texts, such as the long answers of Natural Questions: every chunk of the page that holds part of
-  one, each by itself (:mod:`trivium.parser.sources.marked`). Texts that are not found are passed over as long as one is.
+  one, each by itself (:mod:`trivium.parser.sources.answer_tracing`). Texts that are not found are passed over as long
+  as one is.
 * ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` breaks
   ties.
 * ``page`` and ``answers``: any chunk of the page that contains an answer as whole words. With more than

@@ -10,7 +10,7 @@ from typing import Any
 
 from trivium.common.fetching import Fetched, fetch
 from trivium.errors import InputError
-from trivium.parser.page import MAX_TITLE
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.sources.base import clean_text
 from trivium.parser.sources.files import parse_json
 from trivium.text import composed

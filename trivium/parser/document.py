@@ -12,6 +12,9 @@ from trivium.parser.split import split_points
 from trivium.parser.text_runs import Address, PictureText, TextRun
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
+MAX_TITLE = 500
+"""Maximum number of characters of a title. MediaWiki allows 255 bytes, other sites are less strict."""
+
 _MAX_MISSING = 20  # parts named that could not be read
 _MAX_REASON = 300  # characters
 
@@ -185,7 +188,7 @@ class Document:
 
         ``places`` marks where in its text other pages than :attr:`page` begin: (character, page), in order.
         ``references`` are addresses of other documents with their offsets; those among the links of the run
-        (:class:`~trivium.parser.runs.Address`) are added to them. Each chunk of a picture has its thumbnail.
+        (:class:`~trivium.parser.text_runs.Address`) are added to them. Each chunk of a picture has its thumbnail.
         """
         text = run.text.rstrip()
         if not any(map(str.isalnum, text)):

@@ -120,7 +120,7 @@ class Pictures:
             document.block(ChunkKind.IMAGE, run)
 
     def show(self, reader: Reader, picture: ShownPicture) -> None:
-        """Add a picture of an HTML page: see :data:`~trivium.parser.reader.PictureReader`. Badges are skipped."""
+        """Add a picture of an HTML page: see :data:`~trivium.parser.html.reader.PictureReader`. Badges are skipped."""
         if _BADGE.match(picture.address):
             return
         said = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"

@@ -25,9 +25,8 @@ from tests.parser.documents.files import (
 )
 from trivium.errors import InputError, ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.archive import Archive, resolved
+from trivium.parser.documents.archive import OLE_SIGNATURE, Archive, resolved
 from trivium.parser.documents.office import Package
-from trivium.parser.documents.ole import OLE_SIGNATURE
 from trivium.parser.sources.recognise import recognise
 
 LAUGHS = (

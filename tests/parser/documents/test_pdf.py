@@ -14,7 +14,7 @@ from trivium.limits import InputLimits
 from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content
-from trivium.parser.documents.pdf import fonts, pictures
+from trivium.parser.documents.pdf import pdfium, pictures
 from trivium.parser.documents.pdf_pages import draw_page
 from trivium.types import ChunkKind, Page
 
@@ -268,13 +268,13 @@ def sfnt(weight: int, selection: int) -> bytes:
 def test_a_font_file_says_how_heavy_it_is_and_whether_it_leans(
     weight: int, selection: int, expected: tuple[bool, bool]
 ):
-    assert fonts.face_of_file(sfnt(weight, selection)) == expected
+    assert pdfium.face_of_file(sfnt(weight, selection)) == expected
 
 
 def test_a_font_file_that_ends_early_says_nothing():
     data = sfnt(700, 1)
-    told = {fonts.face_of_file(data[:size]) for size in range(len(data) - 40)}
-    assert told <= {(False, False), (True, False)} and fonts.face_of_file(data[:60]) == (False, False)
+    told = {pdfium.face_of_file(data[:size]) for size in range(len(data) - 40)}
+    assert told <= {(False, False), (True, False)} and pdfium.face_of_file(data[:60]) == (False, False)
 
 
 def test_headings_are_told_by_their_type_and_nest_by_its_size():

@@ -19,7 +19,6 @@ from xml.parsers import expat
 from trivium.errors import ParseError, said
 from trivium.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
 from trivium.parser.document import DamagedPartError
-from trivium.parser.documents.ole import OLE_SIGNATURE, describe_ole
 
 ZIP_SIGNATURE = b"PK\x03\x04"
 
@@ -104,7 +103,7 @@ class Archive:
 
     def beside(self, name: str) -> Callable[[str], bytes | None]:
         """Return a function that reads members by their addresses relative to the member ``name``, like
-        :attr:`trivium.parser.documents.base.DocumentFile.beside` for files.
+        :attr:`trivium.parser.documents.document_file.DocumentFile.beside` for files.
         """
 
         def read(address: str) -> bytes | None:
@@ -228,3 +227,36 @@ def _unpacked_limit(size: int, limits: InputLimits) -> int:
 def _too_much(size: int, limits: InputLimits) -> str:
     megabytes = _unpacked_limit(size, limits) >> 20
     return f"the archive of {size:,} bytes unpacks to more than {megabytes} MB, the limit: split it"
+
+
+OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLD_SUFFIXES = frozenset((".doc", ".dot", ".ppt", ".pps", ".xls"))
+"""Suffixes of old Office documents, whose owners are told how to convert them."""
+
+
+def _name(stream: str) -> bytes:
+    return stream.encode("utf-16-le")
+
+
+# Names of streams; containers before their contents.
+_KINDS: tuple[tuple[bytes, str], ...] = (
+    (_name("EncryptedPackage"), "an encrypted document: save it without a password"),
+    (_name("DRMEncryptedDataSpace"), "a document whose rights are managed: save it without protection"),
+    (_name("__substg1.0_"), "an Outlook message: save it as HTML or text"),
+    (_name("WordDocument"), "an old Word file (.doc): save it as .docx"),
+    (_name("PowerPoint Document"), "an old PowerPoint file (.ppt): save it as .pptx"),
+    (_name("Workbook"), "an old Excel file (.xls): save it as .xlsx"),
+    (_name("Book"), "an old Excel file (.xls): save it as .xlsx"),
+)
+
+
+def describe_ole(data: bytes) -> str:
+    """Describe a file that begins with :data:`OLE_SIGNATURE`, and how to convert it.
+
+    >>> describe_ole(OLE_SIGNATURE + "WordDocument".encode("utf-16-le"))
+    'an old Word file (.doc): save it as .docx'
+    """
+    return next(
+        (kind for name, kind in _KINDS if name in data),
+        "an old binary Office file: save it as .docx, .pptx or .xlsx",
+    )

@@ -26,7 +26,7 @@ _ROWS_A_CHECK = 1_000
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page with the rows of its table; see :class:`.DocumentReader`."""
     document = Document(limits.headings)
     add_rows(document, table_rows(file.data, file.path, limits, file.language), headed=True)
     if not document.has_text:

@@ -43,7 +43,7 @@ _MAX_DEPTH = 6
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Links between its chapters
+    """Read the file as a page; see :class:`.DocumentReader`. Links between its chapters
     are dropped because they lead to the same page.
     """
     archive = Archive(file.data, limits)

@@ -64,7 +64,7 @@ _FIRST_CENTURY = 1900
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
+    """Read the file as a page; see :class:`.DocumentReader`.
 
     Its chunks have no page numbers: page breaks depend on the printer, and a place is found by the name of the sheet,
     which is the section.

@@ -29,7 +29,7 @@ class DocumentFormat:
     """A format.
 
     - ``suffixes``: suffixes of its files, in lower case, the usual one first.
-    - ``reader``: ``module:function`` that reads a file, a :class:`~trivium.parser.documents.base.DocumentReader`. It is
+    - ``reader``: ``module:function`` that reads a file, a :class:`.DocumentReader`. It is
       imported when the first file is read, because its libraries may be large or missing.
     - ``signatures``: (offset, bytes) in its files; one is sufficient.
     - ``by_name``: it has no signature, so the file name decides.

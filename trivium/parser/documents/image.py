@@ -40,7 +40,7 @@ _NO_NAMES = """
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page named after it; see :class:`~trivium.parser.documents.base.DocumentReader`. The frames of
+    """Read the file as a page named after it; see :class:`.DocumentReader`. The frames of
     a TIFF file are its pages; of an animation the first frame is read. A picture without text and description is
     represented by its name if that contains a word.
     """

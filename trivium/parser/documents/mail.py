@@ -19,12 +19,11 @@ from typing import cast
 
 from trivium.errors import InputError, MissingExtraError, ParseError, said
 from trivium.limits import InputLimits
-from trivium.parser.document import DamagedPartError, Document
+from trivium.parser.document import MAX_TITLE, DamagedPartError, Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.formats import format_of_content, format_of_name, reader_of
 from trivium.parser.documents.text import decode, write_paragraphs
 from trivium.parser.encodings import as_utf8
-from trivium.parser.page import MAX_TITLE
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 
@@ -64,7 +63,7 @@ def is_mail(head: str) -> bool:
 
 def read(file: DocumentFile, limits: InputLimits) -> list[Page]:
     """Read a mail and its attachments, or all mails of a mailbox; see
-    :class:`~trivium.parser.documents.base.DocumentReader`.
+    :class:`.DocumentReader`.
     """
     mails = _OF_MAILBOX.split(file.data)[1:] if file.data.startswith(b"From ") else []
     if len(mails) < 2:

@@ -24,13 +24,13 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import read_front_matter
 from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
 from trivium.parser.documents.text import decode
 from trivium.parser.html.fragment import first_title, parse_markup, read_blocks
 from trivium.parser.ocr import parser_time
-from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
 from trivium.text import normalise_title
 from trivium.types import Page
@@ -64,7 +64,7 @@ _KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. The title comes from its
+    """Read the file as a page; see :class:`.DocumentReader`. The title comes from its
     front matter, else from its first heading, else from the file name. A file with only front matter or a heading
     becomes a page without text.
     """

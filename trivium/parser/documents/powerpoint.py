@@ -37,7 +37,7 @@ _MAX_LEVEL = 8
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Page numbers are those of
+    """Read the file as a page; see :class:`.DocumentReader`. Page numbers are those of
     the slides; hidden slides are left out but counted.
     """
     package = Package(Archive(file.data, limits), limits)

@@ -27,7 +27,7 @@ _MAX_UNPRINTABLE = 0.02
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page named after it; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page named after it; see :class:`.DocumentReader`."""
     document = Document(limits.headings)
     write_paragraphs(document, decode(file.data, file.language))
     if not document.has_text:

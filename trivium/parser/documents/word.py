@@ -34,7 +34,7 @@ _KINDS = {Role.QUOTE: ChunkKind.QUOTE}
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
+    """Read the file as a page; see :class:`.DocumentReader`.
 
     Its chunks have no page numbers: a Word file does not contain page breaks, which are determined by the program that
     displays it.

@@ -8,12 +8,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import blocks, inline, tables  # noqa: F401  (importing them registers their handlers)
+from trivium.parser.html.identity import REDIRECTED_MARK, identify
 from trivium.parser.html.input_limits import checked_bytes
 from trivium.parser.html.reader import LinkResolver, Reader
 from trivium.parser.html.site import is_wiki, read_site
-from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
 from trivium.types import Page
 
 # Selectors of the article, best first.
@@ -57,7 +58,7 @@ def parse_html(
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read a file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read a file as a page; see :class:`.DocumentReader`."""
     return replace(parse_html(file.data, source=file.source, limits=limits, file=file), format="html")
 
 

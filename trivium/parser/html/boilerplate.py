@@ -11,10 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
 from selectolax.lexbor import LexborNode
+
+from trivium.parser.html.boilerplate_names import (
+    MAX_NAMES,
+    is_article_text,
+    is_boilerplate_name,
+    speaks_to_readers,
+)
 
 _CONTENT = (
     "main",
@@ -50,43 +56,8 @@ _LEAST_PROSE = 800
 _LEAST_LINKED = 6
 _LABEL = 100
 """Most characters of a line that is a label of what follows."""
-_SENTENCE_ENDS = '.!?…"”“»:'
-_MAX_NAMES = 1_000
-
-_ARTICLES = frozenset(
-    ["article", "artikel", "beitrag", "blog", "entry", "news", "noticia", "post", "recipe", "story"]
-)
-_TEXTS = frozenset(("body", "content", "copy", "detail", "inner", "paragraphs", "text"))
 _MARKS = '.hentry, .h-entry, [itemtype*="Article"], [itemtype*="BlogPosting"]'
-_NAMES = frozenset(
-    """
-    nav navigation navbar navi subnav submenu sidenav colophon masthead topbar toolbar search breadcrumb breadcrumbs
-    pagination pager paginate prev nextpost prevpost nextstory postnav backlink toc skiplink edit updated lastupdated
-    consent banner popup popmake modal paywall noprint shariff sociable likes signup nocomments disqus akismet jetpack jp
-    outbrain taboola werbung yarpp trending textwidget widgets copyright copyrights postmetadata taglist
-    """.split()  # noqa: SIM905
-)
-_BEGINNINGS = tuple(
-    """
-    related comment newsletter breadcrumb cookie sidebar footer social advert subscri sponsor promo share sharing
-    kommentar comentari commentai komentar relacionad empfehl reklam publicid schlagwort autor auteur etiqueta compart
-    anzeige verwandt
-    """.split()  # noqa: SIM905
-)
-_NAMES_OF_ARTICLES = frozenset(
-    """
-    button btn embed embedded previous next login registration follow rating respond reply ad ads adv similar popular
-    latest recent breaking recommended recommendations author bio byline vcard meta tags topics keyword keywords
-    categories utility credit credits licence license disclaimer disclosure contact sources slider wishlist dateline
-    subvert
-    """.split()  # noqa: SIM905
-)
-_ENDS = ("menu", "nav", "sidebar", "footer", "comments", "newsletter", "navigation", "banner")
-_NAMES_WITH_LINKS = frozenset(
-    ["teaser", "teasers", "carousel", "slick", "swiper", "widget", "linklist", "linkbox", "more"]
-)
-_NAMES_OF_MUCH = re.compile("comment|respond|disqus|cookie|consent|gdpr|dsgvo|related|recommendations")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SENTENCE_ENDS = '.!?…"”“»:'
 _REMOVED = frozenset(("nav", "footer", "template"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _LINK_BLOCKS = frozenset(("div", "section", "article", "p", "span", "li"))
@@ -117,24 +88,6 @@ _FLOW = _HEADINGS | frozenset(
     ["p", "li", "td", "th", "dd", "dt", "pre", "figure", "blockquote", "figcaption"]
 )
 _HEADING_MARK = re.compile(r"\W{0,3}")
-_TO_READERS = re.compile(
-    r"\W{0,9}(?:"
-    r"advert(?:isement|orial)|read (?:more|also|next|on)|(?:see|more) (?:from|on|in|stories|articles|news)"
-    r"|(?:go )?back to|you (?:may|might) (?:also )?(?:like|enjoy)|leave a (?:comment|reply)|about the author"
-    r"|(?:share|print|e-?mail|like) (?:this|on)|(?:follow|support|join|contact) us|sign up|subscribe|log ?in"
-    r"|filed under|posted (?:in|by)|categor(?:y|ies)\W|tags?\W|\d{1,3}[ -]min(?:ute)?s?\b"
-    r"|anzeige|werbung|mehr (?:zum|aus|von|zu)|(?:zum|das) (?:könnte|thema)|lesen sie|lies auch|weiterlesen"
-    r"|weitere (?:artikel|beiträge|meldungen|themen|news)|zurück zu|über (?:den autor|die autorin)"
-    r"|(?:seite|artikel|beitrag|jetzt) (?:teilen|drucken|bewerten|abonnieren)|kommentar (?:schreiben|hinterlassen)"
-    r"|folgen? sie|folge uns|unterstütze|kategorien?\W|schlagw|aufrufe"
-    r"|lire aussi|à lire|en savoir plus|voir aussi|partager|publicité"
-    r"|ver también|puedes? ver|leer también|te puede|s[ií]guenos|publicidad|leggi anche|condividi|pubblicità"
-    r"|czytaj|zobacz|reklama|lees ook|läs (?:mer|också)|les også)",
-    re.IGNORECASE,
-)
-"""Lines that speak to the readers of a page, or label what is beside its text."""
-_LINE_TO_READERS = 60
-"""Maximum number of characters of such a line, without white space."""
 
 
 def contents(body: LexborNode, *, article: bool) -> Iterator[LexborNode]:
@@ -146,7 +99,7 @@ def contents(body: LexborNode, *, article: bool) -> Iterator[LexborNode]:
         or root.css_first(_MARKS) is not None
         or any(
             _size(text) >= least
-            for text in islice(filter(_is_text, root.css(", ".join(_TEXT_TAGS))), _MAX_RIVALS)
+            for text in islice(filter(is_article_text, root.css(", ".join(_TEXT_TAGS))), _MAX_RIVALS)
         )
     )
     for content in (root, body):
@@ -179,38 +132,6 @@ def _weight(rival: LexborNode) -> tuple[bool, int]:
 def _size(node: LexborNode) -> int:
     """Return the number of characters without white space."""
     return sum(map(len, node.text().split()))
-
-
-def _is_text(node: LexborNode) -> bool:
-    """Whether an element is named like the text of an article."""
-    attributes = node.attributes
-    if attributes.get("itemprop") == "articleBody":
-        return True
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"[:_MAX_NAMES]
-    return any(
-        not (words := _words(name)).isdisjoint(_ARTICLES)
-        and (len(words) == 1 or not words.isdisjoint(_TEXTS))
-        for name in names.split()
-    )
-
-
-@lru_cache(maxsize=1 << 12)
-def _words(names: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(names))
-
-
-@lru_cache(maxsize=1 << 12)
-def _is_named(names: str, *, article: bool, large: bool, links: bool) -> bool:
-    """Whether these are names of boilerplate."""
-    words = _words(names)
-    if large:
-        return any(map(_NAMES_OF_MUCH.match, words))
-    if not words.isdisjoint(_NAMES) or any(w.startswith(_BEGINNINGS) or w.endswith(_ENDS) for w in words):
-        return True
-    # On other pages than articles, contacts and authors may be content.
-    return ((article or links) and not words.isdisjoint(_NAMES_OF_ARTICLES)) or (
-        links and not words.isdisjoint(_NAMES_WITH_LINKS) and "elementor" not in words
-    )
 
 
 @dataclass(slots=True)
@@ -331,7 +252,7 @@ class _Pruning:
         outer.gone += count.gone
         outer.blocks += count.blocks + (node.tag in _FLOW)
         outer.end = count.end or outer.end
-        if node.tag == "article" or (node.tag in _TEXT_TAGS and _is_text(node)):
+        if node.tag == "article" or (node.tag in _TEXT_TAGS and is_article_text(node)):
             self.texts.append((count.text - count.linked, node))
         if not self.article or self.headings or not count.text:
             return
@@ -402,11 +323,13 @@ class _Pruning:
         if node.tag not in _HEADINGS and node.tag != "section" and "section" not in names.split():
             names += f" {attributes.get('id') or ''}"  # that of a section is often made of its heading
         links = count.links + count.gone > 0
-        return len(names) <= _MAX_NAMES and _is_named(names, article=self.article, large=large, links=links)
+        return len(names) <= MAX_NAMES and is_boilerplate_name(
+            names, article=self.article, large=large, links=links
+        )
 
     @staticmethod
     def _is_to_readers(node: LexborNode, count: _Count) -> bool:
-        return 0 < count.text <= _LINE_TO_READERS and _TO_READERS.match(node.text()) is not None
+        return speaks_to_readers(node.text(), count.text)
 
     def _is_beside_article(self, tag: str, count: _Count, prose: int) -> bool:
         """Whether it is a block of links, a line on its own, or what is left of a block whose text was removed."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.document import Document
+from trivium.parser.document import MAX_TITLE, Document
 from trivium.parser.html.input_limits import checked_bytes
+from trivium.parser.html.links import local_address
 from trivium.parser.html.reader import PictureReader, Reader, inline_text
-from trivium.parser.page import MAX_TITLE
-from trivium.parser.text_runs import Address
 from trivium.text import normalise_title
-
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_MAX_ADDRESS = 1_000
 
 
 def parse_markup(html: str, limits: InputLimits) -> LexborNode:
@@ -54,15 +48,3 @@ def read_blocks(
     if not (may_be_empty or reader.document.has_text):
         raise ParseError("the document has no text")
     return reader.document
-
-
-def local_address(href: str) -> Address | None:
-    """Return an address that leads to another file next to this one, or None.
-
-    >>> local_address("../setup.md#linux"), local_address("https://example.org/"), local_address("#top")
-    ('../setup.md#linux', None, None)
-    """
-    address = href.strip()
-    if not address or len(address) > _MAX_ADDRESS or address.startswith(("#", "//", "?", "\\\\")):
-        return None
-    return None if _SCHEME.match(address) else Address(address)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
-from trivium.parser.links import link_target
+from trivium.parser.html.links import link_target
 from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.text_runs import COMMA, LINE, SPACE, PictureText, TextRun, indented_line
 from trivium.types import ChunkKind
@@ -90,7 +90,7 @@ class Numerator(NamedTuple):
 
 
 LinkResolver = Callable[[str], str | None]
-"""Maps the address of a link to the title it leads to, or an :class:`~trivium.parser.runs.Address`; None for neither.
+"""Maps the address of a link to the title it leads to, or an :class:`.Address`; None for neither.
 """
 
 PictureReader = Callable[["Reader", Picture], None]

@@ -16,13 +16,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
 from trivium.parser.html.boilerplate import contents
-from trivium.parser.html.fragment import local_address
+from trivium.parser.html.links import canonical_host, link_target, local_address
 from trivium.parser.html.reader import Reader, inline_text
-from trivium.parser.links import canonical_host, link_target
-from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
 from trivium.parser.text_runs import Address
 from trivium.text import normalise_title

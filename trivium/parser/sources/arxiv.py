@@ -19,7 +19,7 @@ from trivium.common.fetching import fetch, user_agent
 from trivium.errors import InputError
 from trivium.languages import ENGLISH, function_words
 from trivium.metadata import clean
-from trivium.parser.page import MAX_TITLE
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.sources.base import ARXIV, Item, Problem, clean_text
 from trivium.settings import Settings, load_settings
 from trivium.text import composed, normalise_title

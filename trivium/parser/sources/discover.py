@@ -28,6 +28,7 @@ from trivium.parser.sources.base import (
     check_format,
     printable_path,
 )
+from trivium.parser.sources.displayed_pictures import shown_pictures
 from trivium.parser.sources.files import (
     packed_as,
     parse_json,
@@ -37,7 +38,6 @@ from trivium.parser.sources.files import (
     too_long,
 )
 from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
-from trivium.parser.sources.shown import shown_pictures
 from trivium.types import Page
 
 if TYPE_CHECKING:

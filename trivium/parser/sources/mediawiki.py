@@ -24,8 +24,8 @@ from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources.base import MEDIAWIKI, Item, clean_text
-from trivium.parser.sources.cache import AnswerCache
 from trivium.parser.sources.files import parse_json
+from trivium.parser.sources.response_cache import AnswerCache
 from trivium.settings import load_settings
 from trivium.text import normalise_title
 from trivium.types import Page

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.documents.archive import ZIP_SIGNATURE, Archive
+from trivium.parser.documents.archive import OLD_SUFFIXES, OLE_SIGNATURE, ZIP_SIGNATURE, Archive, describe_ole
 from trivium.parser.documents.formats import (
     document_formats,
     format_of_archive,
@@ -20,7 +20,6 @@ from trivium.parser.documents.formats import (
     format_of_name,
 )
 from trivium.parser.documents.mail import is_mail
-from trivium.parser.documents.ole import OLD_SUFFIXES, OLE_SIGNATURE, describe_ole
 from trivium.parser.sources.base import ZIM_SIGNATURE, ItemFormat, some_keys
 from trivium.parser.sources.files import (
     parse_json,

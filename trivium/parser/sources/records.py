@@ -9,9 +9,9 @@ from pathlib import Path
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
+from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.text import without_controls
 from trivium.parser.gazetteer import Gazetteer, Mention
-from trivium.parser.page import MAX_TITLE
 from trivium.parser.sources.base import Problem, clean_text, printable_path, some_keys
 from trivium.parser.sources.files import (
     parse_json,

@@ -25,7 +25,7 @@ from trivium.errors import InputError, MissingExtraError, said
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
-from trivium.parser.links import article_title, canonical_host, link_target
+from trivium.parser.html.links import article_title, canonical_host, link_target
 from trivium.parser.sources.base import Item, Problem, clean_text, printable_path
 from trivium.parser.sources.files import in_megabytes
 from trivium.text import normalise_title

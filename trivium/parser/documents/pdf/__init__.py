@@ -12,8 +12,9 @@ from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.pdf.assemble import assemble
 from trivium.parser.documents.pdf.blocks import Block, Words, blocks_of
+from trivium.parser.documents.pdf.columns import reading_order
 from trivium.parser.documents.pdf.document_title import names_something, printed_title, says_all, stated_title
-from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
+from trivium.parser.documents.pdf.lines import Line, lines_of
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, Span, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
@@ -32,7 +33,7 @@ _EXTRACTION_SHARE = 0.7
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read the file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    """Read the file as a page; see :class:`.DocumentReader`."""
     with opened(file.data) as pdf:
         if pdf.page_count < 1:
             raise ParseError("the PDF has no pages: expected at least one that can be read")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.parser.documents.pdf.blocks import SIZE_TOLERANCE, Block, Kind
-from trivium.parser.documents.pdf.lines import LARGER
+from trivium.parser.documents.pdf.columns import LARGER
 from trivium.parser.documents.pdf.pdfium import OutlineEntry
 
 _MAX_CHARACTERS = 150

@@ -1,16 +1,13 @@
-"""Groups the spans of a page into lines in reading order, column by column."""
+"""Groups the spans of a page into lines, from top to bottom."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from statistics import median
 
 from trivium.parser.documents.pdf.pdfium import Span
-from trivium.parser.notation import lowered, note_mark, raised
+from trivium.parser.documents.pdf.scripts import SMALLER, notes_of, script_of
 from trivium.text import composed
 
 _WIDE_GAP = 0.9
@@ -30,24 +27,6 @@ _MARKER_REACH = 3.0
 _ROWS_BETWEEN = 3
 """Maximum number of rows of other columns between a line and raised text on it."""
 _SPACE = 0.18
-_PROSE = 20
-"""Minimum number of characters of a cell to count as a line of a text column."""
-_MIN_LINES = 4
-"""Minimum number of lines of a column."""
-_FILLED = 0.55
-"""Minimum share of a column's width that its lines fill."""
-_LABEL = 0.35
-"""Maximum width of a number's label, as a share of the page width."""
-LARGER = 1.12
-"""Minimum size of a heading that is not bold, relative to the surrounding text."""
-_GUTTER = 0.5
-"""Minimum gap between two columns, in font sizes."""
-_MARKER = 4
-"""Maximum number of characters of a footnote marker."""
-_NARROW = 0.3
-"""Maximum width of a table's labels, as a share of the page width, if they fill their column."""
-_MAX_COLUMNS = 4
-_EDGE = 2.0  # points
 
 _LIGATURES = str.maketrans(
     {
@@ -254,202 +233,3 @@ def _clean(text: str) -> str:
         return text
     clean = _INVISIBLE.sub("", text.translate(_LIGATURES))
     return composed(" ".join(clean.split()))
-
-
-def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[Line]]:
-    """Return the lines as flows of text in reading order: the columns of a page, and lines that span several columns."""
-    edge = _column_edge(lines) if columns > 1 else None
-    if edge is None:
-        return [lines] if lines else []
-    flows: list[list[Line]] = []
-    wide: list[Line] = []
-    band: list[Line] = []
-    for line in lines:
-        if _is_wide(line, edge):
-            if band:
-                headings = _with_headings(band, edge)
-                _add_band(flows, wide, band, edge, columns)
-                wide.extend(headings)
-                band = []
-            wide.append(line)
-        else:
-            band.append(line)
-    _add_band(flows, wide, band, edge, columns)
-    if wide:
-        flows.append(wide)
-    return flows
-
-
-def _with_headings(band: list[Line], edge: float) -> list[Line]:
-    """Remove headings at the end of two columns from a band; they belong to the wide text below."""
-    usual = median(line.size for line in band)
-    end = len(band)
-    while end and (line := band[end - 1]).x1 < edge and (line.bold or line.size > LARGER * usual):
-        end -= 1
-    headings = band[end:]
-    del band[end:]
-    return headings
-
-
-def _add_band(flows: list[list[Line]], wide: list[Line], band: list[Line], edge: float, columns: int) -> None:
-    """Add the lines between two wide ones: as two columns if they are, else as wide lines."""
-    left = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 < edge - _EDGE]))]
-    right = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 >= edge - _EDGE]))]
-    if min(_prose(left), _prose(right)) < 2:
-        wide.extend(band)
-        return
-    if wide:
-        flows.append(list(wide))
-        wide.clear()
-    flows.extend(reading_order(left, columns - 1))
-    flows.extend(reading_order(right, columns - 1))
-
-
-def _part(line: Line, cells: list[Cell]) -> Line | None:
-    return Line(cells, line.base, line.page) if cells else None
-
-
-def _prose(lines: Sequence[Line]) -> int:
-    return sum(any(len(cell.text) >= _PROSE for cell in line.cells) for line in lines)
-
-
-def _is_wide(line: Line, edge: float) -> bool:
-    """Whether a line crosses the gap before ``edge``, or is a table row with a label on the left and numbers on the
-    right.
-    """
-    left = right = False
-    numbers = True
-    for cell in line.cells:
-        if cell.x0 >= edge - _EDGE:
-            right = True
-            numbers = numbers and not _has_letters(cell)
-        elif cell.x1 > edge - _EDGE:
-            return True
-        else:
-            left = True
-    return left and right and numbers
-
-
-def _column_edge(lines: Sequence[Line]) -> float | None:
-    """Return where the second column of a page begins; None if there is only one."""
-    prose = _prose_cells(lines)
-    if len(prose) < 2 * _MIN_LINES:
-        return None
-    start, end = min(cell.x0 for cell in prose), max(cell.x1 for cell in prose)
-    width = end - start
-    inner = [c.x0 for c in prose if start + 0.2 * width < c.x0 < start + 0.8 * width]
-    starts = Counter(round(x / _EDGE) for x in inner)
-    for place, count in starts.most_common(3):
-        if count < _MIN_LINES:
-            break
-        edge = min(x for x in inner if round(x / _EDGE) == place)
-        left = [c for c in prose if c.x1 <= edge - _EDGE]
-        right = [c for c in prose if c.x0 >= edge - _EDGE]
-        if min(len(left), len(right)) < _MIN_LINES:
-            continue
-        end_of_left = max(c.x1 for c in left)
-        gap = _GUTTER * median(c.size for c in left)
-        if edge - end_of_left < gap:
-            continue
-        if _is_table(lines, start, edge, width):
-            return None
-        left_fill = median(c.x1 - c.x0 for c in left) / (edge - start)
-        right_fill = median(c.x1 - c.x0 for c in right) / (end - edge)
-        if min(left_fill, right_fill) >= _FILLED or _are_three(left_fill, right_fill):
-            starts_right = (c.x0 for line in lines for c in line.cells)
-            return min(x for x in starts_right if end_of_left + gap <= x <= edge)
-    return None
-
-
-def _is_table(lines: Sequence[Line], start: float, edge: float, width: float) -> bool:
-    """Whether the text left of an edge consists of row labels followed by words and numbers: the labels are short, or
-    in a narrow column.
-    """
-    both = 0
-    labels: list[float] = []
-    for line in lines:
-        left = [cell for cell in line.cells if cell.x1 <= edge - _EDGE]
-        right = line.cells[len(left) :]
-        if left and right and right[0].x0 >= edge - _EDGE and _has_letters(right[0]):
-            both += 1
-            if len(left) == 1 and len(left[0].text) > _MARKER and any(cell.is_number for cell in right):
-                labels.append(left[0].x1 - left[0].x0)
-    if len(labels) < max(_MIN_LINES, both / 2):
-        return False
-    return edge - start < _NARROW * width or median(labels) < _FILLED * (edge - start)
-
-
-def _prose_cells(lines: Sequence[Line]) -> list[Cell]:
-    """Return cells that may be lines of text columns: long ones, but labels of numbers only if they are wide."""
-    found: list[Cell] = []
-    labels: list[Cell] = []
-    for line in lines:
-        for cell, following in zip_longest(line.cells, line.cells[1:]):
-            if len(cell.text) >= _PROSE and not cell.is_number:
-                (labels if following is not None and following.is_number else found).append(cell)
-    both = [*found, *labels]
-    wide = _LABEL * (max(c.x1 for c in both) - min(c.x0 for c in both)) if both else 0.0
-    return [*found, *(cell for cell in labels if cell.x1 - cell.x0 > wide)]
-
-
-def _has_letters(cell: Cell) -> bool:
-    return any(map(str.isalpha, cell.text))
-
-
-def _are_three(left: float, right: float) -> bool:
-    """Whether the widths filled on both sides of an edge are those of one column and two columns."""
-    return max(left, right) >= _FILLED and min(left, right) >= _FILLED / 2
-
-
-SMALLER = 0.9
-"""Maximum size of raised or lowered text, relative to the text beside it."""
-_RAISED = 0.2
-_LOWERED = 0.06, 0.65
-"""Minimum difference of the baselines, and the maximum of lowered text, in sizes of the text beside it."""
-_LONGEST = 12
-"""Maximum number of characters."""
-
-_LABEL = re.compile(r"[0-9a-z]{1,3}")
-"""What a note begins with."""
-_REFERENCE = re.compile(
-    r"\d+(?:,\s?\d+)+|[(\[]*(?:[0-9a-z]{1,4}[)\]][\s,]*[(\[]*)+|[(\[].{0,3}", re.IGNORECASE
-)
-"""References to several notes, or to some in brackets, or a part of them."""
-_SLASHES = ("/", "⁄")
-_DIGITS = re.compile(r"\d{1,3}")
-_SURE = re.compile(r"(?:[×x·*∙]\s?10|(?<![^\W_])(?:[kcdmnµ]?m|ft|in|yd|s))$")
-"""Powers of ten and units, after which a number is no reference to a note."""
-_DECIMAL = re.compile(r"\d\.\d+$")
-"""In print, a number above a decimal is rather a note."""
-
-
-def notes_of(rows: Sequence[Sequence[Span]]) -> frozenset[str]:
-    """Return the labels of the notes on a page: small marks that begin a line. The spans of a row are from left to
-    right.
-    """
-    return frozenset(
-        row[0].text
-        for row in rows
-        if len(row) > 1 and row[0].size < SMALLER * row[1].size and _LABEL.fullmatch(row[0].text)
-    )
-
-
-def script_of(before: str, span: Span, beside: Span, following: str, notes: frozenset[str]) -> str | None:
-    """Return ``span`` as a superscript or subscript of the text ``before`` it, which ends with the span ``beside`` on
-    the line; None if it is neither. ``following`` is the text after it, ``notes`` are the labels of notes on the page.
-    """
-    text = span.text.strip()
-    shift = (span.base - beside.base) / max(beside.size, 1.0)
-    if span.size >= SMALLER * beside.size or len(text) > _LONGEST or " " in text or not before:
-        return None
-    if _LOWERED[0] < -shift < _LOWERED[1] and not _REFERENCE.fullmatch(text):
-        return text if before[-1] in _SLASHES else lowered(before, text)
-    if shift <= _RAISED or _REFERENCE.fullmatch(text) or (before[-4:].isalpha() and not text[-1].isalnum()):
-        return None
-    if _DIGITS.fullmatch(text) and following[:1] in _SLASHES:
-        return f" {text}" if before[-1].isdigit() else text  # a fraction
-    if _DIGITS.fullmatch(text) and not _SURE.search(before) and (text in notes or _DECIMAL.search(before)):
-        signed = note_mark(before, text)
-    else:
-        signed = raised(before, text, following)
-    return signed if signed != text else None

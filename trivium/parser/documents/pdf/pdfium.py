@@ -70,7 +70,7 @@ class PdfiumDocument:
 
     def content(self, index: int, most_pixels: int = 0) -> tuple[list[list[Span]], list[PlacedPicture]]:
         """Return :meth:`spans`, and the pictures of a page that has text; see
-        :func:`~trivium.parser.documents.pdf.objects.pictures_of`. Raises DamagedPartError.
+        :func:`~trivium.parser.documents.pdf.placed_pictures.pictures_of`. Raises DamagedPartError.
         """
         with self._opened(index) as page, _text_of(page) as text:
             if not page:

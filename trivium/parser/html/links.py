@@ -1,4 +1,4 @@
-"""Resolves an ``href`` to the title of an article.
+"""Resolves an ``href`` to the title of an article, or to the address of a file.
 
 Only the address is used, never the ``title`` attribute of the anchor, which editors and skins may set to anything.
 """
@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from urllib.parse import parse_qs, unquote
 
+from trivium.parser.text_runs import Address
 from trivium.text import normalise_title
 
 MAX_TITLE_BYTES = 255  # MediaWiki's own limit for a title
@@ -34,6 +35,8 @@ _PLAIN = re.compile(r"/wiki/([A-Z0-9](?:_?[A-Za-z0-9(),.'-]){0,200})")
 _ADDRESS = re.compile(r"(?:https?:)?//([^/?#]+)(/[^#]*)?", re.IGNORECASE)
 _SCRIPT = re.compile(r"/(?:w/)?index\.php\?(.*)")
 _WIKIPEDIA = re.compile(r"[a-z-]+\.wikipedia\.org")
+_MAX_ADDRESS = 1_000
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _MOBILE = re.compile(r"\.m\.(?=[^.]+\.[^.]+$)")
 
 
@@ -118,3 +121,15 @@ def _script_title(query: str) -> str | None:
     if fields.get("redlink") == ["1"] or not fields.keys() & {"action", "oldid", "diff", "printable"}:
         return article_title(title[0])
     return None
+
+
+def local_address(href: str) -> Address | None:
+    """Return an address that leads to another file next to this one, or None.
+
+    >>> local_address("../setup.md#linux"), local_address("https://example.org/"), local_address("#top")
+    ('../setup.md#linux', None, None)
+    """
+    address = href.strip()
+    if not address or len(address) > _MAX_ADDRESS or address.startswith(("#", "//", "?", "\\\\")):
+        return None
+    return None if _SCHEME.match(address) else Address(address)

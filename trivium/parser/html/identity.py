@@ -10,13 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
+from trivium.parser.document import MAX_TITLE
+from trivium.parser.html.links import canonical_host, link_target
 from trivium.parser.html.reader import inline_text
-from trivium.parser.links import canonical_host, link_target
 from trivium.text import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"
 """Present in every page that displays a redirect below its title. Other pages need not be searched for one."""
-MAX_TITLE = 500  # characters; MediaWiki allows 255 bytes, other sites are less strict
 
 _PAGE_NAME = re.compile(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")')
 _REDIRECTED_FROM = re.compile(r'"wgRedirectedFrom"\s*:\s*("(?:[^"\\]|\\.)*")')
