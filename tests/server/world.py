@@ -19,7 +19,6 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
-from trivium.server.reviewing import Reviewing
 from trivium.server.running import Server
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
@@ -133,7 +132,6 @@ def serving(
     extracts: bool = False,
     speech: Speech | None = None,
     models: Sequence[ChatModel | None] = (),
-    reviewing: Reviewing | None = None,
 ) -> Iterator[TestClient]:
     """A client of a server that is ready. With ``extracts`` it answers itself, with sentences of what it found."""
     script = Script() if script is None else script
@@ -146,7 +144,6 @@ def serving(
         model=model,
         models=models,
         speech=speech,
-        reviewing=reviewing,
     )
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
@@ -164,7 +161,6 @@ def listening(
     extracts: bool = False,
     port: int = 0,
     models: Sequence[ChatModel | None] = (),
-    reviewing: Reviewing | None = None,
 ) -> Iterator[str]:
     """The address of a server on a port of its own (or ``port``), as a process would run it, when it is ready. With a
     ``model`` it is that which answers, with ``extracts`` sentences of what was found."""
@@ -178,7 +174,6 @@ def listening(
         model=model,
         models=models,
         speech=speech,
-        reviewing=reviewing,
     )
     with socket.create_server(("127.0.0.1", port)) as listener:
         server = Server(app, ServerSettings() if settings is None else settings)

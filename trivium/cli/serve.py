@@ -118,9 +118,6 @@ def serve(
     connections: Annotated[
         int, typer.Option("--connections", min=1, help="Maximum number of open connections.")
     ] = 512,
-    connections_per_client: Annotated[
-        int | None, typer.Option("--connections-per-client", hidden=True)
-    ] = None,  # gone; kept one release for its message
     min_free: Annotated[
         int,
         typer.Option(
@@ -152,27 +149,13 @@ def serve(
             "--spool-limit", min=1, help="Maximum total size of the uploads of waiting changes, in megabytes."
         ),
     ] = 1024,
-    review: Annotated[
-        Path | None,
-        typer.Option(
-            "--review",
-            metavar="RUN",
-            help="Folder of a run of  trivium synthesize  whose questions are reviewed in the web page.",
-            show_default=False,
-        ),
+    # Gone; kept one release for their messages.
+    connections_per_client: Annotated[
+        int | None, typer.Option("--connections-per-client", hidden=True)
     ] = None,
-    review_keep: Annotated[
-        int, typer.Option("--review-keep", min=1, help="Number of questions to accept.")
-    ] = 100,
-    review_threshold: Annotated[
-        int,
-        typer.Option(
-            "--review-threshold",
-            min=0,
-            max=10,
-            help="Show only questions without a score below this; 0: also unscored questions.",
-        ),
-    ] = 7,
+    review: Annotated[Path | None, typer.Option("--review", hidden=True)] = None,
+    review_keep: Annotated[int | None, typer.Option("--review-keep", hidden=True)] = None,
+    review_threshold: Annotated[int | None, typer.Option("--review-threshold", hidden=True)] = None,
     spool: Annotated[
         Path | None,
         typer.Option(
@@ -198,8 +181,6 @@ def serve(
         trivium serve --store my-store --model openai:gpt-4o-mini --model local
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
-
-        trivium serve --store my-store --review my-run
     """
     check_device_name(device)
     usual = model[0] if model else None
@@ -248,31 +229,21 @@ def serve(
             **counts,
         )
     if not settings.on_loopback and api_key_file is None:
-        err.print(
-            f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"
-            " ask for a key with --api-key-file, or listen on 127.0.0.1",
-            soft_wrap=True,
+        _warn(
+            f"everybody who reaches {host} can read, change and delete these documents: ask for a key with"
+            " --api-key-file, or listen on 127.0.0.1"
         )
     if connections_per_client is not None:
-        err.print(
-            "[bold yellow]warning:[/] --connections-per-client is ignored: a reverse proxy limits the connections of a"
-            " client (docs/security.md)",
-            soft_wrap=True,
-        )
-    reviewing = None
-    if review is not None:
-        from trivium.cli.review_page import RunReview
-
-        reviewing = RunReview(review, review_keep, review_threshold)
+        _warn("--connections-per-client is ignored: a reverse proxy limits what one address may have open")
+    if any(given is not None for given in (review, review_keep, review_threshold)):
+        _warn("--review is ignored: questions are reviewed by  trivium synthesize review RUN")
     if not may_hold_something(store):
         with trivium.Engine.create(store, device=device):
             err.print(
                 f"{shown(str(store))} is a new, empty store: documents can be added on the page",
                 soft_wrap=True,
             )
-    app = create_app(
-        store, settings, model=writer.model, models=models, writing=writer.writing, reviewing=reviewing
-    )
+    app = create_app(store, settings, model=writer.model, models=models, writing=writer.writing)
     log_as_json()
     run(
         app,
@@ -280,3 +251,7 @@ def serve(
         lambda address: out.print(f"[bold]Trivium[/]  {address}  (Ctrl-C ends it)", soft_wrap=True),
     )
     err.print("[dim]stopped[/]")
+
+
+def _warn(message: str) -> None:
+    err.print(f"[bold yellow]warning:[/] {message}", soft_wrap=True)

@@ -40,7 +40,6 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.reviewing import Reviewing
 from trivium.server.routes import (
     asking,
     changes,
@@ -48,7 +47,6 @@ from trivium.server.routes import (
     entities,
     live,
     originals,
-    review,
     searching,
     spoken,
     state,
@@ -87,15 +85,13 @@ def create_app(
     writing: WritingOptions | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
     speech: Speech | None = None,
-    reviewing: Reviewing | None = None,
 ) -> FastAPI:
     """Create the application for an existing store.
 
     ``model`` writes the answers as configured by ``writing``; without one, answers quote sentences of the passages.
     ``models`` are alternatives that a request may choose (None stands for no model). ``answerer`` returns the object
     that answers questions, given the current engine; by default the engine itself. ``speech`` defaults to the
-    recogniser and voice of the package's settings. ``reviewing`` provides candidate questions to review in the page;
-    without it the page has no review.
+    recogniser and voice of the package's settings.
 
     The store is opened immediately. Its indexes and the embedder are loaded when the application has started; until
     then the server is alive but not ready.
@@ -149,7 +145,6 @@ def create_app(
         originals=Originals(),
         drawing=Pool("drawing", _DRAWN_AT_ONCE, _DRAWINGS_WAITING),
         live=LiveSwitch(settings.live),
-        reviews=reviewing is not None,
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
@@ -186,9 +181,6 @@ def create_app(
         state,
     ):
         app.include_router(routes.router)
-    if reviewing is not None:
-        app.state.review = reviewing
-        app.include_router(review.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.add_api_route("/docs", _api_page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")

@@ -69,7 +69,6 @@ class Service:
     - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``.
     - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
     - ``live``: whether live sources are asked.
-    - ``reviews``: whether there are candidate questions to review.
     """
 
     name: str
@@ -92,7 +91,6 @@ class Service:
     processes: Processes | None = None
     cache: AnswerCache = field(default_factory=lambda: AnswerCache(0))
     live: LiveSwitch = field(default_factory=LiveSwitch)
-    reviews: bool = False
 
     @property
     def pools(self) -> tuple[Pool, ...]:

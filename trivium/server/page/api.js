@@ -206,11 +206,6 @@ export async function speak(text, signal) {
   return (await send("/speak", json({ text }, signal))).arrayBuffer();
 }
 
-/** A decision on a candidate question. */
-export async function decide(given) {
-  return (await send("/review", json(given))).json();
-}
-
 export async function changeLive(mode) {
   return (await send("/live", json({ mode }))).json();
 }

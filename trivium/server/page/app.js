@@ -7,7 +7,6 @@ import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { prepareReader } from "./reader.js";
-import { prepareReview } from "./review.js";
 import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
@@ -155,7 +154,6 @@ async function welcome() {
       if (text.trim() !== "") send();
     });
     offerModels(stats.models);
-    byId("open-review").hidden = !stats.review;
     if (collection === null) {
       collection = stats.collection;
       if (begun) restore();
@@ -294,7 +292,6 @@ addEventListener("popstate", fromAddress);
 addEventListener("scroll", hideCard, { passive: true });
 drawViews(() => thread.last?.run(thread.last.last));
 prepareReader(openExplorer);
-prepareReview();
 prepareDocuments(welcome);
 prepareUploads();
 prepareExplorer();

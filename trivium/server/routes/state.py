@@ -76,7 +76,6 @@ class Stats(BaseModel):
         description="Identifies the store; constant as long as its location does not change."
     )
     speech: SpeechState
-    review: bool = Field(description="Whether there are candidate questions to review (`GET /review`).")
     waiting: dict[str, int] = Field(description="Number of running and waiting requests, by pool.")
 
 
@@ -140,7 +139,6 @@ async def stats(serving: Serving) -> Stats:
         speech=SpeechState(
             transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
         ),
-        review=serving.reviews,
         waiting={pool.name: pool.taken for pool in serving.pools},
     )
 
