@@ -6,7 +6,7 @@
 
 The store is changed (its indexes are rebuilt for each row) and restored at the end; use a copy. Seconds are processor
 time of this process for a folder store, else wall-clock time. A folder store has an index only for labels with at least
-262,144 nodes (``approximate_from``); here 20,000 suffice.
+65,536 nodes (``approximate_from``); here 20,000 suffice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rich.table import Table
 
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.graph.embedded import ann_index
+from trivium.graph.embedded import label_vectors
 from trivium.graph.factory import is_address
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--try", nargs="+", dest="tried", default=list(TRIED), metavar="NAME=VALUE[,...]")
     given = parser.parse_args()
     clock = time.perf_counter if is_address(given.store) else time.process_time
-    ann_index.EXACT_BELOW = SMALLEST
+    label_vectors.APPROXIMATE_FROM = SMALLEST
     with Engine.open(given.store) as engine:
         asked = [question.text for file in given.questions for question in read_questions(file)]
         asked = asked[:: max(1, len(asked) // given.limit)]

@@ -50,8 +50,8 @@ class IndexParameters(BaseModel):
     """
 
     approximate_from: Many | None = None
-    """Vectors of a label from which a folder store has an approximate index for it, default 262,144. Below that all
-    vectors are compared, which finds the nearest (nearly) for certain, needs no time to make an index, and takes longer
+    """Vectors of a label from which a folder store has an approximate index for it, default 65,536. Below that all
+    vectors are compared, which finds the nearest for certain, needs no time to make an index, and takes longer
     the more there are. Neo4j has an index for every label.
     """
 

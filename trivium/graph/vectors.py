@@ -6,39 +6,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.errors import StoreError
 from trivium.graph.records import Codes, SentenceVectors, Vectors
 
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""
-
-WORD = 64
-"""Bits of a word, each the sign of a number of a vector (:mod:`trivium.graph.signs`)."""
-LANES = 64
-"""Vectors whose words lie side by side, so that a processor counts the bits of several at once."""
-
-SIGNS_FROM = 16_384
-"""Vectors of a label from which their signs are compared first. Fewer are read as bytes in less than .2 ms."""
-FEWEST_NUMBERS = 64
-"""Dimension from which a turned vector points in a direction random enough for signs."""
-
-Words = NDArray[np.uint64]
-
-
-def words_shape(count: int, dimension: int) -> tuple[int, int, int]:
-    """The shape (blocks, words, lanes) of the signs of so many vectors.
-
-    >>> words_shape(130, 384)
-    (3, 6, 64)
-    """
-    return -(-count // LANES), -(-dimension // WORD), LANES
-
-
-def has_signs(count: int, dimension: int) -> bool:
-    """Whether signs of so many vectors are compared before their bytes."""
-    return count >= SIGNS_FROM and dimension >= FEWEST_NUMBERS
 
 
 def text_hash(text: str) -> str:

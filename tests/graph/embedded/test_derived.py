@@ -15,7 +15,7 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.embedded import EmbeddedStore, ann_index
+from trivium.graph.embedded import EmbeddedStore, label_vectors
 
 PAGES = [
     graph(
@@ -28,7 +28,7 @@ PAGES = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store whose labels all have an approximate index."""
-    monkeypatch.setattr(ann_index, "EXACT_BELOW", 2)
+    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 2)
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.write(PAGES)
         embed_pending(store)

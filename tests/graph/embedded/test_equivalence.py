@@ -15,7 +15,7 @@ from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.histories import HISTORIES, Step, carry_out
 from tests.graph.embedded.patching import patched_store
-from trivium.graph.embedded import EmbeddedStore, ann_index, snapshot
+from trivium.graph.embedded import EmbeddedStore, label_vectors, snapshot
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.model import PageGraph
 
@@ -36,7 +36,7 @@ def test_changes_made_in_memory_give_the_same(
     ``merged`` somebody else makes files of the state."""
     with patched_store() as (patches, folder, store):
         if indexed:
-            patches.setattr(ann_index, "EXACT_BELOW", 1)
+            patches.setattr(label_vectors, "APPROXIMATE_FROM", 1)
         store.set_embedder(IDENTITY)
         oracle = MemoryStore()
         oracle.set_embedder(IDENTITY)

@@ -23,9 +23,9 @@ _AT_EVERY_SIZE = """
 import os, shutil, sys
 from pathlib import Path
 from trivium.errors import StoreError
-from trivium.graph.embedded import EmbeddedStore, ann_index
+from trivium.graph.embedded import EmbeddedStore, label_vectors
 
-ann_index.EXACT_BELOW = 2
+label_vectors.APPROXIMATE_FROM = 2
 disk, step = Path(sys.argv[1]), int(sys.argv[2])
 with EmbeddedStore.open(disk / "store") as store:
     pages = len(store.pages())

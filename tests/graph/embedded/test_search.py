@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
-from usearch.index import Index
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, ann_index
-from trivium.graph.embedded.snapshot import build_snapshot
+from trivium.graph.embedded import EmbeddedStore, ann_index, label_vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
-from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 DIMENSION = 16
@@ -48,7 +44,7 @@ def _page(number: int) -> PageGraph:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedStore:
     """1,000 chunks on 50 pages, all labels indexed."""
-    monkeypatch.setattr(ann_index, "EXACT_BELOW", 20)
+    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 20)
     store = EmbeddedStore.create(tmp_path / "s")
     store.set_embedder(IDENTITY)
     store.write([_page(number) for number in range(50)])
@@ -67,7 +63,8 @@ def _recall(store: EmbeddedStore, label: Label, k: int) -> float:
 
 def test_approximate_search_finds_what_exact_search_finds(store: EmbeddedStore) -> None:
     """At least 99 % of the ten nearest, with the same scores in the same order."""
-    assert set(store._current().ann) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+    current = store._current()
+    assert {label for label in Label if current.scans(label)} == {Label.SUBCHAPTER}
     for label in (Label.CHUNK, Label.PAGE, Label.ENTITY):
         assert _recall(store, label, 10) >= 0.99
     question = _vectors(1, 7)[0]
@@ -92,47 +89,6 @@ def test_bytes_keep_the_direction_of_a_vector(dimension: int) -> None:
     outlier = _vectors(1, 3)[0] / 10
     outlier[0] = -1.0
     assert ann_index.quantise(outlier)[0] == -127
-
-
-def test_an_index_in_numbers_of_16_bits_is_read_and_added_to(
-    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """What versions before bytes wrote: it finds what is there, also after pages came, and stays what it was; deleted,
-    it is made of bytes, in less space."""
-
-    def as_before(dimension: int, _: IndexParameters) -> Index:
-        return Index(ndim=dimension, metric="ip", dtype="f16", expansion_add=128, expansion_search=256)
-
-    monkeypatch.setattr(ann_index, "_new_index", as_before)
-    with EmbeddedStore.create(tmp_path / "old") as old:
-        old.set_embedder(IDENTITY)
-        old.write([_page(number) for number in range(50)])
-        _fill(old, 1)
-        old.refresh()
-    monkeypatch.undo()
-    monkeypatch.setattr(ann_index, "EXACT_BELOW", 20)
-    with EmbeddedStore.open(tmp_path / "old") as old:
-        assert _kinds(old) == {"f16"}
-        assert _recall(old, Label.CHUNK, 10) >= 0.99
-        old.write([_page(number) for number in range(50, 55)])
-        _fill(old, 2)
-        shutil.copytree(tmp_path / "old", tmp_path / "copy")
-    with EmbeddedStore.open(tmp_path / "copy") as old:
-        build_snapshot(old._database)
-    with EmbeddedStore.open(tmp_path / "copy") as old:
-        assert not old._current().base.changes and _kinds(old) == {"f16"}
-        assert _recall(old, Label.CHUNK, 10) >= 0.99
-    before = sum(path.stat().st_size for path in (tmp_path / "copy").rglob("*.usearch"))
-    shutil.rmtree(tmp_path / "copy" / "index")
-    with EmbeddedStore.open(tmp_path / "copy") as new:
-        assert _kinds(new) == {"i8"}
-        assert _recall(new, Label.CHUNK, 10) >= 0.99
-    assert sum(path.stat().st_size for path in (tmp_path / "copy").rglob("*.usearch")) < before
-
-
-def _kinds(store: EmbeddedStore) -> set[str]:
-    """The numbers that the store's indexes are made of."""
-    return {ann.index.dtype.name.lower() for ann in store._current().ann.values()}
 
 
 def test_exact_search_is_the_sort_of_all_cosines(store: EmbeddedStore) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.contract.graphs import graph
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.test_search import IDENTITY, _page, _vectors
-from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot, within
+from trivium.graph.embedded import EmbeddedStore, label_vectors, search, snapshot, within
 from trivium.graph.filters import parse
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label
@@ -26,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     """1,200 chunks with an approximate index, on pages with numbers from 0 to 59; lists are short enough to be asked of
     it when more than 20 chunks match."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ann_index, "EXACT_BELOW", 20)
+        patched.setattr(label_vectors, "APPROXIMATE_FROM", 20)
         patched.setattr(search, "COMPARED_AT_MOST", 20)
         patched.setattr(within, "COUNTED_AT_MOST", 20)
         with EmbeddedStore.create(tmp_path_factory.mktemp("within") / "store") as store:

@@ -108,22 +108,17 @@ _TABLES = {Label.CHUNK: "chunk", Label.SUBCHAPTER: "section", Label.PAGE: "name"
 
 def give_vectors(
     connection: Connection, patches: Mapping[Label, NodePatch], texts: Iterable[int], matrix: Matrix
-) -> dict[Label, Rows]:
-    """Assign the current vectors of ``texts`` to their nodes. Return, by label, the numbers of nodes that are new or
-    got a vector.
-    """
+) -> None:
+    """Assign the current vectors of ``texts`` to their nodes."""
     wanted = [as_json(sorted(texts))]
     found = {
         table: np.array(connection.execute(query, wanted).fetchall(), dtype=np.int64).reshape(-1, 2)
         for table, query in _OF_TEXTS.items()
     }
-    fresh: dict[Label, Rows] = {}
     for label, patch in patches.items():
         numbers, vectors = found[_TABLES[label]].T
         rows = patch.nodes.rows_of(numbers)
         patch.nodes.vector[rows[rows >= 0]] = matrix.rows_of(vectors[rows >= 0])
-        fresh[label] = np.union1d(patch.nodes.ids[patch.moves.added], numbers[rows >= 0])
-    return fresh
 
 
 def column(rows: Sequence[Sequence[Any]], place: int) -> Rows:

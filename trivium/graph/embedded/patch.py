@@ -47,8 +47,7 @@ _SECTIONS = """
 @dataclass(frozen=True, slots=True)
 class TopologyPatch:
     """A topology after changes, and the data derived from them: the new rows of chunks (as in ``NodePatch``), the
-    ``terms`` of new chunks, (chunk number, text number) of chunks that are new or may have other sentences, and by
-    label the numbers of nodes that are new or may have another vector.
+    ``terms`` of new chunks, and (chunk number, text number) of chunks that are new or may have other sentences.
     """
 
     topology: Topology
@@ -56,7 +55,6 @@ class TopologyPatch:
     moves: Moves
     terms: list[str]
     texts: list[tuple[int, int]]
-    fresh: dict[Label, Rows]
 
 
 def patch_topology(
@@ -89,9 +87,7 @@ def patch_topology(
         Label.PAGE: pages,
         Label.ENTITY: entities,
     }
-    fresh = give_vectors(connection, patches, {*(text for _, text in new), *changes.vector}, matrix)
-    for label in (Label.PAGE, Label.ENTITY):
-        fresh[label] = np.union1d(fresh[label], np.array(changes.name, dtype=np.int64))
+    give_vectors(connection, patches, {*(text for _, text in new), *changes.vector}, matrix)
 
     facts = np.array([row[2:7] for row in chunk_rows], dtype=np.int64).reshape(-1, 5)
     graph = _Graph(old, chunks, sections, pages, entities, facts, column(section_rows, 2))
@@ -108,7 +104,7 @@ def patch_topology(
         "SELECT c.id, c.text_id FROM json_each(?) AS j JOIN chunk AS c ON c.text_id = j.value",
         [as_json(changes.sentences)],
     ).fetchall()
-    return TopologyPatch(topology, matrix, chunks.moves, [row[9] for row in chunk_rows], texts, fresh)
+    return TopologyPatch(topology, matrix, chunks.moves, [row[9] for row in chunk_rows], texts)
 
 
 _COUNTS = {

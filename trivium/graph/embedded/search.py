@@ -25,10 +25,6 @@ COMPARED_AT_MOST = 8_192
 """In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
 FEW_ROWS = 2_000
 """At most so many nodes that match a condition are compared by their numbers, also where all vectors are scanned."""
-_MARGIN = 1.5
-"""Oversampling factor under a condition, relative to evenly distributed matches."""
-_SCAN_SHARE = 4
-"""All rows of the matrix are compared when an index would have to be asked for more than one in this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,52 +106,24 @@ def _search(
     _, label, exact, k, _ = search
     nodes = indexes.topology.nodes[label]
     if limit is None:
-        rows = _find_candidates(indexes, label, nodes, vector, k, exact=exact)
+        rows = _find_candidates(indexes, label, vector, k, exact=exact)
     else:
         rows = _find_among(indexes, label, nodes, vector, k, limit.rows, exact=exact)
     return best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
 
 
-def _find_candidates(
-    indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
-) -> Rows:
-    rows = indexes.embedded_rows(label)
-    if indexes.scans(label):
-        return _scan(indexes, label, vector, k, rows, indexes.embedded_vectors(label), None, exact=exact)
-    if not exact:
-        return _with_fresh(indexes, label, indexes.ann[label].search(nodes, vector, k), vector, k)
-    return rows[indexes.matrix.nearest(nodes.vector[rows], vector, k)]
+def _find_candidates(indexes: IndexSnapshot, label: Label, vector: Vectors, k: int, *, exact: bool) -> Rows:
+    found = indexes.vectors(label).nearest(indexes.matrix, vector, k, exact=exact)
+    return _having(found, indexes.embedded_rows(label), indexes.embedded_vectors(label))
 
 
-def _scan(
-    indexes: IndexSnapshot,
-    label: Label,
-    vector: Vectors,
-    k: int,
-    nodes: Rows,
-    vectors: Rows,
-    among: Mask | None,
-    *,
-    exact: bool,
-) -> Rows:
-    """Return those of some nodes (n,) that may be among the k nearest. Their ``vectors`` (n,), rows of the matrix, are
-    ascending. ``among`` (rows of the matrix,) is true of these; None if they are those of all nodes.
+def _having(found: Rows, nodes: Rows, vectors: Rows) -> Rows:
+    """Return those of some nodes (n,) that have a vector which was ``found`` (m,). The ``vectors`` (n,) of the nodes,
+    rows of the matrix, are ascending.
     """
-    found = indexes.scanned(label).nearest(
-        lambda rows: indexes.matrix.cosines(rows, vector), vector, k, exact=exact, among=among
-    )
     first, last = (np.searchsorted(vectors, found, side) for side in ("left", "right"))
     _, places = expand_ranges(first, last - first)  # nodes with the same text share a vector
     return nodes[places]
-
-
-def _with_fresh(indexes: IndexSnapshot, label: Label, found: Rows, vector: Vectors, k: int) -> Rows:
-    """Merge the results of an index with the nearest of the nodes it does not contain."""
-    fresh = indexes.fresh_rows(label)
-    if not len(fresh):
-        return found
-    nearest = fresh[indexes.matrix.nearest(indexes.topology.nodes[label].vector[fresh], vector, k)]
-    return np.union1d(found, nearest)
 
 
 def _find_among(
@@ -168,31 +136,18 @@ def _find_among(
     *,
     exact: bool,
 ) -> Rows:
-    """Like :func:`_find_candidates`, among the given rows only. Few rows are compared by their numbers; of more all
-    vectors are scanned, or the index is queried for increasingly many neighbours until enough of them are among the
-    rows.
-    """
+    """Like :func:`_find_candidates`, among the given rows only. Few rows are compared by their numbers."""
     rows = rows[nodes.vector[rows] >= 0]
-    index = indexes.ann.get(label)
-    if index is None and len(rows) > FEW_ROWS:
-        wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
-        wanted[nodes.vector[rows]] = True
-        by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
-        return _scan(indexes, label, vector, k, by_vector, nodes.vector[by_vector], wanted, exact=exact)
-    if index is not None and not exact and len(rows) > COMPARED_AT_MOST:
-        wanted = np.zeros(len(nodes.ids), dtype=bool)
-        wanted[rows] = True
-        count = int(_MARGIN * k * len(nodes.ids) / len(rows))
-        while count < len(nodes.ids) // _SCAN_SHARE:
-            found = _with_fresh(indexes, label, index.search(nodes, vector, count), vector, count)
-            found = found[wanted[found]]
-            if len(found) >= k:
-                return found
-            count *= 2
+    if len(rows) == 0:
+        return rows
     by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
-    if len(by_vector) == 0:
-        return by_vector
-    return by_vector[indexes.matrix.nearest(nodes.vector[by_vector], vector, k)]
+    vectors = nodes.vector[by_vector]
+    if len(rows) <= (FEW_ROWS if indexes.scans(label) else COMPARED_AT_MOST):
+        return by_vector[indexes.matrix.nearest(vectors, vector, k)]
+    wanted = np.zeros(len(indexes.matrix.vectors), dtype=bool)
+    wanted[vectors] = True
+    found = indexes.vectors(label).nearest(indexes.matrix, vector, k, exact=exact, among=wanted)
+    return _having(found, by_vector, vectors)
 
 
 def expand_nearest(

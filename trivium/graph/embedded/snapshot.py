@@ -25,7 +25,6 @@ from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows, distinct
-from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.chunk_details import ChunkDetails
@@ -39,9 +38,15 @@ from trivium.graph.embedded.keyword_index import (
     is_panic,
     load_forward_index,
 )
+from trivium.graph.embedded.label_vectors import (
+    LabelVectors,
+    VectorFiles,
+    build_vectors,
+    embedded_rows,
+    load_vectors,
+)
 from trivium.graph.embedded.patch import count_new, patch_topology
 from trivium.graph.embedded.reader import index_parameters
-from trivium.graph.embedded.scanned import Scanned, ScannedFiles, build_scanned, embedded_rows, load_scanned
 from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.embedded.states import current_state, state_number, was_state
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
@@ -55,10 +60,10 @@ from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 INDEX = "index"
-FORMAT = 5
+FORMAT = 6
 """Raise this when the meaning of an index file changes. Files of other formats are rebuilt."""
-_LACKING = (3, 4)
-"""Formats that lack a file but are otherwise valid. New snapshots may be based on them."""
+_LACKING = (3, 4, 5)
+"""Formats that have vectors of labels in other files but are otherwise valid. New snapshots may be based on them."""
 MOST_PATCHED = 0.02
 """Share of changed nodes up to which changes are applied in memory, on top of the files of an earlier state."""
 MOST_WHILE_BUILDING = 0.06
@@ -93,18 +98,12 @@ class VectorSearch(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Base:
     """The files underlying a snapshot, of the state ``key``, and the later changes in memory. ``last_chunk`` is the
-    highest chunk number in the files; ``fresh`` are, by label, the numbers of nodes that the files do not contain or
-    contain with another vector; ``changes`` is the number of rows added, removed or changed.
+    highest chunk number in the files; ``changes`` is the number of rows added, removed or changed.
     """
 
     key: str
     last_chunk: int
-    fresh: Mapping[Label, Rows] = field(default_factory=dict)
     changes: int = 0
-
-    def fresh_ids(self, label: Label) -> Rows:
-        """Return the numbers in ``fresh`` for one label."""
-        return self.fresh.get(label, np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,6 @@ class IndexSnapshot:
     topology: Topology
     matrix: Matrix
     sentences: SentenceColumn
-    ann: dict[Label, AnnIndex]
     keywords: KeywordIndex
     terms: ForwardIndex
     base: Base
@@ -124,10 +122,9 @@ class IndexSnapshot:
     """The parameters with which the vector indexes were built and are searched."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _embedded_vectors: dict[Label, Rows] = field(default_factory=dict, repr=False)
-    stored: Mapping[Label, ScannedFiles] = field(default_factory=dict, repr=False)
-    """The vectors of scanned labels in the files of ``base``."""
-    _scanned: dict[Label, Scanned] = field(default_factory=dict, repr=False)
-    _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
+    stored: Mapping[Label, VectorFiles] = field(default_factory=dict, repr=False)
+    """The vectors of labels in the files of ``base``."""
+    _vectors: dict[Label, LabelVectors] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, tuple[Rows, Floats]] = field(
         default_factory=lambda: LruCache(_SEARCHES), repr=False
     )
@@ -177,15 +174,16 @@ class IndexSnapshot:
         """Whether all vectors of a label are compared: if the files have no index of it, however many have come or gone
         since they were made.
         """
-        return label not in self.ann
+        return label not in self.stored or self.stored[label].index is None
 
-    def scanned(self, label: Label) -> Scanned:
-        """Return the vectors of ``embedded_rows(label)``, for labels that are scanned."""
-        if label not in self._scanned:
+    def vectors(self, label: Label) -> LabelVectors:
+        """Return the vectors of ``embedded_rows(label)``."""
+        if label not in self._vectors:
             stored = self.stored.get(label)
-            begun = Scanned.none(self.matrix) if stored is None else stored.opened(self.matrix)
-            self._scanned[label] = begun.now(self.matrix, self.vector_rows(label))
-        return self._scanned[label]
+            none = np.empty(0, dtype=np.int64)
+            begun = LabelVectors.of(self.matrix, none, None) if stored is None else stored.opened(self.matrix)
+            self._vectors[label] = begun.now(self.matrix, self.vector_rows(label))
+        return self._vectors[label]
 
     def vector_rows(self, label: Label) -> Rows:
         """Return the rows of the matrix that a label's nodes have, ascending and distinct."""
@@ -195,18 +193,6 @@ class IndexSnapshot:
         """Return the rows of chunks that the keyword index does not contain, ordered by number."""
         nodes = self.topology.nodes[Label.CHUNK]
         return nodes.by_id[np.searchsorted(nodes.rising, self.base.last_chunk, side="right") :]
-
-    def fresh_rows(self, label: Label) -> Rows:
-        """Return the rows of nodes that the vector index of a label lacks or holds with another vector, ordered by
-        vector.
-        """
-        if label not in self._fresh:
-            rows = self.topology.nodes[label].rows_of(self.base.fresh_ids(label))
-            vectors = self.topology.nodes[label].vector
-            rows = rows[rows >= 0]
-            rows = rows[vectors[rows] >= 0]
-            self._fresh[label] = rows[np.argsort(vectors[rows], kind="stable")]
-        return self._fresh[label]
 
 
 def load_snapshot(
@@ -309,13 +295,11 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
         topology=new.topology,
         matrix=new.matrix,
         sentences=old.sentences.patched(connection, new.moves, chunks, new.texts, dimension),
-        ann=old.ann,
         keywords=old.keywords,
         terms=old.terms.patched(new.moves, new.topology.terms, new.terms),
         base=Base(
             old.base.key,
             old.base.last_chunk,
-            {label: np.union1d(old.base.fresh_ids(label), numbers) for label, numbers in new.fresh.items()},
             old.base.changes + count,
         ),
         parameters=old.parameters,
@@ -325,8 +309,8 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
             for known in old.details
         ],
     )
-    for label, scanned in list(old._scanned.items()):  # others may ask about another label meanwhile
-        snapshot._scanned[label] = scanned.now(snapshot.matrix, snapshot.vector_rows(label))
+    for label, vectors in list(old._vectors.items()):  # others may ask about another label meanwhile
+        snapshot._vectors[label] = vectors.now(snapshot.matrix, snapshot.vector_rows(label))
     return snapshot
 
 
@@ -368,26 +352,22 @@ def _build_from(
     counter.going()
     parameters = index_parameters(connection)
     kept = previous if previous is not None and _made_alike(previous, parameters) else None
-    plans = [
-        (nodes, plan_index(label, nodes, matrix_ids, kept, parameters))
-        for label, nodes in topology.nodes.items()
-    ]
+    plans = []
     for label, nodes in topology.nodes.items():
-        build_scanned(folder, label, nodes, matrix, parameters)
+        plan = build_vectors(folder, label, nodes, matrix, kept, parameters)
+        if plan is not None:
+            plans.append(plan)
         counter.going()
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
     counter.begin(
-        int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
-        + sum(len(plan.add) for _, plan in plans if plan is not None)
+        int(np.count_nonzero(chunk_ids > old_ids.max(initial=0))) + sum(len(plan.add) for plan in plans)
     )
     # Each index is built by a single thread, so that it is reproducible. The largest one starts first.
-    making = sorted(
-        ((nodes, plan) for nodes, plan in plans if plan is not None), key=lambda pair: -len(pair[1].add)
-    )
+    plans.sort(key=lambda plan: -len(plan.add))
     threads = ThreadPoolExecutor(available_cores(), thread_name_prefix="index")
     try:
-        made = [threads.submit(plan.apply, folder, nodes, matrix, counter.step) for nodes, plan in making]
+        made = [threads.submit(plan.apply, folder, matrix, counter.step) for plan in plans]
         build_keyword_index(connection, folder, previous, chunk_ids, old_ids, counter.step)
         build_forward_index(
             connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids
@@ -446,8 +426,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         matrix = load_matrix(folder)
         dimension = matrix.dimension
         parameters = _parameters(facts)
-        ann = {label: open_index(folder, label, dimension, parameters) for label in Label}
-        scanned = {label: load_scanned(folder, label, dimension) for label in Label}
+        vectors = {label: load_vectors(folder, label, dimension, parameters) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
             key=key,
@@ -455,12 +434,11 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             topology=topology,
             matrix=matrix,
             sentences=load_sentences(folder),
-            ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
             base=Base(key, topology.nodes[Label.CHUNK].highest),
             parameters=parameters,
-            stored={label: found for label, found in scanned.items() if found is not None},
+            stored={label: found for label, found in vectors.items() if found is not None},
         )
     except FileNotFoundError:
         return None  # removed while it was being opened

@@ -83,9 +83,9 @@ class EmbeddedStore:
     call :meth:`refresh` after a load to do this once in advance.
 
     Returned mappings have every node asked for as a key, with an empty list for unknown ones, except that
-    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Labels with 262,144 embedded nodes or more
-    have an approximate index. Below that all vectors are compared; from 16,384 on signs come first, by which one of the
-    nearest is missed once in a long while, unless ``exact`` is asked for.
+    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Labels with 65,536 vectors or more
+    have an approximate index, which misses one of a hundred of the nearest unless ``exact`` is asked for. Below that
+    all vectors are compared.
     """
 
     def __init__(self, database: Database) -> None:

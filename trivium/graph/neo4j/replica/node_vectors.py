@@ -11,23 +11,20 @@ from trivium.common.dots import dots
 from trivium.graph.arrays import Rows, Stacked
 from trivium.graph.moves import Moves
 from trivium.graph.records import Floats, Vectors
-from trivium.graph.vectors import has_signs
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
-    from trivium.graph.signs import SignVectors
 
 
 @dataclass(frozen=True, slots=True)
 class NodeVectors:
     """``matrix`` (n, d) has one row per node, NaN without a vector. ``rows`` are those that can be found, ascending;
-    ``coarse`` is the structure that is searched, and ``signs`` what is searched before where there are many.
+    ``coarse`` is the structure that is searched.
     """
 
     matrix: Vectors
     rows: Rows
     coarse: CoarseVectors
-    signs: SignVectors | None
 
     @classmethod
     def of(cls, matrix: Vectors, among: Rows | None = None, earlier: Earlier | None = None) -> NodeVectors:
@@ -38,11 +35,9 @@ class NodeVectors:
         if among is not None:
             rows = np.intersect1d(rows, among)
         if earlier is None:
-            return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows), _signs(matrix, rows))
+            return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows))
         old, places = earlier.nodes, earlier.places(rows, len(matrix))
-        coarse = old.coarse.taken(places, Stacked.of(matrix), rows)
-        signs = _signs(matrix, rows) if old.signs is None else old.signs.taken(places, matrix, rows)
-        return cls(matrix, rows, coarse, signs)
+        return cls(matrix, rows, old.coarse.taken(places, Stacked.of(matrix), rows))
 
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Return the cosines of a unit vector with rows (n,), in double precision; NaN for row -1 and rows without a
@@ -52,11 +47,7 @@ class NodeVectors:
 
     def candidates(self, vector: Vectors, k: int) -> Rows:
         """Return rows that include the k nearest."""
-        if self.signs is None:
-            return self.rows[self.coarse.nearest(vector, k)]
-        return self.rows[
-            self.signs.nearest(self.coarse, lambda places: self.cosines(self.rows[places], vector), vector, k)
-        ]
+        return self.rows[self.coarse.nearest(vector, k)]
 
     def gather(self, rows: Rows) -> Vectors:
         """Return vectors (n, d), NaN for row -1."""
@@ -81,11 +72,3 @@ class Earlier:
         places[self.moves.follow(self.nodes.rows)] = np.arange(len(self.nodes.rows))
         places[self.other] = -1
         return places[rows]
-
-
-def _signs(matrix: Vectors, rows: Rows) -> SignVectors | None:
-    if not has_signs(len(rows), matrix.shape[1]):
-        return None
-    from trivium.graph.signs import SignVectors  # loads numba
-
-    return SignVectors.of(matrix, rows)

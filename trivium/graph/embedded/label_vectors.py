@@ -1,0 +1,211 @@
+"""Which vectors of a label are nearest to a question's, in two tiers: all are compared as bytes, exactly
+(:mod:`trivium.graph.coarse`), or from :data:`APPROXIMATE_FROM` on an approximate index is asked
+(:mod:`trivium.graph.embedded.ann_index`).
+
+Both are files of a snapshot, mapped into memory and shared by processes. After a change they remain as they are until
+the next snapshot: vectors that are gone are passed over, and those that came are compared as bytes beside them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trivium.common.arrays import Floats32
+from trivium.graph.arrays import Rows, distinct, find_sorted, load_array, save_array
+from trivium.graph.embedded.ann_index import AnnIndex, compared
+from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.embedded.topology import Nodes
+from trivium.graph.embedded.vectors import Matrix
+from trivium.graph.filter_values import Mask
+from trivium.graph.records import Codes, Vectors
+from trivium.index_parameters import IndexParameters
+
+if TYPE_CHECKING:
+    from trivium.graph.coarse import CoarseVectors
+
+APPROXIMATE_FROM = 65_536
+"""Labels with fewer vectors have no index, unless the store's parameters say otherwise: all are compared."""
+_MARGIN = 1.5
+"""Factor by which more vectors are requested where only some of them count, relative to these being spread evenly."""
+_COMPARED_SHARE = 4
+"""All vectors are compared when an index would have to be asked for more than one in this many."""
+_BATCH = 2000
+
+Step = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelVectors:
+    """Vectors of rows of the matrix, ascending and distinct, though nodes may share one: those of the ``stored`` rows
+    (n,), which the files of the snapshot have in a ``tier``, as far as they are ``there`` (n,; None for all), and those
+    of the rows ``added`` (m,) since, as bytes.
+    """
+
+    stored: Rows
+    tier: CoarseVectors | AnnIndex
+    there: Mask | None
+    added: Rows
+    new: CoarseVectors
+
+    @classmethod
+    def of(cls, matrix: Matrix, stored: Rows, tier: CoarseVectors | AnnIndex | None) -> LabelVectors:
+        """Those of the files, None if there are none."""
+        from trivium.graph.coarse import CoarseVectors  # loads numba
+
+        none = np.empty(0, dtype=np.int64)
+        nothing = CoarseVectors.of(matrix.vectors, none)
+        return cls(stored, nothing if tier is None else tier, None, none, nothing)
+
+    def now(self, matrix: Matrix, rows: Rows) -> LabelVectors:
+        """Return those of other rows of the same matrix, or of one that has grown; what is known of them is kept."""
+        present = np.zeros(len(matrix.vectors), dtype=bool)
+        present[rows] = True
+        there = present[self.stored]
+        present[self.stored] = False
+        added = np.flatnonzero(present)
+        new = self.new.taken(find_sorted(self.added, added), matrix.vectors, added)
+        return LabelVectors(self.stored, self.tier, None if there.all() else there, added, new)
+
+    def nearest(
+        self, matrix: Matrix, vector: Vectors, k: int, *, exact: bool, among: Mask | None = None
+    ) -> Rows:
+        """Return rows that include those of the k highest cosines with a unit vector (d,), and more; where ``among``
+        (rows of the matrix,) is given, only those it is true of. Unless ``exact``, an index misses some.
+        """
+        there = self.there if among is None else among[self.stored]
+        if isinstance(self.tier, AnnIndex):
+            old = None if exact else self._approximate(self.tier, matrix, vector, k, there)
+            if old is None:
+                rows = self.stored if there is None else self.stored[there]
+                old = rows[matrix.nearest(rows, vector, k)] if len(rows) else rows
+        else:
+            old = self.stored[self.tier.nearest(vector, k, there)]
+        new = self.new.nearest(vector, k, None if among is None else among[self.added])
+        return np.concatenate([old, self.added[new]])
+
+    def _approximate(
+        self, index: AnnIndex, matrix: Matrix, vector: Vectors, k: int, there: Mask | None
+    ) -> Rows | None:
+        """Ask the index for increasingly many rows until k of them are ``there``. None if comparing all takes less."""
+        count = compared(k)
+        if there is not None:
+            left = int(np.count_nonzero(there))
+            k = min(k, left)
+            count = max(count, math.ceil(_MARGIN * k * len(there) / max(1, left)))
+        while count * _COMPARED_SHARE <= len(self.stored):
+            rows = matrix.rows_of(index.search(vector, k, count))
+            if there is not None:
+                rows = rows[there[find_sorted(self.stored, rows)]]
+            if len(rows) >= k:
+                return rows
+            count *= 2
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFiles:
+    """The files of one label in a snapshot: the rows of the matrix (n,), and the index or the arrays of
+    :class:`~trivium.graph.coarse.CoarseVectors`.
+    """
+
+    rows: Rows
+    index: AnnIndex | None
+    arrays: tuple[Codes, Floats32] | None
+
+    def opened(self, matrix: Matrix) -> LabelVectors:
+        """Return the vectors as they were when the files were written."""
+        if self.arrays is None:
+            return LabelVectors.of(matrix, self.rows, self.index)
+        from trivium.graph.coarse import CoarseVectors  # loads numba
+
+        codes, scales = self.arrays
+        return LabelVectors.of(matrix, self.rows, CoarseVectors(codes, *scales))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """How to make the index of one label: add and remove vectors by number, in the index in the folder ``base`` or in
+    an empty one.
+    """
+
+    name: str
+    add: Rows
+    remove: Rows
+    base: Path | None
+    parameters: IndexParameters
+
+    def apply(self, folder: Path, matrix: Matrix, step: Step) -> None:
+        """Write the index."""
+        file = f"{self.name}.vectors"
+        if self.base is None:
+            index = AnnIndex.empty(matrix.dimension, self.parameters)
+        elif not len(self.add) and not len(self.remove):
+            link_or_copy(self.base / file, folder / file)
+            return
+        else:
+            index = AnnIndex.open(self.base / file, self.parameters, mapped=False)
+            index.remove(self.remove)
+        for begin in range(0, len(self.add), _BATCH):
+            numbers = self.add[begin : begin + _BATCH]
+            index.add(numbers, matrix.vectors.take(matrix.rows_of(numbers)))
+            step(len(numbers))
+        index.save(folder / file)
+
+
+def embedded_rows(nodes: Nodes) -> Rows:
+    """Return the rows of the nodes with a vector, in the order of their vectors in the matrix."""
+    by_vector = np.argsort(nodes.vector, kind="stable")
+    return by_vector[np.searchsorted(nodes.vector, 0, sorter=by_vector) :]
+
+
+def build_vectors(
+    folder: Path, name: str, nodes: Nodes, matrix: Matrix, previous: Path | None, parameters: IndexParameters
+) -> IndexPlan | None:
+    """Write the files of a label, but for the index if it is to have one: its plan is returned. An index in
+    ``previous``, which must have been made with the same parameters, is changed, unless half of it is gone.
+    """
+    rows = distinct(nodes.vector, len(matrix.vectors))
+    if len(rows) == 0:
+        return None
+    save_array(folder, f"{name}.rows", rows)
+    if len(rows) < (parameters.approximate_from or APPROXIMATE_FROM):
+        from trivium.graph.coarse import CoarseVectors  # loads numba
+
+        coarse = CoarseVectors.of(matrix.vectors, rows)
+        save_array(folder, f"{name}.coarse", coarse.codes)
+        save_array(folder, f"{name}.coarse.scales", np.stack([coarse.scales, coarse.errors]))
+        return None
+    now, none = matrix.ids[rows], np.empty(0, dtype=np.int64)
+    if previous is not None and (previous / f"{name}.vectors").exists():
+        before = load_array(previous, "matrix.ids")[load_array(previous, f"{name}.rows")]
+        gone = np.setdiff1d(before, now, assume_unique=True)
+        if 2 * len(gone) <= len(before):
+            return IndexPlan(name, np.setdiff1d(now, before, assume_unique=True), gone, previous, parameters)
+    return IndexPlan(name, now, none, None, parameters)
+
+
+def load_vectors(folder: Path, name: str, dimension: int, parameters: IndexParameters) -> VectorFiles | None:
+    """Map the files of a label into memory; None if there are none. Raises ValueError if they do not fit together."""
+    if not (folder / f"{name}.rows.npy").exists():
+        return None
+    rows = load_array(folder, f"{name}.rows")
+    if (folder / f"{name}.vectors").exists():
+        index = AnnIndex.open(folder / f"{name}.vectors", parameters, mapped=True)
+        if (len(index.index), index.index.ndim) != (len(rows), dimension):
+            raise ValueError(
+                f"{name}.vectors has {len(index.index)} vectors of {index.index.ndim} numbers,"
+                f" not {len(rows)} of {dimension}"
+            )
+        return VectorFiles(rows, index, None)
+    codes, scales = load_array(folder, f"{name}.coarse"), load_array(folder, f"{name}.coarse.scales")
+    if codes.shape != (len(rows), dimension) or scales.shape != (2, len(rows)):
+        raise ValueError(
+            f"{name}.coarse has vectors of shape {codes.shape} and scales of shape {scales.shape}"
+        )
+    return VectorFiles(rows, None, (codes, scales))
