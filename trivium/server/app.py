@@ -30,6 +30,7 @@ from trivium.server.audio import AudioReceiver
 from trivium.server.audit import Audit, AuditLog, open_audit_file
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
+from trivium.server.health import HealthChecks
 from trivium.server.job_table import Change, Job
 from trivium.server.jobs import Jobs
 from trivium.server.keys import KeyRing
@@ -56,7 +57,6 @@ from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.server.spool import Spool, spool_folder, store_name
 from trivium.server.uploads import Uploads
-from trivium.server.wellbeing import Wellbeing
 from trivium.speech import Speech
 
 PAGE = Path(__file__).parent / "page"
@@ -147,7 +147,7 @@ def create_app(
         live=LiveSwitch(settings.live),
     )
     folder = None if is_address(store) else Path(store)
-    wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
+    health = HealthChecks(settings, folder, collection, jobs, processes, service.searching.workers)
     for pool in service.pools:
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
@@ -165,7 +165,7 @@ def create_app(
     )
     app.state.service = service
     app.state.own_process = False  # see running.run
-    app.state.wellbeing = wellbeing
+    app.state.health = health
     app.state.audit = audit
     errors.install(app)
     for routes in (
@@ -184,7 +184,7 @@ def create_app(
     app.add_api_route("/", _page, include_in_schema=False)
     app.add_api_route("/docs", _api_page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
-    app.add_middleware(Guard, settings=settings, keys=keys, check_space=wellbeing.check_space)
+    app.add_middleware(Guard, settings=settings, keys=keys, check_space=health.check_space)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -232,11 +232,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # In a thread, so that the server can answer /health meanwhile.
     opening = threading.Thread(target=_open, args=(service, app.state.own_process), name="open")
     opening.start()
-    app.state.wellbeing.start()
     try:
         yield
     finally:
-        await asyncio.to_thread(app.state.wellbeing.stop)
         await asyncio.to_thread(_close, service, opening)
         app.state.audit.close()
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from trivium.common.cache import LruCache
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.graph.model import PageGraph
@@ -88,10 +87,8 @@ class Originals:
     """Draws pages and caches the most recent ones. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pictures: OrderedDict[_Key, bytes] = OrderedDict()
-        self._bytes = 0
-        self._places: OrderedDict[tuple[_Key, str], DrawnPage] = OrderedDict()
+        self._pictures: LruCache[_Key, bytes] = LruCache(_KEPT_BYTES, lambda _, picture: len(picture))
+        self._places: LruCache[tuple[_Key, str], DrawnPage] = LruCache(_KEPT_PLACES)
 
     def draw(self, original: Original) -> DrawnPage:
         """Draw the page and locate the passage on it. Raises NoOriginalError, and the errors of
@@ -105,11 +102,9 @@ class Originals:
         except (OSError, ValueError):  # a null byte
             raise NoOriginalError(GONE if path.is_absolute() else GONE + _FROM_HERE) from None
         key: _Key = (original.source, found.st_mtime_ns, found.st_size, original.page)
-        with self._lock:
-            picture = self._pictures.get(key)
-            places = self._places.get((key, original.passage))
-            if picture is not None:
-                self._pictures.move_to_end(key)
+        place = key, original.passage
+        picture = self._pictures.find(None, [key]).get(key)
+        places = self._places.find(None, [place]).get(place)
         if picture is not None and places is not None:
             return replace(places, picture=picture)
         try:
@@ -125,18 +120,9 @@ class Originals:
         )
         _check_unchanged(original, drawn, found.st_mtime)
         drawn = drawn if picture is None else replace(drawn, picture=picture)
-        self._keep(key, original.passage, drawn)
+        self._pictures.put(None, {key: drawn.picture})
+        self._places.put(None, {place: replace(drawn, picture=b"")})
         return drawn
-
-    def _keep(self, key: _Key, passage: str, drawn: DrawnPage) -> None:
-        with self._lock:
-            self._bytes += len(drawn.picture) - len(self._pictures.pop(key, b""))
-            self._pictures[key] = drawn.picture
-            while self._bytes > _KEPT_BYTES:
-                self._bytes -= len(self._pictures.popitem(last=False)[1])
-            self._places[key, passage] = replace(drawn, picture=b"")
-            while len(self._places) > _KEPT_PLACES:
-                self._places.popitem(last=False)
 
 
 def _path_of(source: str) -> Path:

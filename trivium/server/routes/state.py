@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 
 from trivium.errors import TriviumError
 from trivium.server.errors import ApiError
+from trivium.server.health import HealthChecks, Problem
 from trivium.server.metrics import CONTENT_TYPE
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
-from trivium.server.wellbeing import Problem, Wellbeing
 
 router = APIRouter(tags=["state"])
 
@@ -79,18 +79,18 @@ class Stats(BaseModel):
     waiting: dict[str, int] = Field(description="Number of running and waiting requests, by pool.")
 
 
-async def _wellbeing(request: Request) -> Wellbeing:
-    return cast(Wellbeing, request.app.state.wellbeing)
+async def _health(request: Request) -> HealthChecks:
+    return cast(HealthChecks, request.app.state.health)
 
 
-Watched = Annotated[Wellbeing, Depends(_wellbeing)]
+Checks = Annotated[HealthChecks, Depends(_health)]
 """Dependency of routes that need the server's health."""
 
 
 @router.get("/health", responses={503: {"model": Health}}, response_model_exclude_none=True)
-async def health(response: Response, wellbeing: Watched) -> Health:
+async def health(response: Response, checks: Checks) -> Health:
     """Return whether the process works, as far as can be told without waiting; 503 if it needs a restart."""
-    problems = wellbeing.fatal()
+    problems = checks.fatal()
     if not problems:
         return Health(status="ok")
     response.status_code = 503
@@ -98,7 +98,7 @@ async def health(response: Response, wellbeing: Watched) -> Health:
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
-async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Readiness:
+async def ready(response: Response, serving: Serving, checks: Checks) -> Readiness:
     """Return whether questions can be answered; 503 if not."""
     collection, processes = serving.collection, serving.processes
     answer = Readiness(
@@ -107,7 +107,7 @@ async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Rea
         embedder=collection.embedded,
         index_current=collection.ready and collection.current,
         problem=collection.problem,
-        problems=wellbeing.problems(),
+        problems=checks.problems(),
     )
     if not answer.ready:
         response.status_code = 503

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError
@@ -17,16 +14,10 @@ from trivium.server.jobs import Jobs
 from trivium.server.processes import Processes
 from trivium.server.settings import ServerSettings
 
-_LOOK_SECONDS = 1.0
-"""Interval of slow checks in seconds. They run in a separate thread."""
-_SILENT_SECONDS = 60.0
-"""Seconds without a check after which that thread counts as stuck."""
 _LONG_WAIT_SECONDS = 600.0
 """Seconds a change may wait before this is reported."""
 _STUCK_TIMES = 10
 """All searching threads count as stuck when they have been busy for this multiple of the time limit of a question."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +28,8 @@ class Problem:
     message: str
 
 
-class _Watched(Protocol):
-    """A part that works in a separate thread."""
-
-    @property
-    def died(self) -> bool: ...
-
-
-class Wellbeing:
-    """Watches the parts of a server. Thread-safe."""
+class HealthChecks:
+    """Asks the parts of a server how they are. Thread-safe."""
 
     def __init__(
         self,
@@ -65,39 +49,15 @@ class Wellbeing:
         self._jobs = jobs
         self._processes = processes
         self._searchers = searchers
-        self._free_bytes: int | None = None
-        self._looked = time.monotonic()
-        self._closing = threading.Event()
-        self._watch = threading.Thread(target=self._look_again, name="wellbeing", daemon=True)
-        self._checks: tuple[Callable[[], Iterator[Problem]], ...] = (
-            self._check_store,
-            self._check_processes,
-            self._check_space,
-            self._check_jobs,
-        )
-        self._fatal_checks: tuple[Callable[[], Iterator[Problem]], ...] = (
-            self._check_threads,
-            self._check_searches,
-        )
-
-    def start(self) -> None:
-        """Start watching."""
-        self._look()
-        self._watch.start()
-
-    def stop(self) -> None:
-        """Stop watching. The watched parts may be closed afterwards."""
-        self._closing.set()
-        if self._watch.is_alive():
-            self._watch.join()
 
     def problems(self) -> list[Problem]:
         """Return all current problems, including fatal ones. The server may still answer questions."""
-        return [problem for check in (*self._checks, *self._fatal_checks) for problem in check()]
+        others = (self._check_store(), self._check_processes(), self._check_space(), self._check_jobs())
+        return [*chain(*others), *self.fatal()]
 
     def fatal(self) -> list[Problem]:
         """Return the problems that need a restart."""
-        return [problem for check in self._fatal_checks for problem in check()]
+        return [*self._check_threads(), *self._check_searches()]
 
     def check_space(self) -> None:
         """Raise ApiError if the disk is nearly full, so that documents cannot be added."""
@@ -126,8 +86,14 @@ class Wellbeing:
             yield Problem("processes", f"{missing} of {processes.count} processes that search do not answer")
 
     def _check_space(self) -> Iterator[Problem]:
-        free, least = self._free_bytes, self._settings.min_free_bytes
-        if free is not None and free < least:
+        if self._folder is None:
+            return
+        try:
+            free = shutil.disk_usage(self._folder).free
+        except OSError:  # the store itself will report the problem
+            return
+        least = self._settings.min_free_bytes
+        if free < least:
             yield Problem(
                 "no_space", f"{free >> 20} MB of disk are free, {least >> 20} MB are needed to add documents"
             )
@@ -145,43 +111,13 @@ class Wellbeing:
     # -- problems that need a restart ---------------------------------------------------------------------------------
 
     def _check_threads(self) -> Iterator[Problem]:
-        watched: dict[str, _Watched | None] = {
-            "jobs": self._jobs,
-            "follow": self._collection,
-            "processes": self._processes,
-        }
-        dead = [name for name, part in watched.items() if part is not None and part.died]
-        started = self._watch.ident is not None and not self._closing.is_set()
-        if started and time.monotonic() - self._looked > _SILENT_SECONDS:
-            dead.append("wellbeing")
-        for name in dead:
-            yield Problem("thread", f"the thread {name!r} of the server has ended or is stuck")
+        died = {"jobs": self._jobs.died, "follow": self._collection.died}
+        if self._processes is not None:
+            died["processes"] = self._processes.died
+        for name in (name for name, has_died in died.items() if has_died):
+            yield Problem("thread", f"the thread {name!r} of the server has ended")
 
     def _check_searches(self) -> Iterator[Problem]:
         seconds = _STUCK_TIMES * self._settings.timeout
         if self._collection.reads_longer_than(seconds) >= self._searchers:
             yield Problem("stuck", f"all threads that search have been at it for more than {seconds:g} s")
-
-    # -- the watching thread ------------------------------------------------------------------------------------------
-
-    def _look_again(self) -> None:
-        known: set[str] = set()
-        while not self._closing.wait(_LOOK_SECONDS):
-            try:
-                self._look()
-                found = {problem.code: problem.message for problem in self.problems()}
-                for code in found.keys() - known:
-                    _log.warning("not well (%s): %s", code, found[code])
-                for code in known - found.keys():
-                    _log.info("well again (%s)", code)
-                known = set(found)
-            except Exception:
-                _log.exception("the server could not be looked at")
-
-    def _look(self) -> None:
-        if self._folder is not None:
-            try:
-                self._free_bytes = shutil.disk_usage(self._folder).free
-            except OSError:
-                self._free_bytes = None  # the store itself will report the problem
-        self._looked = time.monotonic()

@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 from tests.fakes.disks import small_disk
 from tests.server.world import QUESTION, build_store, serving
 from tests.waiting import until
-from trivium.server import wellbeing
 from trivium.server.collection import Collection
 from trivium.server.settings import ServerSettings
 
@@ -29,8 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def client(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(wellbeing, "_LOOK_SECONDS", 0.05)
+def client(store: Path) -> Iterator[TestClient]:
     with serving(store, ServerSettings(timeout=0.05, workers=1)) as client:
         yield client
 
@@ -46,10 +44,7 @@ def test_a_server_that_is_well_has_no_problems(client: TestClient) -> None:
     assert client.get("/health").json() == {"status": "ok"}
 
 
-def test_a_disk_that_is_nearly_full_takes_nothing_more_and_is_searched_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wellbeing, "_LOOK_SECONDS", 0.05)
+def test_a_disk_that_is_nearly_full_takes_nothing_more_and_is_searched_all_the_same(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 48):
         store = build_store(tmp_path / "disk")
         with serving(store, ServerSettings(min_free_bytes=20 << 20)) as client:
@@ -92,12 +87,9 @@ def test_a_thread_that_died_is_a_reason_to_restart(
     assert "thread" in ready(client)[1]
 
 
-def test_searches_that_never_end_are_a_reason_to_restart(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_that_never_end_are_a_reason_to_restart(store: Path) -> None:
     """Not before they have taken ten times as long as a question may: two seconds here, so that a busy machine has time
     to be asked before."""
-    monkeypatch.setattr(wellbeing, "_LOOK_SECONDS", 0.05)
     gate = threading.Event()
     with serving(store, ServerSettings(timeout=0.2, workers=1)) as client:
         collection = cast(Collection, client.app.state.service.collection)  # type: ignore[attr-defined]
