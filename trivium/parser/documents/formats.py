@@ -39,6 +39,8 @@ class DocumentFormat:
     - ``joined``: consecutive short blocks of a section become one passage, as lines of working documents should; rows
       of sheets are kept as they are.
     - ``anchored``: links to a file can name its sections (``setup.md#linux``).
+    - ``media_types``: the types by which web servers name its files, if it has no signature. The encoding that a server
+      names with them applies.
     - ``by_programs``: programs fill in its metadata, also with placeholders such as ``Unknown``. (A book in another
       format by "Anonymous" is by Anonymous.)
     """
@@ -53,6 +55,7 @@ class DocumentFormat:
     risky: bool = True
     joined: bool = True
     anchored: bool = False
+    media_types: tuple[str, ...] = ()
     by_programs: bool = False
 
 
@@ -90,9 +93,17 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
             by_name=True,
             risky=False,
             anchored=True,
+            media_types=("text/markdown", "text/x-markdown"),
         ),
         DocumentFormat("pdf", (".pdf",), _reader("pdf"), ((0, b"%PDF-"),), within=1_024, by_programs=True),
-        DocumentFormat("text", (".txt", ".text", ".log", ".rst"), _reader("text"), by_name=True, risky=False),
+        DocumentFormat(
+            "text",
+            (".txt", ".text", ".log", ".rst"),
+            _reader("text"),
+            by_name=True,
+            risky=False,
+            media_types=("text/plain",),
+        ),
         DocumentFormat(
             "docx",
             (".docx", ".docm", ".dotx"),
@@ -139,11 +150,22 @@ BUILT_IN: Mapping[str, DocumentFormat] = {
             inside=(("mimetype", b"application/epub+zip"), ("META-INF/container.xml", b"oebps-package+xml")),
         ),
         DocumentFormat(
-            "csv", (".csv", ".tsv", ".tab"), _reader("delimited"), by_name=True, risky=False, joined=False
+            "csv",
+            (".csv", ".tsv", ".tab"),
+            _reader("delimited"),
+            by_name=True,
+            risky=False,
+            joined=False,
+            media_types=("text/csv",),
         ),
         DocumentFormat("mail", (".eml", ".mht", ".mhtml", ".mbox"), _reader("mail"), by_name=True),
         DocumentFormat(
-            "html", (".html", ".htm", ".xhtml"), "trivium.parser.html:read", risky=False, anchored=True
+            "html",
+            (".html", ".htm", ".xhtml"),
+            "trivium.parser.html:read",
+            risky=False,
+            anchored=True,
+            media_types=("text/html", "application/xhtml+xml"),
         ),
     )
 }

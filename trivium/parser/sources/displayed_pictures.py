@@ -10,12 +10,12 @@ from urllib.parse import unquote
 
 from trivium.errors import InputError
 from trivium.limits import InputLimits
-from trivium.parser.documents.formats import PICTURE_SUFFIXES
+from trivium.parser.documents.formats import BUILT_IN, PICTURE_SUFFIXES
 from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.files import read_document
 
-_HTML = (".html", ".htm", ".xhtml")
-_PAGES = (".md", ".markdown", ".mdx", *_HTML)
+_HTML = BUILT_IN["html"].suffixes
+_PAGES = (*BUILT_IN["markdown"].suffixes, *_HTML)
 _ADDRESS = re.compile(
     rb"""(?:\]\(\s{0,9}<?|\bsrc\s{0,9}=\s{0,9}["']?|!\[\[|\]:\s{0,9}<?)"""
     rb"""([^\s"'()<>\[\]|?#=]{1,500}\.(?:png|jpe?g|gif|webp|bmp|tiff?))(?![\w.-])""",

@@ -26,17 +26,6 @@ _ATTEMPTS = 2
 _WAIT_SECONDS = 1.0
 _BLOCK = 1 << 16
 _PASSING = frozenset((429, 500, 502, 503, 504))
-_SUFFIXES = {
-    "text/html": ".html",
-    "application/xhtml+xml": ".html",
-    "text/markdown": ".md",
-    "text/x-markdown": ".md",
-    "text/plain": ".txt",
-    "text/csv": ".csv",
-}
-"""Suffixes for types without a signature, whose format is given by the name."""
-_TEXTS = ("html", "markdown", "text", "csv")
-"""Formats to which the encoding that a server names applies."""
 
 
 def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS) -> Item:
@@ -64,11 +53,12 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
         except PassingError as error:
             raise InputError(str(error)) from error
         kind = recognise(file, limits) if format == "auto" else format
-        if kind not in document_formats():
+        found = document_formats().get(kind)
+        if found is None:
             raise InputError(f"expected a document, got {kind}: download the file and build from that")
         content = read_document(file, limits)
         return Item(
-            kind, address, content=as_utf8(content, charset) if kind in _TEXTS else content, path=place
+            kind, address, content=as_utf8(content, charset) if found.media_types else content, path=place
         )
 
 
@@ -143,7 +133,8 @@ def _file_name(place: str, content_type: str) -> str:
     """Return a name with the suffix of the content type, unless it has a known one."""
     suffix = PurePosixPath(place).suffix.lower()
     known = format_of_name(place) is not None
-    told = _SUFFIXES.get(content_type.partition(";")[0].strip().lower(), "")
-    if told == ".html" or (told and not known):
-        return f"document{told}"
+    media_type = content_type.partition(";")[0].strip().lower()
+    labelled = next((one for one in document_formats().values() if media_type in one.media_types), None)
+    if labelled is not None and (labelled.name == "html" or not known):
+        return f"document{labelled.suffixes[0]}"
     return f"document{suffix}" if known else "document"
