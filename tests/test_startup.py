@@ -19,7 +19,7 @@ from trivium.testing.toys import HashEmbedder
 COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime", "pydantic_settings"}
 ENGINE = {"trivium.engine", "trivium.settings"}
 NO_SEARCH_NEEDS = {
-    *("scipy.sparse", "requests", "jinja2", "tenacity", "tarfile"),
+    *("scipy.sparse", "requests", "jinja2", "tarfile"),
     *("trivium.parser.html", "trivium.parser.sources", "trivium.parser.documents.front_matter"),
     *("trivium.index.indexer", "trivium.index.load", "trivium.checking", "trivium.graph.backup"),
     *("trivium.graph.dbpedia", "trivium.graph.bulk", "trivium.graph.neo4j", "neo4j"),
@@ -96,7 +96,7 @@ with Engine.create({str(tmp_path / "store")!r}, HashEmbedder()) as engine:
 
 REMOTE = {f"trivium.parser.sources.{name}" for name in ("arxiv", "huggingface", "mediawiki", "web", "zim")}
 SELDOM = {
-    *("ray", "requests", "tenacity", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
+    *("ray", "requests", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
     *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.nq"),
     *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.sharding.build"),
 }

@@ -193,7 +193,7 @@ def test_nothing_is_installed_when_the_files_are_not_the_pinned_ones(
         install("toy", lambda done, total: steps.append(done), tmp_path)
     assert max(steps, default=0) <= toy.size
     assert {
-        "content": f"expected sha256:{toy.files['model.onnx'].sha256}",
+        "content": f"expected {toy.files['model.onnx'].sha256}",
         "longer": "expected 7,000 bytes, got 8,000",
         "shorter": "expected 7,000 bytes, got 6,999",
         "missing": "cannot be downloaded (HTTPError)",

@@ -1,39 +1,69 @@
-"""Delays before a request is retried: as requested by the server, else with exponential backoff. The retry loops are
-tenacity's.
-"""
+"""Requests that are tried again: how often, and after which delays."""
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
-
-from tenacity import RetryCallState, wait_exponential
+from itertools import count
+from typing import TypeVar
 
 FIRST_WAIT = 0.5
 
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
 
 class PassingError(Exception):
-    """An attempt failed, and a retry may succeed. ``wait`` is the delay requested by the server, in seconds."""
+    """An attempt failed, and a retry may succeed. ``wait`` is the delay requested by the server, in seconds;
+    ``attempts`` is how many there were when :func:`retried` gave up.
+    """
+
+    attempts = 1
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.wait = wait
 
 
-def wait_between(longest: float) -> Callable[[RetryCallState], float]:
-    """Return the wait function for tenacity after a PassingError: the delay requested by the server, else 0.5 s, 1 s, 2
-    s ... times a random factor of 0.5 to 1, so that many clients do not retry simultaneously. Never more than
-    ``longest`` seconds.
+def retried(
+    attempt: Callable[[], T],
+    retries: int,
+    wait: Callable[[PassingError, int], float],
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    again: Callable[[PassingError, int], bool] = lambda *_: True,
+) -> T:
+    """Return the result of the first attempt that raises no PassingError, or raise the last one after so many
+    ``retries``, or where ``again`` says no. ``wait`` gives the seconds until the next attempt. Both are called with the
+    error and the number of attempts so far.
     """
-    growing = wait_exponential(multiplier=FIRST_WAIT, max=longest)
+    for number in count(1):
+        try:
+            return attempt()
+        except PassingError as error:
+            error.attempts = number
+            if number > retries or not again(error, number):
+                raise
+            seconds = wait(error, number)
+            _log.info("%s: trying again in %.1f s", error, seconds)
+        sleep(seconds)
+    raise AssertionError("counting has no end")
 
-    def wait(state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome is not None else None
-        if isinstance(error, PassingError) and error.wait is not None:
+
+def wait_between(longest: float) -> Callable[[PassingError, int], float]:
+    """Return the delays for :func:`retried`: what the server asks for, else 0.5 s, 1 s, 2 s ... times a random factor of
+    0.5 to 1, so that many clients do not retry simultaneously. Never more than ``longest`` seconds.
+    """
+
+    def wait(error: PassingError, number: int) -> float:
+        if error.wait is not None:
             return min(error.wait, longest)
-        return growing(state) * random.uniform(0.5, 1.0)  # noqa: S311 - nothing secret
+        growing = min(FIRST_WAIT * 2.0 ** (number - 1), longest)
+        return growing * random.uniform(0.5, 1.0)  # noqa: S311 - nothing secret
 
     return wait
 

@@ -7,7 +7,6 @@ whatever the source.
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import subprocess
@@ -56,60 +55,31 @@ def find_in_packages(source: Source) -> dict[str, Path]:
 
 
 def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
-    import pooch  # importing it with requests takes 0.3 s, so only for downloads
-    import requests
+    import requests  # takes .1 s, so only for downloads
 
-    pooch.get_logger().setLevel(logging.WARNING)  # it would print each address
     # HF_ENDPOINT configures mirrors of the hub. A wrong one is harmless, since checksums are pinned.
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     repository, _, revision = source.name.partition("@")
     before = 0
     for name, member in source.members.items():
         url = f"{endpoint.rstrip('/')}/{repository}/resolve/{revision}/{member}"
-        download = pooch.HTTPDownloader(
-            progressbar=_Bar(name, spec, before, progress),
-            chunk_size=_PIECE,
-            timeout=_TIMEOUT,
-            headers={"Accept-Encoding": "identity"},  # so that the announced length is that of the file
-        )
+        size = spec.files[name].size
         try:
-            pooch.retrieve(
-                url, f"sha256:{spec.files[name].sha256}", fname=name, path=folder, downloader=download
-            )
+            # Not compressed, so that the announced length is that of the file.
+            with requests.get(
+                url, stream=True, timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"}
+            ) as response:
+                response.raise_for_status()
+                announced = int(response.headers.get("Content-Length", 0))
+                if announced != size:
+                    raise SourceError(f"{name}: expected {size:,} bytes, got {announced:,}")
+                with (folder / name).open("wb") as file:
+                    for piece in response.iter_content(_PIECE):
+                        file.write(piece)
+                        progress(before + file.tell(), spec.size)
         except requests.RequestException as error:
             raise SourceError(f"{url} cannot be downloaded ({type(error).__name__})") from error
-        except ValueError as error:  # wrong checksum
-            raise SourceError(str(error)) from error
-        before += spec.files[name].size
-
-
-class _Bar:
-    """The progress bar passed to pooch. A file with an unexpected announced length is not downloaded."""
-
-    def __init__(self, name: str, spec: ModelSpec, before: int, progress: Progress) -> None:
-        self._name, self._size, self._all = name, spec.files[name].size, spec.size
-        self._before, self._done, self._progress = before, 0, progress
-
-    @property
-    def total(self) -> int:
-        """Size of the file in bytes. pooch sets the length announced by the server."""
-        return self._size
-
-    @total.setter
-    def total(self, announced: int) -> None:
-        if announced != self._size:
-            raise SourceError(f"{self._name}: expected {self._size:,} bytes, got {announced:,}")
-
-    def update(self, count: int) -> None:
-        """Add ``count`` bytes, rounded up to whole pieces; the final call repeats the total."""
-        self._done = min(self._done + count, self._size)
-        self._progress(self._before + self._done, self._all)
-
-    def reset(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
+        before += size
 
 
 def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:

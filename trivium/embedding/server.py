@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from trivium.common import stopping
 from trivium.common.fetching import fetch
 from trivium.common.iteration import batched
-from trivium.common.retries import PassingError, retry_after, wait_between
+from trivium.common.retries import PassingError, retried, retry_after, wait_between
 from trivium.embedding.base import Vectors
 from trivium.embedding.registry import TEI
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
@@ -28,7 +27,7 @@ from trivium.types import EmbedderIdentity
 _SECONDS = 120.0
 _INFO_SECONDS = 10.0
 _MAX_BYTES = 256 << 20
-_ATTEMPTS = 6
+_RETRIES = 5
 _LONGEST_WAIT = 20.0
 _PASSING = frozenset((429, 502, 503, 504))
 _REQUESTS = 8
@@ -145,15 +144,13 @@ class ServerEmbedder:
 
     def _answer(self, path: str, body: object, seconds: float) -> Any:
         """Return the JSON response of the server. Raises EmbeddingError."""
-        retrying = Retrying(
-            retry=retry_if_exception_type(PassingError),
-            stop=stop_after_attempt(_ATTEMPTS),
-            wait=wait_between(_LONGEST_WAIT),
-            sleep=stopping.sleep,
-            reraise=True,
-        )
         try:
-            return retrying(self._attempt, path, body, seconds)
+            return retried(
+                lambda: self._attempt(path, body, seconds),
+                _RETRIES,
+                wait_between(_LONGEST_WAIT),
+                sleep=stopping.sleep,
+            )
         except (PassingError, InputError) as error:
             raise EmbeddingError(f"the embeddings server {self._address} failed: {error}") from error
 

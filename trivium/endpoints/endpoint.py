@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -21,10 +20,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
-from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt
 
 from trivium.common import stopping
-from trivium.common.retries import retry_after, wait_between
+from trivium.common.retries import retried, retry_after, wait_between
 from trivium.endpoints import loop
 from trivium.endpoints.failures import EndpointError, PassingEndpointError
 from trivium.endpoints.stream import JsonStream, let_go
@@ -45,8 +43,6 @@ LONGEST_WAIT = 60.0
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _MESSAGE_CHARACTERS = 300
-
-_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -183,16 +179,8 @@ class Endpoint:
             with self.translating():
                 return attempt()
 
-        retrying = Retrying(
-            retry=retry_if_exception_type(PassingEndpointError),
-            stop=stop_after_attempt(self.retries + 1),
-            wait=wait_between(LONGEST_WAIT),
-            sleep=self.sleep,
-            before_sleep=before_sleep_log(_log, logging.INFO),
-            reraise=True,
-        )
         try:
-            return retrying(translated)
+            return retried(translated, self.retries, wait_between(LONGEST_WAIT), sleep=self.sleep)
         except PassingEndpointError as error:
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import http.client
 import json
-import logging
 import time
 import urllib.error
 from collections.abc import Callable
@@ -16,9 +15,8 @@ from urllib.parse import urlsplit
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper import __version__ as wrapper_version
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
-from tenacity import RetryCallState, Retrying, before_sleep_log, stop_after_attempt
 
-from trivium.common.retries import PassingError, retry_after, wait_between
+from trivium.common.retries import PassingError, retried, retry_after, wait_between
 from trivium.errors import TriviumError
 from trivium.text import has_lone_surrogate
 
@@ -34,8 +32,6 @@ _TOO_MANY_REQUESTS = 429
 _NOT_IMPLEMENTED = 501
 # How Virtuoso, which serves DBpedia, words its limits, with status 500.
 _LIMITS = ("timeout", "timed out", "estimated execution time", "too long", "exceeded", "too many")
-
-_log = logging.getLogger(__name__)
 
 
 class SparqlError(TriviumError):
@@ -105,24 +101,20 @@ class SparqlClient:
         def worth_repeating(failed: _FailedError, attempts: int) -> bool:
             return not failed.smaller or (insist and failed.later and attempts <= _SLOW_RETRIES)
 
-        def again(state: RetryCallState) -> bool:
-            error = state.outcome.exception() if state.outcome is not None else None
-            return isinstance(error, _FailedError) and worth_repeating(error, state.attempt_number)
+        def again(error: PassingError, number: int) -> bool:
+            return isinstance(error, _FailedError) and worth_repeating(error, number)
 
-        retrying = Retrying(
-            retry=again,
-            stop=stop_after_attempt(self.retries + 1),
-            wait=wait_between(_LONGEST_WAIT),
-            sleep=self._postpone,
-            before_sleep=before_sleep_log(_log, logging.INFO),
-            reraise=True,
-        )
         try:
-            return retrying(self._attempt, query, variables, limit)
+            return retried(
+                lambda: self._attempt(query, variables, limit),
+                self.retries,
+                wait_between(_LONGEST_WAIT),
+                sleep=self._postpone,
+                again=again,
+            )
         except _FailedError as error:
-            attempts = retrying.statistics["attempt_number"]
-            if worth_repeating(error, attempts):
-                raise SparqlError(f"{error} ({attempts} attempts)") from error
+            if worth_repeating(error, error.attempts):
+                raise SparqlError(f"{error} ({error.attempts} attempts)") from error
             raise TooMuchError(str(error)) from error
 
     def _postpone(self, seconds: float) -> None:

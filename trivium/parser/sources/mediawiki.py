@@ -14,10 +14,9 @@ from typing import cast
 from urllib.parse import quote
 
 import requests
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
 from trivium.common.fetching import user_agent
-from trivium.common.retries import PassingError, retry_after
+from trivium.common.retries import PassingError, retried, retry_after
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
@@ -91,21 +90,12 @@ class MediaWiki:
             "maxlag": str(_MAXLAG),
         }
 
-        def wait(state: RetryCallState) -> float:
+        def wait(error: PassingError, number: int) -> float:
             """Return the longer of the wait requested by the server and exponential backoff, in seconds."""
-            error = state.outcome.exception() if state.outcome is not None else None
-            asked = error.wait if isinstance(error, PassingError) else None
-            return max(asked or 0.0, self._interval * 2.0 ** (state.attempt_number - 1))
+            return max(error.wait or 0.0, self._interval * 2.0 ** (number - 1))
 
-        retrying = Retrying(
-            retry=retry_if_exception_type(PassingError),
-            stop=stop_after_attempt(self._retries + 1),
-            wait=wait,
-            sleep=self._postpone,
-            reraise=True,
-        )
         try:
-            return retrying(self._attempt, name, parameters)
+            return retried(lambda: self._attempt(name, parameters), self._retries, wait, sleep=self._postpone)
         except PassingError as error:
             raise InputError(
                 f"{self.api} did not give {title!r} in {self._retries + 1} attempts; the last: {error}"

@@ -8,10 +8,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import requests
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from trivium.common.fetching import charset_of, leads_to_public, limited_session
-from trivium.common.retries import PassingError
+from trivium.common.retries import PassingError, retried
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.formats import document_formats, format_of_name
@@ -22,7 +21,7 @@ from trivium.parser.sources.recognise import recognise
 
 _CONNECT_SECONDS, _READ_SECONDS, _WHOLE_SECONDS = 10.0, 30.0, 120.0
 _MAX_REDIRECTS = 5
-_ATTEMPTS = 2
+_RETRIES = 1
 _WAIT_SECONDS = 1.0
 _BLOCK = 1 << 16
 _PASSING = frozenset((429, 500, 502, 503, 504))
@@ -37,19 +36,17 @@ def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_L
     document, when it is too large or slow or in an unsupported format, and when redirects lead to other schemes than
     ``http`` and ``https``.
     """
-    retrying = Retrying(
-        retry=retry_if_exception_type(PassingError),
-        stop=stop_after_attempt(_ATTEMPTS),
-        wait=wait_fixed(_WAIT_SECONDS),
-        reraise=True,
-    )
     until = time.monotonic() + _WHOLE_SECONDS
     with (
         tempfile.TemporaryDirectory(prefix="trivium-") as folder,
         limited_session(_WHOLE_SECONDS, leads_to_public(address)) as session,
     ):
         try:
-            file, place, charset = retrying(_download, session, address, Path(folder), limits, until)
+            file, place, charset = retried(
+                lambda: _download(session, address, Path(folder), limits, until),
+                _RETRIES,
+                lambda *_: _WAIT_SECONDS,
+            )
         except PassingError as error:
             raise InputError(str(error)) from error
         kind = recognise(file, limits) if format == "auto" else format
