@@ -105,8 +105,9 @@ def _compare(
     uris = [uris[row] for row in there]
     texts = _texts(store, label, uris, types)
     again = _embed_chunks(store, embedder, uris, texts) if label == Label.CHUNK else embedder.embed(texts)
-    for row in np.flatnonzero(~(_cosines(stored[there], again) >= LEAST_COSINE)).tolist():
-        seen.texts[texts[row]] = uris[row]
+    for uri, text, cosine in zip(uris, texts, _cosines(stored[there], again), strict=True):
+        if not cosine >= LEAST_COSINE:
+            seen.texts[text] = uri
     seen.compared += len(uris)
 
 

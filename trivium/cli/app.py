@@ -18,11 +18,9 @@ from trivium.cli.terminal import (
     err,
     out,
     print_anything,
-    show_unasked,
     shown,
 )
 from trivium.cli.withdrawn import without_withdrawn
-from trivium.common.progress import unasked
 from trivium.errors import TriviumError
 
 USAGE = 2
@@ -58,7 +56,6 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. The process ends with one of the exit codes documented in :mod:`trivium.cli`."""
     print_anything()
-    unasked.set(show_unasked)
     announce_compiling()
     given = without_withdrawn(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -37,7 +36,6 @@ STAGES = {
     "compare": "Comparing",
     "backup": "Copying",
     "restore": "Restoring",
-    "upgrade": "Upgrading",
 }
 
 
@@ -62,48 +60,10 @@ class Reporter:
         self._progress.update(self._tasks[stage], completed=done, total=total)
 
 
-class LateReporter:
-    """Progress of one stage that is shown only after ``patience`` seconds. Call it often."""
-
-    def __init__(self, bars: Progress, stage: str, patience: float) -> None:
-        self._bars = bars
-        self._report = Reporter(bars)
-        self._stage = stage
-        self._begins = time.monotonic() + patience
-        self._shown = False
-
-    def __call__(self, done: int, total: int) -> None:
-        if not self._shown and time.monotonic() >= self._begins:
-            self._shown = True
-            self._bars.start()
-        if self._shown:
-            self._report(self._stage, done, total)
-
-    def end(self) -> None:
-        """Leave the bar as it is."""
-        if self._shown:
-            self._bars.stop()
-
-
 @contextmanager
 def reporter(console: Console, disable: bool) -> Iterator[Reporter]:
     """Show progress bars with rate and remaining time unless disabled."""
-    with _bars(console, disable) as bars:
-        yield Reporter(bars)
-
-
-@contextmanager
-def late_reporter(console: Console, stage: str, patience: float) -> Iterator[LateReporter]:
-    """Show a progress bar if the block takes longer than ``patience`` seconds."""
-    late = LateReporter(_bars(console, disable=False), stage, patience)
-    try:
-        yield late
-    finally:
-        late.end()
-
-
-def _bars(console: Console, disable: bool) -> Progress:
-    return Progress(
+    bars = Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -112,3 +72,5 @@ def _bars(console: Console, disable: bool) -> Progress:
         console=console,
         disable=disable,
     )
+    with bars:
+        yield Reporter(bars)

@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from trivium.common.progress import Progress
 from trivium.text import plain
 
 if TYPE_CHECKING:
@@ -98,22 +97,6 @@ def progress(quiet: bool = False) -> Iterator[StageProgress]:
 
     with reporter(err, quiet) as bars:
         yield bars
-
-
-PATIENCE = 1.0
-"""Seconds after which unasked work is shown."""
-
-
-@contextmanager
-def show_unasked(stage: str) -> Iterator[Progress]:
-    """Show a progress bar on stderr, if it is a terminal, for work that takes longer than :data:`PATIENCE`."""
-    if not err.is_terminal:
-        yield lambda _done, _total: None
-        return
-    from trivium.cli.bars import late_reporter
-
-    with late_reporter(err, stage, PATIENCE) as bar:
-        yield bar
 
 
 def announce_compiling() -> None:

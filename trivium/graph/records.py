@@ -213,8 +213,8 @@ class WriteReport:
 class PageRecord:
     """A page as it was loaded. ``content_hash`` covers everything except the source. ``format``, ``path``,
     ``modified`` and ``metadata`` are those of :class:`~trivium.types.Page`. ``added`` is when the store first got a
-    page with this title (ISO 8601, UTC), None for pages loaded by an earlier version of the program; it is ignored in
-    comparisons. ``given`` are the keys of ``metadata`` given by the user, in order.
+    page with this title (ISO 8601, UTC), None if unknown; it is ignored in comparisons. ``given`` are the keys of
+    ``metadata`` given by the user, in order.
     """
 
     uri: str

@@ -129,12 +129,15 @@ def test_something_else_than_a_store_is_refused(tmp_path: Path) -> None:
         EmbeddedStore.open(tmp_path)
 
 
-def test_another_schema_version_is_refused(folder: Path) -> None:
-    """Both versions are named."""
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_another_schema_version_is_refused(folder: Path, version: int) -> None:
+    """Both versions are named, and the way out."""
     database = sqlite3.connect(folder / "graph.db")
-    database.execute("PRAGMA user_version = 99")
+    database.execute(f"PRAGMA user_version = {version}")
     database.close()
-    with pytest.raises(StoreFormatError, match=rf"schema version 99.*versions 1 to {SCHEMA_VERSION}"):
+    with pytest.raises(
+        StoreFormatError, match=rf"schema version {version}.*version {SCHEMA_VERSION}.*build the store again"
+    ):
         EmbeddedStore.open(folder)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import graph
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.embedded import EmbeddedStore, connection, words
-from trivium.graph.embedded.schema_versions import schema_script
+from trivium.graph.embedded.database_schema import schema_script
 from trivium.graph.model import PageGraph
 from trivium.index.mentions import pages_mentioning
 from trivium.parser.gazetteer import Gazetteer

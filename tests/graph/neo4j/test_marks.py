@@ -16,11 +16,8 @@ MARKS = {
     *("TriviumAlias", "TriviumTerm", "TriviumRelationType", "TriviumStore"),
 }
 PUBLIC = {mark.removeprefix("Trivium") for mark in MARKS} - {"Store"}
-NOT_OF_NODES = {
-    *("CONSTRAINTS", "INDEXES", "CREATE_VECTOR_INDEX"),
-    *("KNOWN_BY", "MARK_NODES", "MARK_STORE", "READ_UNMARKED_VERSION"),
-}
-"""The schema, whose relationship index is of all relationships of a type, and what marks the nodes that have no mark."""
+NOT_OF_NODES = {"CONSTRAINTS", "INDEXES", "CREATE_VECTOR_INDEX"}
+"""The schema, whose relationship index is of all relationships of a type."""
 _NODE = re.compile(r"(?<![\w.])\((?!NOT |EXISTS |VECTOR )(\w*)((?::[\w|:]+)?)(?=[\s{)])")
 """A node in a pattern: its variable and its labels."""
 _FUNCTION_ARGUMENT = re.compile(r"\b\w+\(\w*\)")

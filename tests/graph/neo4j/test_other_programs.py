@@ -24,7 +24,7 @@ from trivium.graph.bulk import export
 from trivium.graph.factory import never_left_empty
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j import Neo4jStore
-from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, NAMES, UNMARKED_NAMES
+from trivium.graph.neo4j.cypher.schema import NAMES
 from trivium.testing.toys import HashEmbedder
 
 # Nodes of every label of a store, with and without its keys, some with the very keys of the pages below, and
@@ -264,37 +264,3 @@ def test_what_others_attach_to_a_page_stays_when_it_is_replaced(server: Server) 
         assert store.fetch(["Mars#chunk-1"])[0].text == "red and dry"
         store.delete(["Mars"])
         assert driver.execute_query("MATCH (n:Note) RETURN n.mine").records[0].value() == 1
-
-
-def test_a_store_of_an_earlier_version_is_marked_when_it_is_opened(server: Server) -> None:
-    """Its own nodes, not those that others have put beside them; its indexes are made anew under their new names."""
-    with credentials(server), _driver(server) as driver:
-        with Neo4jStore.create(server.bolt) as store:
-            store.write(_pages())
-            store.put_questions({"Mars": [QuestionNode("q1", "Red?", (), ("Mars#chunk-1",))]})
-            Engine(store, HashEmbedder()).indexer.embed()
-            store.refresh()
-            expected = store.info()
-        for name in NAMES:
-            kind = "CONSTRAINT" if name in CONSTRAINTS else "INDEX"
-            driver.execute_query(f"DROP {kind} {name} IF EXISTS")  # type: ignore[arg-type]
-        labels = "TriviumPage:TriviumEntity:TriviumSubChapter:TriviumChunk:TriviumAlias:TriviumTerm"
-        driver.execute_query(f"MATCH (n) REMOVE n:{labels}:TriviumRelationType:TriviumQuestion")  # type: ignore[arg-type]
-        driver.execute_query("MATCH (n:TriviumStore) SET n:Trivium REMOVE n:TriviumStore")
-        driver.execute_query("CREATE CONSTRAINT chunk_uri FOR (n:Chunk) REQUIRE n.uri IS UNIQUE")
-        driver.execute_query("""
-            CREATE (:Chunk {mine: 1})-[:OF]->(:Page {mine: 2}), (:Entity {mine: 3, name: 'x'}), (:Question {mine: 4}),
-              (:Term {mine: 5, term: 'bell'}), (:Alias {mine: 6, name: 'y'})
-        """)
-        theirs = _theirs(driver)[:2]
-        with Neo4jStore.open(server.bolt) as store:
-            engine = Engine(store, HashEmbedder())
-            assert store.info() == expected
-            assert engine.search("red", k=1)[0].uri == "Mars#chunk-1"
-            store.write(_pages("red and dry"))
-            engine.indexer.embed()
-            engine.indexer.embed_sentences()
-            assert engine.check(full=True).findings == ()
-        assert _theirs(driver)[:2] == theirs
-        names = {record["name"] for record in driver.execute_query("SHOW INDEXES YIELD name").records}
-        assert names >= NAMES and not names & set(UNMARKED_NAMES.values())

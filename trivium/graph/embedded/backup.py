@@ -22,7 +22,7 @@ from trivium.common.files import replacing, scratch_folder, writing_new_file
 from trivium.common.progress import Progress
 from trivium.errors import InputError, StoreError, StoreFormatError
 from trivium.graph.embedded.connection import DATABASE, Connection, check_new_folder, open_database
-from trivium.graph.embedded.schema_versions import schema_version
+from trivium.graph.embedded.database_schema import schema_version
 from trivium.graph.embedded.states import current_state
 from trivium.graph.schema import SCHEMA_VERSION
 
@@ -140,10 +140,10 @@ def _read_manifest(archive: zipfile.ZipFile, file: Path) -> Manifest:
             manifest = Manifest.model_validate_json(member.read(_MANIFEST_BYTES))
     except ValidationError as error:
         raise _damaged(file, f"its {_MANIFEST} is not what was written") from error
-    if manifest.format != FORMAT or manifest.schema_version > SCHEMA_VERSION:
+    if manifest.format != FORMAT or manifest.schema_version != SCHEMA_VERSION:
         raise StoreFormatError(
             f"{file} is a backup of format {manifest.format} with a store of schema version {manifest.schema_version};"
-            f" this program reads format {FORMAT} and versions up to {SCHEMA_VERSION}: use a newer program"
+            f" this program reads format {FORMAT} and version {SCHEMA_VERSION}: use the program that made it"
         )
     return manifest
 

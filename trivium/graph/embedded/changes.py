@@ -1,4 +1,4 @@
-"""Reads the database's log of rows deleted or changed since an earlier state; see changes.sql."""
+"""Reads the database's log of rows deleted or changed since an earlier state."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ import numpy as np
 from trivium.errors import StoreFormatError
 from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.counting import adjust
+from trivium.graph.embedded.database_schema import schema_script
 from trivium.graph.embedded.derived_rows import DERIVED, leftovers, tidy
 from trivium.graph.embedded.files import damaged_files
 from trivium.graph.embedded.meta import read_meta
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.questions import damaged_questions, drop_questions
-from trivium.graph.embedded.schema_versions import schema_script
 from trivium.graph.embedded.snapshot import latest_folder
 from trivium.graph.embedded.states import begin_state
 from trivium.graph.embedded.vectors import read_embedder

@@ -1,4 +1,4 @@
-"""Connections to the database of a store: opening, pooling, upgrading, and translation of errors."""
+"""Connections to the database of a store: opening, pooling, and translation of errors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
-from trivium.common.progress import unasked_progress
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.counters import recount
+from trivium.graph.embedded.database_schema import schema_script, schema_version
 from trivium.graph.embedded.files import cannot_change, check_open_files, is_full
-from trivium.graph.embedded.schema_versions import add_missing_tables, schema_script, schema_version, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -265,8 +264,6 @@ class Database:
             f"PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -{READ_CACHE_KIB};"
             "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8000;"
         )
-        if self.read_only:
-            add_missing_tables(connection)
         return connection
 
 
@@ -366,8 +363,8 @@ def _empty_database() -> bytes:
 
 
 def open_database(folder: Path, *, read_only: bool) -> Database:
-    """Open the database of an existing store. One of an earlier version is upgraded unless it is opened read-only.
-    Raises StoreNotFoundError and StoreFormatError.
+    """Open the database of an existing store. Raises StoreNotFoundError and StoreFormatError, the latter
+    also for one of another version.
     """
     _check_sqlite()
     if not folder.exists():
@@ -397,15 +394,12 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
                 raise StoreFormatError(
                     f"{folder / DATABASE} is an SQLite database, but not of a Trivium store"
                 )
-            if not 1 <= version <= SCHEMA_VERSION:
+            if version != SCHEMA_VERSION:
                 raise StoreFormatError(
-                    f"the store at {folder} has schema version {version}, this program reads versions 1 to "
-                    f"{SCHEMA_VERSION}; use a newer program, or build the store again"
+                    f"the store at {folder} has schema version {version}, this program reads version {SCHEMA_VERSION}:"
+                    " use the program that made it, or build the store again"
                 )
             connection.execute("SELECT count(*) FROM generation").fetchone()
-        if version < SCHEMA_VERSION and not database.read_only:
-            with unasked_progress("upgrade") as report, database.writing() as connection:
-                upgrade(connection, report)
     except BaseException:
         database.close()
         raise

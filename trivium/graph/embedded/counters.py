@@ -1,13 +1,13 @@
 """The numbers of nodes, relationships and texts, which are stored, so that reading them reads no rows.
 
-Whoever changes rows changes the numbers in the same transaction: :mod:`trivium.graph.embedded.counting`, and triggers of
-counters.sql for questions. The queries here define the numbers. They read all rows; an upgrade and a check use them.
+Whoever changes rows changes the numbers in the same transaction: :mod:`trivium.graph.embedded.counting`, and triggers for
+questions. The queries here define the numbers. They read all rows; a check uses them.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from trivium.errors import StoreFormatError
 
@@ -47,9 +47,6 @@ COUNTS: Mapping[str, str] = {
     "cites": f"SELECT (SELECT count(*) FROM citation) - ({SURPLUS.format(redirected=_ALL_REDIRECTED)})",  # noqa: S608
     "stated": "SELECT count(*) FROM stated_relation",
     "answers": "SELECT count(*) FROM answer",
-    # The state of the store. A program of an earlier version that has had the store open since before the upgrade may
-    # still write to it. It names a new state, but changes no numbers.
-    "state": "SELECT max(number) FROM generation",
     # Distinct texts to embed, and how many of them have a vector.
     "texts": "SELECT count(*) FROM text",
     "vectors": "SELECT count(*) FROM vector",
@@ -57,43 +54,25 @@ COUNTS: Mapping[str, str] = {
 """What is counted, and the query that counts it."""
 
 
-def count_rows(
-    connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None
-) -> dict[str, int]:
-    """Return the numbers by reading all rows. ``step`` is called with 1 after each of them."""
-    numbers = {}
-    for name, query in COUNTS.items():
-        numbers[name] = int(connection.execute(query).fetchone()[0])
-        step(1)
-    return numbers
-
-
-def is_counted(connection: sqlite3.Connection) -> bool:
-    """Whether the stored numbers are those of the current state."""
-    (counted,) = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM counter WHERE name = 'state' AND number = (SELECT max(number) FROM generation))"
-    ).fetchone()
-    return bool(counted)
+def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the numbers by reading all rows."""
+    return {name: int(connection.execute(query).fetchone()[0]) for name, query in COUNTS.items()}
 
 
 def read_counters(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the stored numbers, or those of the rows if the last change did not count. Raises StoreFormatError if a
-    number is missing.
-    """
-    if not is_counted(connection):
-        return count_rows(connection)
-    numbers: dict[str, int] = dict(connection.execute("SELECT name, number FROM counter"))
-    missing = COUNTS.keys() - numbers.keys()
+    """Return the stored numbers. Raises StoreFormatError if one is missing."""
+    stored: dict[str, int] = dict(connection.execute("SELECT name, number FROM counter"))
+    missing = COUNTS.keys() - stored.keys()
     if missing:
         raise StoreFormatError(
             f"the store is damaged: its table 'counter' lacks {', '.join(sorted(missing))};  trivium check STORE --repair"
             "  counts again"
         )
-    return numbers
+    return {name: stored[name] for name in COUNTS}
 
 
-def recount(connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None) -> None:
-    """Store the numbers anew, counted from the rows. ``step`` is called with 1 after each of them."""
-    numbers = count_rows(connection, step)
+def recount(connection: sqlite3.Connection) -> None:
+    """Store the numbers anew, counted from the rows."""
+    numbers = count_rows(connection)
     connection.execute("DELETE FROM counter")
     connection.executemany("INSERT INTO counter (name, number) VALUES (?, ?)", numbers.items())

@@ -153,7 +153,8 @@ def _list_pages(connection: Connection) -> None:
 
 
 def _counters_wrong(connection: Connection) -> bool:
-    return dict(connection.execute("SELECT name, number FROM counter")) != count_rows(connection)
+    stored = dict(connection.execute("SELECT name, number FROM counter"))
+    return any(stored.get(name) != number for name, number in count_rows(connection).items())
 
 
 DERIVED = {

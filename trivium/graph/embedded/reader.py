@@ -10,12 +10,11 @@ from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded import words
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.counters import COUNTS, count_rows, is_counted, read_counters
+from trivium.graph.embedded.counters import read_counters
 from trivium.graph.embedded.meta import read_meta
-from trivium.graph.embedded.schema_versions import COUNTED_SINCE, WORDS_SINCE, schema_version
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
-from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, WaitingTexts
+from trivium.graph.records import ChunkRecord, PageRecord, WaitingTexts
 from trivium.graph.schema import (
     QUESTION,
     Label,
@@ -106,7 +105,7 @@ def pages_with_words(
     if not names:
         return []
     condition, asked = "substr(p.source, 1, length(:source)) = :source AND instr(p.content_hash, :mark)", {}
-    if schema_version(connection) >= WORDS_SINCE and words.is_indexed(source, mark):
+    if words.is_indexed(source, mark):
         found = as_json(words.pages_with_words(connection, names))
         begin, asked = "json_each(:found) AS j CROSS JOIN page AS p ON p.id = j.value", {"found": found}
     else:
@@ -170,15 +169,12 @@ def count_pages(connection: Connection, after: str | None) -> int:
     if after is not None:
         (number,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
         return int(number)
-    if schema_version(connection) < COUNTED_SINCE or not is_counted(connection):
-        return _number(connection, COUNTS["pages"])
     return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")
 
 
 def counts(connection: Connection) -> Counts:
-    """Return what a store contains. A store of an earlier version, opened read-only, is counted row by row."""
-    counted = schema_version(connection) >= COUNTED_SINCE
-    numbers = read_counters(connection) if counted else count_rows(connection)
+    """Return what a store contains."""
+    numbers = read_counters(connection)
     relationships = {str(kind): numbers[name] for kind, name in _RELATIONSHIPS.items()}
     relationships[RelationshipType.SEMANTIC_REL] *= 2
     return Counts(
@@ -191,9 +187,7 @@ def counts(connection: Connection) -> Counts:
 
 
 def waiting_texts(connection: Connection) -> WaitingTexts:
-    """Return the stored numbers of texts and of those without a vector; zeros if they are not stored."""
-    if schema_version(connection) < COUNTED_SINCE or not is_counted(connection):
-        return NONE_KNOWN
+    """Return the stored numbers of texts and of those without a vector."""
     numbers = dict(
         connection.execute("SELECT name, number FROM counter WHERE name IN ('texts', 'vectors')").fetchall()
     )

@@ -70,7 +70,7 @@ CREATE TABLE page (
 ) STRICT;
 
 -- What pages know of themselves beside their text, and when they were first loaded: times are ISO 8601 in UTC, metadata
--- a JSON object. Pages that an earlier version of the schema had have no row until they are written again.
+-- a JSON object. 
 CREATE TABLE page_facts (
     page_id  INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
     format   TEXT NOT NULL,
@@ -178,12 +178,11 @@ CREATE TABLE relation (
     target_id INTEGER NOT NULL REFERENCES name (id),
     PRIMARY KEY (page_id, source_id, type_id, target_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX relation_source ON relation (source_id);
 CREATE INDEX relation_target ON relation (target_id);
 CREATE INDEX relation_of_type ON relation (type_id);
 
 -- Checksums of what is stored nowhere twice: of a page with its sections, chunks and citations, and of the data of
--- vector and sentences. What was written by an earlier version of the schema has none until it is written again.
+-- vector and sentences.
 CREATE TABLE page_sum (
     page_id INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
     digest  TEXT NOT NULL
@@ -274,3 +273,182 @@ UNION ALL
 SELECT t.uri, 'is_' || k.type || '_of', s.uri
 FROM stated_relation r LEFT JOIN name s ON s.id = r.source_id LEFT JOIN name t ON t.id = r.target_id
 LEFT JOIN relation_type k ON k.id = r.type_id;
+
+-- Questions that chunks answer. They are there on request alone.
+
+-- Answers are a JSON list of texts; crc is the checksum of the rest, which is stored nowhere twice.
+CREATE TABLE question (
+    id      INTEGER PRIMARY KEY,
+    uri     TEXT NOT NULL UNIQUE,
+    text    TEXT NOT NULL,
+    answers TEXT NOT NULL,
+    crc     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE answer (
+    question_id INTEGER NOT NULL REFERENCES question (id) ON DELETE CASCADE,
+    chunk_id    INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
+    PRIMARY KEY (question_id, chunk_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_chunk ON answer (chunk_id);
+
+-- A question goes with the last chunk that answers it.
+CREATE TRIGGER answer_went AFTER DELETE ON answer BEGIN
+    DELETE FROM question WHERE id = OLD.question_id
+    AND NOT EXISTS (SELECT 1 FROM answer WHERE question_id = OLD.question_id);
+END;
+
+CREATE VIEW is_answer_of (source, target) AS
+SELECT c.uri, q.uri
+FROM answer a LEFT JOIN chunk c ON c.id = a.chunk_id LEFT JOIN question q ON q.id = a.question_id;
+
+-- What saves a small change from looking at all rows.
+
+-- Which rows of earlier states went or became others, so that indexes of such a state can be brought up to date without
+-- looking at all rows. New rows of chunk, section, name and vector are not listed: their numbers are higher than all
+-- before. ``number`` is that of the state before the change. Names that have just been made and find their place, as
+-- entity or alias, have changed nothing.
+CREATE TABLE change (
+    number INTEGER NOT NULL,
+    kind   TEXT NOT NULL,
+    id     INTEGER NOT NULL,
+    PRIMARY KEY (number, kind, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER chunk_went AFTER DELETE ON chunk BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'chunk', OLD.id);
+END;
+CREATE TRIGGER section_went AFTER DELETE ON section BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'section', OLD.id);
+END;
+CREATE TRIGGER page_came AFTER INSERT ON page BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'page', NEW.id);
+END;
+CREATE TRIGGER page_went AFTER DELETE ON page BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'page', OLD.id);
+END;
+CREATE TRIGGER name_changed AFTER UPDATE OF leads_to, text_id ON name
+WHEN (OLD.leads_to IS NOT NULL OR OLD.text_id IS NOT NULL)
+    AND (OLD.leads_to IS NOT NEW.leads_to OR OLD.text_id IS NOT NEW.text_id)
+BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'name', NEW.id);
+END;
+CREATE TRIGGER name_went AFTER DELETE ON name BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'name', OLD.id);
+END;
+-- By text, here and below.
+CREATE TRIGGER vector_went AFTER DELETE ON vector BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'vector', OLD.text_id);
+END;
+CREATE TRIGGER sentences_came AFTER INSERT ON sentences BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'sentences', NEW.text_id);
+END;
+CREATE TRIGGER sentences_went AFTER DELETE ON sentences BEGIN
+    INSERT OR IGNORE INTO change VALUES ((SELECT max(number) FROM generation), 'sentences', OLD.text_id);
+END;
+
+-- From which state on all changes are listed.
+INSERT INTO meta (key, value) SELECT 'changes_since', CAST(max(number) AS TEXT) FROM generation;
+
+-- Texts that have no vector yet, and those of chunks that have no vectors of sentences.
+CREATE TABLE waiting (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE
+) STRICT;
+CREATE TABLE waiting_sentences (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TRIGGER text_waits AFTER INSERT ON text BEGIN
+    INSERT OR IGNORE INTO waiting VALUES (NEW.id);
+END;
+CREATE TRIGGER text_has_vector AFTER INSERT ON vector BEGIN
+    DELETE FROM waiting WHERE text_id = NEW.text_id;
+END;
+CREATE TRIGGER text_waits_again AFTER DELETE ON vector BEGIN
+    INSERT OR IGNORE INTO waiting SELECT id FROM text WHERE id = OLD.text_id;
+END;
+CREATE TRIGGER passage_waits AFTER INSERT ON chunk BEGIN
+    INSERT OR IGNORE INTO waiting_sentences
+    SELECT NEW.text_id WHERE NOT EXISTS (SELECT 1 FROM sentences WHERE text_id = NEW.text_id);
+END;
+CREATE TRIGGER passage_has_sentences AFTER INSERT ON sentences BEGIN
+    DELETE FROM waiting_sentences WHERE text_id = NEW.text_id;
+END;
+CREATE TRIGGER passage_waits_again AFTER DELETE ON sentences BEGIN
+    INSERT OR IGNORE INTO waiting_sentences SELECT id FROM text WHERE id = OLD.text_id;
+END;
+
+CREATE INDEX page_unlinked ON page (id) WHERE substr(content_hash, -1) = '.';
+CREATE INDEX page_facts_path ON page_facts (path);
+
+-- Numbers of nodes and relationships, so that nobody has to read their rows, and indexes for what a change or a listing
+-- looks for.
+
+-- How many there are of what trivium.graph.embedded.counters lists. They change in the transactions that change the rows.
+CREATE TABLE counter (
+    name   TEXT PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO counter (name, number) VALUES ('questions', 0), ('answers', 0);
+
+-- Questions and answers also go with others' rows. They are few, so that a trigger for each row costs little.
+CREATE TRIGGER question_counted AFTER INSERT ON question BEGIN
+    UPDATE counter SET number = number + 1 WHERE name = 'questions';
+END;
+CREATE TRIGGER question_discounted AFTER DELETE ON question BEGIN
+    UPDATE counter SET number = number - 1 WHERE name = 'questions';
+END;
+CREATE TRIGGER answer_counted AFTER INSERT ON answer BEGIN
+    UPDATE counter SET number = number + 1 WHERE name = 'answers';
+END;
+CREATE TRIGGER answer_discounted AFTER DELETE ON answer BEGIN
+    UPDATE counter SET number = number - 1 WHERE name = 'answers';
+END;
+
+-- Pages in the order of their uris. Most rows of name are no pages.
+CREATE TABLE page_uri (
+    uri     TEXT PRIMARY KEY,
+    page_id INTEGER NOT NULL UNIQUE REFERENCES page (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER page_listed AFTER INSERT ON page BEGIN
+    INSERT INTO page_uri (uri, page_id) SELECT uri, id FROM name WHERE id = NEW.id;
+END;
+
+-- Pages by where they come from: by the beginning of the source, and by the name of the file, which is what follows the
+-- last slash that is not at the end.
+CREATE INDEX page_source ON page (source);
+CREATE INDEX page_file ON page (
+    substr(rtrim(source, '/'), 1 + length(rtrim(rtrim(source, '/'), replace(source, '/', ''))))
+);
+-- Pages whose links are mentions of other titles.
+CREATE INDEX page_mentions ON page (id) WHERE instr(content_hash, '.');
+
+-- To see whether another page states the same relation.
+CREATE INDEX relation_stated ON relation (source_id, type_id, target_id);
+
+-- The words of pages whose links are mentions of other titles
+-- (documents without links, and records), so that nobody has to read their texts to see which may mention a title.
+
+-- A page's words under a number that is never used twice. A page whose text changes gets another number; entries of
+-- numbers that are gone stay in the index until there are too many of them (trivium.graph.embedded.words).
+CREATE TABLE worded (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    page_id INTEGER NOT NULL UNIQUE REFERENCES page (id) ON DELETE CASCADE
+) STRICT;
+-- The words come separated by spaces and in lower case; the tokenizer splits ASCII at what is no letter or digit.
+CREATE VIRTUAL TABLE page_words USING fts5 (words, content = '', detail = none, columnsize = 0, tokenize = 'ascii');
+
+-- Pages whose words are not in the index yet: the transaction that writes a page puts them there at its end.
+CREATE TABLE wordless (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE
+) STRICT;
+CREATE TRIGGER page_without_words AFTER INSERT ON page
+WHEN instr(NEW.content_hash, '.') OR NEW.source GLOB 'records:*' BEGIN
+    INSERT INTO wordless (page_id) VALUES (NEW.id);
+END;
+CREATE TRIGGER page_with_other_words AFTER UPDATE OF source, content_hash, text ON page
+WHEN NEW.text IS NOT OLD.text OR NOT EXISTS (SELECT 1 FROM worded WHERE page_id = NEW.id) BEGIN
+    DELETE FROM worded WHERE page_id = NEW.id;
+    INSERT OR IGNORE INTO wordless (page_id)
+    SELECT NEW.id WHERE instr(NEW.content_hash, '.') OR NEW.source GLOB 'records:*';
+END;

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.counters import is_counted, recount
 
 CHANGES_KEPT = 2_000
-"""Number of states for which the changes are logged (changes.sql)."""
+"""Number of states for which the changes are logged (table change)."""
 
 
 def current_state(connection: Connection) -> str:
@@ -33,14 +32,7 @@ def was_state(connection: Connection, key: str) -> bool:
 
 def begin_state(connection: Connection) -> None:
     """Name the state that this transaction creates. Indexes of earlier states become stale."""
-    counted = is_counted(connection)
     connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
-    if counted:
-        connection.execute(
-            "UPDATE counter SET number = (SELECT max(number) FROM generation) WHERE name = 'state'"
-        )
-    else:
-        recount(connection)
     connection.execute(
         "DELETE FROM change WHERE number < (SELECT max(number) FROM generation) - ?", [CHANGES_KEPT]
     )

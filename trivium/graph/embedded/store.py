@@ -15,6 +15,7 @@ import numpy as np
 
 from trivium.graph.embedded import reader, search, topology, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.embedded.database_schema import schema_version
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.merge import Merger
@@ -28,7 +29,6 @@ from trivium.graph.embedded.pictures import (
     thumbnails,
 )
 from trivium.graph.embedded.questions import put_questions
-from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
 from trivium.graph.embedded.states import current_state
 from trivium.graph.embedded.vectors import (
@@ -106,11 +106,10 @@ class EmbeddedStore:
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False) -> Self:
-        """Open the store in a folder. One of an earlier schema version is upgraded in place, in one transaction.
+        """Open the store in a folder.
 
-        ``read_only`` refuses every change to the graph, including upgrades: an earlier version is then read as it is,
-        without types. Derived files are still updated. Raises StoreNotFoundError, and StoreFormatError for a store of
-        a later version, a damaged store, or a file that is not a store.
+        ``read_only`` refuses every change to the graph; derived files are still updated. Raises StoreNotFoundError, and
+        StoreFormatError for a store of another schema version, a damaged store, or a file that is not a store.
         """
         return cls(open_database(Path(path), read_only=read_only))
 

@@ -7,12 +7,12 @@ texts. It changes in the transactions that change the pages, unlike the index of
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from trivium.parser.gazetteer import distinct_words, telling_words
 
 RECORDS = "records:"
-"""How the sources of records begin, as in words.sql."""
+"""How the sources of records begin."""
 _GONE = 1000
 """Entries of pages that are gone, beyond as many as there are pages, above which the index is made anew."""
 _WAITING = "SELECT p.id, p.text FROM wordless AS w CROSS JOIN page AS p ON p.id = w.page_id ORDER BY p.id"
@@ -25,14 +25,8 @@ def is_indexed(source: str, mark: str) -> bool:
     return "." in mark or source.startswith(RECORDS)
 
 
-def count_waiting(connection: sqlite3.Connection) -> int:
-    """Return the number of pages that wait to be indexed."""
-    return int(connection.execute("SELECT count(*) FROM wordless").fetchone()[0])
-
-
-def put_words(connection: sqlite3.Connection, step: Callable[[int], None] = lambda _: None) -> None:
-    """Index the words of the pages that wait for it, inside the caller's transaction. ``step`` is called with 1 after
-    each page."""
+def put_words(connection: sqlite3.Connection) -> None:
+    """Index the words of the pages that wait for it, inside the caller's transaction."""
     if connection.execute("SELECT 1 FROM wordless LIMIT 1").fetchone() is None:
         return
     (pages,) = connection.execute("SELECT number FROM counter WHERE name = 'pages'").fetchone()
@@ -43,7 +37,6 @@ def put_words(connection: sqlite3.Connection, step: Callable[[int], None] = lamb
             "INSERT INTO page_words (rowid, words) VALUES (?, ?)", [number, " ".join(distinct_words(text))]
         )
         connection.execute("INSERT INTO worded (id, page_id) VALUES (?, ?)", [number, page])
-        step(1)
     connection.execute("DELETE FROM wordless")
 
 
@@ -65,8 +58,8 @@ def forget_words(connection: sqlite3.Connection) -> None:
 
 def pages_with_words(connection: sqlite3.Connection, names: Sequence[str]) -> list[int]:
     """Return the numbers of the indexed pages whose texts have all words of one of the normalised names, common words
-    aside, and of those that wait to be indexed."""
-    found = {page for (page,) in connection.execute("SELECT page_id FROM wordless")}
+    aside."""
+    found: set[int] = set()
     for name in names:
         # Within quotation marks only quotation marks are special, and words have none.
         wanted = " AND ".join(f'"{word}"' for word in telling_words(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any
 
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ClientError
@@ -21,8 +21,6 @@ from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index_parameters import IndexParameters
 
-_READABLE = range(2, SCHEMA_VERSION + 1)
-"""Store versions that can be read without an upgrade: later ones only added optional properties."""
 CONNECTIVITY = 16
 """Edges per node of a vector index unless the store's parameters say otherwise; the server's default."""
 EXPANSION_ADD = 100
@@ -33,7 +31,6 @@ _USUAL = {
     "vector.quantization.enabled": False,
 }
 _COMPARED = ("vector.dimensions", *_USUAL)
-_MARKED_A_WRITE = 20_000
 _FILLED = 100
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
@@ -83,7 +80,7 @@ def discard_empty(connection: Connection) -> bool:
     """
     if not connection.write(_discard_store):
         return False
-    _drop_schema(connection, {name: name for name in cypher.NAMES})
+    _drop_schema(connection)
     return True
 
 
@@ -98,7 +95,7 @@ def exists(connection: Connection) -> bool:
 
 def recognise(connection: Connection) -> None:
     """Check that the database holds a readable store, and create missing constraints and indexes, as after a bulk
-    import. Marks the nodes of a store of an earlier version. Nothing is written if nothing is missing.
+    import. Nothing is written if nothing is missing.
 
     Raises StoreNotFoundError if there is no store, StoreFormatError for one of another version.
     """
@@ -108,14 +105,11 @@ def recognise(connection: Connection) -> None:
             f"the database at {connection.address} holds no store; make one with"
             f"  trivium build SOURCE --store {connection.address}"
         )
-    if version not in _READABLE:
+    if version != SCHEMA_VERSION:
         raise StoreFormatError(
-            f"the store at {connection.address} has schema version {version}, this program reads"
-            f" {_READABLE[0]} to {_READABLE[-1]};"
-            " build it again in another database"
+            f"the store at {connection.address} has schema version {version}, this program reads version"
+            f" {SCHEMA_VERSION}: build it again in another database"
         )
-    if not connection.read(cypher.READ_VERSION):
-        _mark(connection)
     make_schema(connection, read_indexes(connection))
 
 
@@ -206,31 +200,12 @@ def make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
 
 
 def _version(connection: Connection) -> int | None:
-    found = connection.read(cypher.READ_VERSION) or connection.read(cypher.READ_UNMARKED_VERSION)
+    found = connection.read(cypher.READ_VERSION)
     return found[0][0] if found else None
 
 
-def _mark(connection: Connection) -> None:
-    """Mark the nodes of a store of an earlier version, and drop its constraints and indexes, which were on labels
-    without a mark. Can be repeated after an interruption.
-    """
-    for query in cypher.MARK_NODES:
-
-        async def mark(transaction: AsyncManagedTransaction, query: LiteralString = query) -> int:
-            return int((await rows(transaction, query, {"limit": _MARKED_A_WRITE}))[0][0])
-
-        while connection.write(mark):
-            pass
-    _drop_schema(connection, cypher.UNMARKED_NAMES)
-
-    async def mark_store(transaction: AsyncManagedTransaction) -> None:
-        await rows(transaction, cypher.MARK_STORE)
-
-    connection.write(mark_store)
-
-
-def _drop_schema(connection: Connection, names: Mapping[str, str]) -> None:
-    """Drop constraints and indexes. ``names`` maps those of the present version to the ones to drop."""
-    for name, dropped in names.items():
+def _drop_schema(connection: Connection) -> None:
+    """Drop constraints and indexes."""
+    for name in cypher.NAMES:
         statement = cypher.DROP_CONSTRAINT if name in cypher.CONSTRAINTS else cypher.DROP_INDEX
-        connection.change_schema(statement, {"name": dropped})
+        connection.change_schema(statement, {"name": name})

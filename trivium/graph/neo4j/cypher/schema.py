@@ -107,37 +107,6 @@ DISCARD_STORE: LiteralString = (
 DROP_CONSTRAINT: LiteralString = "DROP CONSTRAINT $name IF EXISTS"
 DROP_INDEX: LiteralString = "DROP INDEX $name IF EXISTS"
 
-# -- stores of earlier versions, whose nodes have no marks ---------------------------------------------------------
-
-# Their names had no prefix.
-UNMARKED_NAMES = {name: name.removeprefix("trivium_") for name in NAMES} | {"trivium_store_id": "trivium_id"}
-
-READ_UNMARKED_VERSION: LiteralString = (
-    "MATCH (t:Trivium {id: 1}) WHERE t.generation IS NOT NULL RETURN t.schema_version"
-)
-
-# What a node of the label is known by, in the order in which they are marked.
-_KNOWN_BY: dict[LiteralString, LiteralString] = {
-    "Entity": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
-    "Page": "n:TriviumEntity AND n.content_hash IS NOT NULL",
-    "SubChapter": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
-    "Chunk": "n.uri IS NOT NULL AND n.text_hash IS NOT NULL",
-    "Question": "EXISTS { (n)<-[:is_answer_of]-(:TriviumChunk) }",
-    "Alias": "EXISTS { (n)-[:alias_of]->(:TriviumPage) }",
-    "Term": "n.term IS NOT NULL AND n.df IS NOT NULL",
-    "RelationType": "n.type IS NOT NULL AND n.text_hash IS NOT NULL",
-}
-
-# Each marks some nodes and returns how many.
-MARK_NODES: list[LiteralString] = [
-    f"MATCH (n:{label}) WHERE NOT n:Trivium{label} AND {known} WITH n LIMIT $limit SET n:Trivium{label} RETURN count(*)"
-    for label, known in _KNOWN_BY.items()
-]
-
-MARK_STORE: LiteralString = (
-    "MATCH (t:Trivium {id: 1}) WHERE t.generation IS NOT NULL SET t:TriviumStore REMOVE t:Trivium"
-)
-
 # -- the server ----------------------------------------------------------------------------------------------------
 
 # Fails on servers without the SEARCH clause, whatever indexes exist.
