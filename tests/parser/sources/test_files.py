@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import InputError
 from trivium.limits import InputLimits
+from trivium.parser.sources import files
 from trivium.parser.sources.base import Item, clean_text, printable_path
 from trivium.parser.sources.files import parse_json, read_array, read_document, read_lines, read_slice
 
@@ -110,25 +112,51 @@ def test_items_are_named_so_that_every_terminal_can_print_them() -> None:
     assert printable_path("caf\udce9.html") == "caf\ufffd.html"
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"), [(b"[1, 2", "malformed or cut short"), (b'{"a": 1}', "got a JSON dict")]
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(
+    st.lists(
+        st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5), max_size=8
+    ),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from(["", " ", "\n\t"]),
 )
-def test_what_is_no_array_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_an_array_is_read_as_json_reads_it(
+    tmp_path: Path, values: list[object], indent: int | None, around: str
+) -> None:
+    """Also where the pieces that are read end anywhere."""
+    path = tmp_path / "array"
+    path.write_text(around + json.dumps(values, indent=indent, ensure_ascii=False) + around, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_PIECE", 3)
+        assert list(read_array(path)) == values
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[1, 2", "expected a comma"),
+        (b"[1, 2,", "malformed or cut short"),
+        (b"[1, 2] 3", "expected the end"),
+        (b'[1, {"a', "malformed or cut short"),
+        (b"[1, " + b"[" * 100_000, "nested too deeply"),
+        (b'[1, "\xff"]', "expected UTF-8"),
+    ],
+)
+def test_an_array_is_read_as_far_as_it_is_good(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "array"
     path.write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        read_array(path)
-    path.write_bytes(b" [1, {}] ")
-    assert read_array(path) == [1, {}]
-    with pytest.raises(InputError, match="larger than"):
-        read_array(path, InputLimits(document_bytes=8))
+        list(read_array(path))
 
 
-def test_json_of_very_many_values_is_refused() -> None:
+def test_json_of_very_many_values_is_refused(tmp_path: Path) -> None:
     """A few megabytes of them would be gigabytes of objects."""
     content = b"[" + b"{}," * 2_000_000 + b"{}]"
     with pytest.raises(InputError, match="values, more than the limit"):
         parse_json(content)
+    (tmp_path / "array").write_bytes(b"[" + content + b"]")
+    with pytest.raises(InputError, match="values, more than the limit"):
+        list(read_array(tmp_path / "array"))
 
 
 def test_a_file_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,7 +17,6 @@ from trivium.errors import InputError
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.mediawiki import MediaWiki, to_page
-from trivium.types import Page
 
 TEXT = """<div class="mw-parser-output">
 <p><b>Earth</b> orbits the <a href="/wiki/Sun" title="Sun">Sun</a>.</p>
@@ -98,25 +98,20 @@ class Clock:
         return self.now
 
 
-def client(wiki: Wiki, clock: Clock | None = None, **options: object) -> MediaWiki:
+def client(wiki: Wiki, folder: Path, clock: Clock | None = None, **options: object) -> MediaWiki:
     clock = clock or Clock()
-    return MediaWiki(wiki.url, sleep=clock.sleep, clock=clock, **options)  # type: ignore[arg-type]
+    return MediaWiki(wiki.url, cache=folder / "cache", sleep=clock.sleep, clock=clock, **options)  # type: ignore[arg-type]
 
 
-def page_of(client: MediaWiki, title: str) -> Page:
-    (page,) = read(client.item(title))
-    return page
-
-
-def test_a_title_becomes_a_page_with_its_sections_links_and_revision(wiki: Wiki) -> None:
-    page = page_of(client(wiki), "Earth")
+def test_a_title_becomes_a_page_with_its_sections_links_and_revision(wiki: Wiki, tmp_path: Path) -> None:
+    page = client(wiki, tmp_path).page("Earth")
     assert (page.title, page.revision, page.source) == ("Earth", 123, "wiki:Earth")
     assert [section.heading for section in page.sections] == ["Moons"]
     assert [link.target for _, chunk in page.all_chunks() for link in chunk.links] == ["Sun", "Moon"]
 
 
-def test_requests_ask_politely(wiki: Wiki) -> None:
-    client(wiki, contact="mailto:someone@example.org").fetch("Earth")
+def test_requests_ask_politely(wiki: Wiki, tmp_path: Path) -> None:
+    client(wiki, tmp_path, contact="mailto:someone@example.org").fetch("Earth")
     (asked,) = wiki.requests
     assert asked == {
         "action": "parse",
@@ -131,10 +126,10 @@ def test_requests_ask_politely(wiki: Wiki) -> None:
     assert "mailto:someone@example.org" in wiki.agents[0]
 
 
-def test_titles_that_redirect_become_aliases(wiki: Wiki) -> None:
+def test_titles_that_redirect_become_aliases(wiki: Wiki, tmp_path: Path) -> None:
     redirects = [{"from": "Terra", "to": "The_Earth"}, {"from": "The_Earth", "to": "Earth"}]
     wiki.pages["Terra"] = {"parse": {**EARTH["parse"], "redirects": redirects}}
-    page = page_of(client(wiki), "Terra")
+    page = client(wiki, tmp_path).page("Terra")
     assert (page.title, page.aliases) == ("Earth", ("Terra", "The Earth"))
 
 
@@ -143,48 +138,51 @@ def test_a_heading_inside_the_article_does_not_rename_the_page() -> None:
     assert to_page({"parse": {"title": "A/wiki/B?", "revid": 1, "text": text}}).title == "A/wiki/B?"
 
 
-def test_a_missing_page_is_a_clear_error(wiki: Wiki) -> None:
-    with pytest.raises(InputError, match="there is no page titled 'Nowhere'"):
-        client(wiki).fetch("Nowhere")
+def test_a_missing_page_is_a_clear_error_and_is_not_kept(wiki: Wiki, tmp_path: Path) -> None:
+    one = client(wiki, tmp_path)
+    for _ in range(2):
+        with pytest.raises(InputError, match="there is no page titled 'Nowhere'"):
+            one.fetch("Nowhere")
+    assert len(wiki.requests) == 2
 
 
-def test_requests_keep_their_distance(wiki: Wiki) -> None:
+def test_requests_keep_their_distance(wiki: Wiki, tmp_path: Path) -> None:
     wiki.pages["Sun"] = EARTH
     clock = Clock()
-    one = client(wiki, clock, interval=2.5)
+    one = client(wiki, tmp_path, clock, interval=2.5)
     one.fetch("Earth")
     one.fetch("Sun")
     assert clock.slept == [2.5]
 
 
-def test_it_waits_as_long_as_the_server_asks(wiki: Wiki) -> None:
+def test_it_waits_as_long_as_the_server_asks(wiki: Wiki, tmp_path: Path) -> None:
     wiki.script = [(429, {"Retry-After": "7"}, b"slow down"), (200, {"Retry-After": "5"}, MAXLAG)]
     clock = Clock()
-    assert page_of(client(wiki, clock), "Earth").title == "Earth"
+    assert client(wiki, tmp_path, clock).page("Earth").title == "Earth"
     assert clock.slept == [7.0, 5.0]
 
 
-def test_a_date_to_wait_for_is_understood(wiki: Wiki) -> None:
+def test_a_date_to_wait_for_is_understood(wiki: Wiki, tmp_path: Path) -> None:
     wiki.script = [(503, {"Retry-After": formatdate(time.time() + 60, usegmt=True)}, b"")]
     clock = Clock()
-    client(wiki, clock).fetch("Earth")
+    client(wiki, tmp_path, clock).fetch("Earth")
     assert 50 <= clock.slept[0] <= 60
 
 
-def test_without_a_wish_it_waits_twice_as_long_each_time_and_gives_up(wiki: Wiki) -> None:
+def test_without_a_wish_it_waits_twice_as_long_each_time_and_gives_up(wiki: Wiki, tmp_path: Path) -> None:
     wiki.script = [(503, {}, b"")] * 4
     clock = Clock()
     with pytest.raises(InputError, match="in 4 attempts; the last: HTTP 503"):
-        client(wiki, clock, retries=3).fetch("Earth")
+        client(wiki, tmp_path, clock, retries=3).fetch("Earth")
     assert clock.slept == [1.0, 2.0, 4.0]
     assert len(wiki.requests) == 4
 
 
-def test_a_very_long_wait_is_an_error_not_a_hang(wiki: Wiki) -> None:
+def test_a_very_long_wait_is_an_error_not_a_hang(wiki: Wiki, tmp_path: Path) -> None:
     wiki.script = [(429, {"Retry-After": "3600"}, b"")]
     clock = Clock()
     with pytest.raises(InputError, match="asks to wait 3600 s"):
-        client(wiki, clock).fetch("Earth")
+        client(wiki, tmp_path, clock).fetch("Earth")
     assert clock.slept == []
 
 
@@ -198,34 +196,56 @@ def test_a_very_long_wait_is_an_error_not_a_hang(wiki: Wiki) -> None:
         (200, {"batchcomplete": True}, "neither a page nor an error"),
     ],
 )
-def test_answers_that_are_no_page_are_explained(wiki: Wiki, status: int, body: object, expected: str) -> None:
+def test_answers_that_are_no_page_are_explained(
+    wiki: Wiki, tmp_path: Path, status: int, body: object, expected: str
+) -> None:
     wiki.script = [(status, {}, body)]
     with pytest.raises(InputError, match=expected):
-        client(wiki).fetch("Earth")
+        client(wiki, tmp_path).fetch("Earth")
 
 
-def test_a_wrong_address_is_named_at_once() -> None:
+def test_a_wrong_address_is_named_at_once(tmp_path: Path) -> None:
     clock = Clock()
-    one = MediaWiki("not an address", sleep=clock.sleep, clock=clock)
+    one = MediaWiki("not an address", cache=tmp_path, sleep=clock.sleep, clock=clock)
     with pytest.raises(InputError, match="address of the API is not usable"):
         one.fetch("Earth")
     assert clock.slept == []
 
 
+def test_answers_are_kept_and_serve_without_a_network(wiki: Wiki, tmp_path: Path) -> None:
+    first = client(wiki, tmp_path).page("Earth")
+    wiki.stop()
+    assert client(wiki, tmp_path).page("Earth") == first
+    assert client(wiki, tmp_path).page("Earth_").text == first.text
+    with pytest.raises(InputError, match=r"no answer \(ConnectionError\)"):
+        client(wiki, tmp_path, refresh=True, retries=1).fetch("Earth")
+
+
+def test_a_damaged_or_foreign_cache_file_is_asked_for_again(wiki: Wiki, tmp_path: Path) -> None:
+    client(wiki, tmp_path).fetch("Earth")
+    (kept,) = (tmp_path / "cache").iterdir()
+    for damage in ('{"key": ["x", "y"], "answer": {}}', "not json", "[]"):
+        kept.write_text(damage)
+        assert client(wiki, tmp_path).fetch("Earth") == EARTH
+    assert len(wiki.requests) == 4
+
+
 @pytest.mark.parametrize(
     "title", ["../../x", "/etc/passwd", "a\0b", "x" * 10_000, "'; --", "a|b&page=c", "\ud800"]
 )
-def test_malicious_titles_are_titles(wiki: Wiki, title: str) -> None:
+def test_malicious_titles_stay_inside_the_cache_folder(wiki: Wiki, tmp_path: Path, title: str) -> None:
     asked = "a b" if title == "a\0b" else title.replace("\ud800", "\ufffd")
     wiki.pages[asked] = {"parse": {**EARTH["parse"], "title": asked}}
-    client(wiki).fetch(title)
+    one = client(wiki, tmp_path)
+    one.fetch(title)
     assert wiki.requests[0]["page"] == asked
     assert wiki.paths == ["/w/api.php"]
+    assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "cache"]
 
 
-def test_an_empty_title_is_refused(wiki: Wiki) -> None:
+def test_an_empty_title_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected the title"):
-        client(wiki).fetch(" \n")
+        client(wiki, tmp_path).fetch(" \n")
     assert wiki.requests == []
 
 
@@ -235,8 +255,11 @@ def test_an_answer_without_text_is_an_input_error(answer: object) -> None:
         to_page(answer)
 
 
-def test_wiki_sources_become_items_that_a_worker_reads(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wiki_sources_become_items_that_a_worker_reads(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRIVIUM_MEDIAWIKI_API", wiki.url)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert list(discover(["wiki:Nowhere"])) == [
         Problem("wiki:Nowhere", "there is no page titled 'Nowhere' (The page you specified doesn't exist.)")
     ]

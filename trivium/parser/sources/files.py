@@ -1,27 +1,34 @@
-"""Reads files, their lines and their JSON, plain or packed (gzip, bzip2), within limits. Failures become InputError."""
+"""Reads files, their lines and the elements of their JSON arrays, plain or packed (gzip, bzip2, xz), within limits.
+Failures become InputError.
+"""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
 import zlib
-from bz2 import BZ2File
-from collections.abc import Iterator
+from bz2 import BZ2Decompressor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from lzma import LZMADecompressor, LZMAError
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from trivium.errors import InputError, said
 from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2"}
-_SUFFIXES = (".gz", ".bz2")
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+_SUFFIXES = (".gz", ".bz2", ".xz")
+_XZ_MEMORY = 256 << 20  # bytes; an xz file may demand gigabytes to be unpacked
 _MEGABYTE = 1 << 20
 _PIECE = 1 << 18
 # Shorter JSON cannot contain a relevant number of values.
 _FEW_VALUES = 4 << 20
+_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Line:
 
 
 def packed_as(path: Path) -> str | None:
-    """Return how a file is packed, according to its first bytes: ``gzip`` or ``bzip2``; None if it is not.
+    """Return how a file is packed, according to its first bytes: ``gzip``, ``bzip2`` or ``xz``; None if it is not.
     Raises InputError when it cannot be read.
     """
     with _errors_as_input_error(), path.open("rb") as file:
@@ -48,7 +55,7 @@ def packed_as(path: Path) -> str | None:
 def unpacked_name(name: str) -> str:
     """Return the name of a file without the suffix of its packing.
 
-    >>> unpacked_name("notes.md.gz"), unpacked_name("notes.md")
+    >>> unpacked_name("notes.md.xz"), unpacked_name("notes.md")
     ('notes.md', 'notes.md')
     """
     return name[: name.rindex(".")] if name.lower().endswith(_SUFFIXES) else name
@@ -132,19 +139,95 @@ def parse_json(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> object:
     except UnicodeDecodeError as error:
         raise InputError(f"expected UTF-8, got byte 0x{data[error.start]:02x} at {error.start}") from error
     except RecursionError as error:
-        raise InputError("the JSON is nested too deeply") from error
+        raise _too_deep() from error
     except ValueError as error:
         raise InputError(f"the JSON is malformed or cut short: {error}") from error
 
 
-def read_array(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> list[object]:
-    """Return the elements of a JSON array. Raises InputError when the file cannot be read, exceeds the document limit, is
-    malformed, or is not an array.
+def read_array(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[object]:
+    """Yield the elements of a JSON array, keeping only the current element in memory.
+
+    Raises InputError when the file cannot be read, is not an array, or an element is malformed or exceeds the limit of
+    a document. The elements after a malformed one cannot be determined.
     """
-    value = parse_json(read_document(path, limits), limits)
-    if not isinstance(value, list):
-        raise InputError(f"expected a JSON array, got a JSON {type(value).__name__}")
-    return value
+    with opened(path, limits) as file:
+        text = _Text(file)
+        if text.next() != "[":
+            raise InputError("expected a JSON array")
+        text.at += 1
+        more = text.next() != "]"
+        while more:
+            yield text.value(limits)
+            after = text.next()
+            if after not in (",", "]"):
+                raise InputError(
+                    "the JSON is malformed or cut short: expected a comma or ] after an element, got "
+                    + (repr(after) if after else "the end")
+                )
+            more = after == ","
+            text.at += more
+        text.at += 1
+        if rest := text.next():
+            raise InputError(f"the JSON is malformed: expected the end after the array, got {rest!r}")
+
+
+class _Text:
+    """The text of a file, decoded incrementally; ``at`` is the position in the ``buffer``."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.buffer = ""
+        self.at = 0
+        self._file = file
+        self._ended = False
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+
+    def next(self) -> str:
+        """Return the next non-space character without consuming it; empty at the end."""
+        while True:
+            while self.at < len(self.buffer) and self.buffer[self.at] in " \t\r\n":
+                self.at += 1
+            if self.at < len(self.buffer) or not self._read(_PIECE):
+                return self.buffer[self.at : self.at + 1]
+
+    def value(self, limits: InputLimits) -> object:
+        """Parse the JSON value at the position, and advance."""
+        self.next()
+        while True:
+            size = len(self.buffer) - self.at
+            if size > _FEW_VALUES:
+                _check_values(sum(self.buffer.count(mark, self.at) for mark in ",[{"), limits)
+            try:
+                value, end = _decode(self.buffer, self.at)
+            except RecursionError as error:
+                raise _too_deep() from error
+            except ValueError as error:
+                if size > limits.document_bytes:
+                    raise InputError(
+                        f"an element of the JSON array is malformed, or longer than {in_megabytes(limits.document_bytes)}"
+                    ) from error
+                # A value truncated by the end of the buffer looks malformed. The buffer is doubled each time, so the
+                # total time is linear.
+                if not self._read(max(_PIECE, size)):
+                    raise InputError(f"the JSON is malformed or cut short: {error}") from error
+                continue
+            if end == len(self.buffer) and self._read(_PIECE):
+                continue  # a number may continue
+            self.at = end
+            return cast(object, value)
+
+    def _read(self, size: int) -> bool:
+        """Read more text into the buffer, and drop consumed text. Returns False at the end."""
+        if self._ended:
+            return False
+        data = self._file.read(size)
+        self._ended = not data
+        try:
+            text = self._decoder.decode(data, final=self._ended)
+        except UnicodeDecodeError as error:
+            raise InputError(f"expected UTF-8, got byte 0x{error.object[error.start]:02x}") from error
+        self.buffer = self.buffer[self.at :] + text
+        self.at = 0
+        return bool(text) or not self._ended
 
 
 def _check_values(count: int, limits: InputLimits) -> None:
@@ -152,12 +235,18 @@ def _check_values(count: int, limits: InputLimits) -> None:
         raise InputError(f"the JSON has about {count:,} values, more than the limit of {limits.values:,}")
 
 
+def _too_deep() -> InputError:
+    return InputError("the JSON is nested too deeply")
+
+
 class _Unpacked(io.RawIOBase):
     """A packed file, uncompressed up to its limits."""
 
     def __init__(self, path: Path, packing: str, limits: InputLimits) -> None:
         self._packed = path.open("rb")
-        self._file = gzip.GzipFile(fileobj=self._packed) if packing == "gzip" else BZ2File(self._packed)
+        self._file = (
+            gzip.GzipFile(fileobj=self._packed) if packing == "gzip" else _Streams(self._packed, packing)
+        )
         self._left = max(UNPACKED_FREE, path.stat().st_size * limits.ratio)
         self._reason = f"{limits.ratio} times its size"
         if limits.file_bytes is not None and limits.file_bytes < self._left:
@@ -186,6 +275,34 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
+class _Streams:
+    """The streams of a bzip2 or xz file, one after the other, uncompressed. ``lzma.open`` has no limit on memory."""
+
+    def __init__(self, packed: BinaryIO, packing: str) -> None:
+        self._packed = packed
+        self._new: Callable[[], BZ2Decompressor | LZMADecompressor] = (
+            BZ2Decompressor if packing == "bzip2" else partial(LZMADecompressor, memlimit=_XZ_MEMORY)
+        )
+        self._stream = self._new()
+
+    def read1(self, size: int) -> bytes:
+        while True:
+            if self._stream.eof:
+                rest = self._stream.unused_data.lstrip(b"\0") or self._packed.read(_PIECE)
+                if not rest:
+                    return b""
+                self._stream = self._new()
+            else:
+                rest = self._packed.read(_PIECE) if self._stream.needs_input else b""
+                if self._stream.needs_input and not rest:
+                    raise EOFError("it ends too early")
+            if data := self._stream.decompress(rest, size):
+                return data
+
+    def close(self) -> None:
+        """Close nothing: the file is its owner's."""
+
+
 @contextmanager
 def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
     """Open a file for reading, uncompressing it if it is packed. Failures inside the block become InputError, and so does
@@ -205,7 +322,7 @@ def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryI
 def _errors_as_input_error() -> Iterator[None]:
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, LZMAError) as error:
         raise InputError(f"the packed file is damaged or cut short: {said(error)}") from error
     except OSError as error:
         raise InputError(f"the file cannot be read: {error.strerror or error}") from error

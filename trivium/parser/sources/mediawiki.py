@@ -1,4 +1,4 @@
-"""Fetches pages by title from a MediaWiki API, one request at a time, with retries.
+"""Fetches pages by title from a MediaWiki API, one request at a time, with retries and a cache.
 
 Follows the etiquette of the API (https://www.mediawiki.org/wiki/API:Etiquette): a user agent with a contact,
 ``maxlag``, no parallel requests, and waiting as long as the server asks.
@@ -7,9 +7,11 @@ Follows the etiquette of the API (https://www.mediawiki.org/wiki/API:Etiquette):
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
@@ -21,6 +23,8 @@ from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources.base import MEDIAWIKI, Item, clean_text
+from trivium.parser.sources.files import parse_json
+from trivium.parser.sources.response_cache import AnswerCache
 from trivium.settings import load_settings
 from trivium.text import normalise_title
 from trivium.types import Page
@@ -45,12 +49,16 @@ class MediaWiki:
       from clients that read many pages.
     - ``interval``: minimum time between two requests, in seconds.
     - ``retries``: maximum number of retries.
+    - ``cache``: folder for responses (default: the user's cache folder), which are reused, also offline, unless
+      ``refresh`` is set.
     """
 
     def __init__(
         self,
         api: str | None = None,
         *,
+        cache: Path | None = None,
+        refresh: bool = False,
         contact: str | None = None,
         interval: float = 1.0,
         retries: int = 5,
@@ -59,6 +67,8 @@ class MediaWiki:
     ) -> None:
         settings = load_settings()
         self.api = api or settings.mediawiki_api
+        self._cache = AnswerCache(cache if cache is not None else default_cache())
+        self._refresh = refresh
         self._interval = interval
         self._retries = retries
         self._sleep = sleep
@@ -66,6 +76,11 @@ class MediaWiki:
         self._next = clock()
         self._session = requests.Session()
         self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
+
+    def page(self, title: str) -> Page:
+        """Return the page with a title, following redirects. Raises the errors of :meth:`fetch`."""
+        item = self.item(title)
+        return to_page(parse_json(item.content or b""), source=item.name)
 
     def item(self, title: str) -> Item:
         """Return the fetched page as an item. Raises the errors of :meth:`fetch`."""
@@ -77,12 +92,19 @@ class MediaWiki:
 
         Raises InputError when there is no such page, or when the server refuses or does not respond.
         """
-        name = normalise_title(clean_text(title))
-        if not name:
+        key = (self.api, normalise_title(clean_text(title)))
+        if not key[1]:
             raise InputError(f"expected the title of a page, got {title!r}")
+        answer = None if self._refresh else self._cache.get(key)
+        if answer is None:
+            answer = self._ask(key[1])
+            self._cache.put(key, answer)
+        return answer
+
+    def _ask(self, title: str) -> Answer:
         parameters = {
             "action": "parse",
-            "page": name,
+            "page": title,
             "prop": "text|revid",
             "redirects": "1",
             "format": "json",
@@ -95,7 +117,9 @@ class MediaWiki:
             return max(error.wait or 0.0, self._interval * 2.0 ** (number - 1))
 
         try:
-            return retried(lambda: self._attempt(name, parameters), self._retries, wait, sleep=self._postpone)
+            return retried(
+                lambda: self._attempt(title, parameters), self._retries, wait, sleep=self._postpone
+            )
         except PassingError as error:
             raise InputError(
                 f"{self.api} did not give {title!r} in {self._retries + 1} attempts; the last: {error}"
@@ -159,6 +183,12 @@ def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMI
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 1 << 63:
         revision = page.revision
     return replace(page, aliases=tuple(others), revision=revision)
+
+
+def default_cache() -> Path:
+    """Return the user's cache folder for API responses."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "trivium" / "mediawiki"
 
 
 def _answer(response: requests.Response) -> Answer:

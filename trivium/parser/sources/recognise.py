@@ -43,7 +43,6 @@ _BYTE_ORDER_MARKS = {
 }
 _BINARY = {
     b"(\xb5/\xfd": "a zstd archive; unpack it first",
-    b"\xfd7zXZ\x00": "an xz archive; unpack it first",
     b"PAR1": "a Parquet file; read it as hf:parquet:PATH",
 }
 _OF_PROGRAMS = re.compile(r".*file|build|workspace|codeowners|gradlew|configure", re.IGNORECASE)
