@@ -102,7 +102,7 @@ def _compare(
 ) -> None:
     stored = store.relation_vectors(uris) if label == _RELATION else store.vectors(Label(label), uris)
     there = np.flatnonzero(np.isfinite(stored).all(axis=1)) if stored.shape[1] else np.empty(0, dtype=int)
-    uris = [uris[row] for row in there]
+    uris = [uris[row] for row in there.tolist()]
     texts = _texts(store, label, uris, types)
     again = _embed_chunks(store, embedder, uris, texts) if label == Label.CHUNK else embedder.embed(texts)
     for uri, text, cosine in zip(uris, texts, _cosines(stored[there], again), strict=True):
