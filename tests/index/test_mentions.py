@@ -1,4 +1,4 @@
-"""Documents without links get them: to the documents they mention."""
+"""Documents without links get them: to the documents they mention and the terms they define."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ TEXTS = {
     "Great bustard.md": "## Steppes\n\nIt does not live as the Heron does.\n\n## Others\n\nA heron is another bird.",
     "Heron.txt": "Herons wade. They are no relatives of the GREAT BUSTARD.",
     "Contract.md": (
-        "## Parties\n\nAcme sells anvils.\n\n## Payment\n\nAcme pays.\n\n## Readers\n\nAny company may read this."
+        '## Parties\n\nAcme (the "Company") sells anvils.\n\n'
+        "## Payment\n\nThe Company pays.\n\n## Readers\n\nAny company may read this."
     ),
-    "Lease.md": "## Parties\n\nBeta rents.\n\n## Payment\n\nBeta pays, too.",
+    "Lease.md": '## Parties\n\nBeta (the "Company") rents.\n\n## Payment\n\nThe Company pays, too.',
 }
 
 
@@ -48,6 +49,12 @@ def test_plain_documents_link_to_what_they_mention(folder: Path, store: Embedded
     assert (report.added, report.replaced, report.relinked) == (4, 0, 0)
     assert cites(store, "Great bustard") == [("Heron",), ()]
     assert cites(store, "Heron") == [("Great bustard",)]
+
+
+def test_a_term_belongs_to_its_document(folder: Path, store: EmbeddedStore) -> None:
+    load([str(folder)], store)
+    assert cites(store, "Contract") == [("Company (Contract)",), ("Company (Contract)",), ()]
+    assert cites(store, "Lease") == [("Company (Lease)",), ("Company (Lease)",)]
 
 
 def test_loaded_again_nothing_changes(folder: Path, store: EmbeddedStore) -> None:

@@ -1,4 +1,5 @@
-"""Adds links to documents that have none: to other documents whose titles they mention.
+"""Adds links to documents that have none: to other documents whose titles they mention, and to terms that they
+define.
 
 The links depend on the other documents in the store, so they are made at the end of a load, and again when new titles
 are added. The content hash of such a page has two parts separated by a dot. The first is that of the page without
@@ -13,14 +14,16 @@ from dataclasses import replace
 from typing import Protocol
 
 from trivium.common.iteration import batched
-from trivium.graph.model import PageGraph
+from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
-from trivium.graph.schema import unescape
+from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
 from trivium.index.listing import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
-from trivium.text import normalise_name, without_parenthesis
+from trivium.parser.terms import Passage, is_glossary, used_terms
+from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.types import ChunkKind
 
 _DOT = "."
 _PAGES_A_TIME = 50
@@ -156,9 +159,10 @@ def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:
     """Return the page with its links replaced by links to what its chunks mention."""
     title = unescape(graph.uri)
     own = {normalise_name(title), normalise_name(without_parenthesis(title))}
+    terms = used_terms([_passage(chunk) for chunk in graph.chunks])
     chunks = tuple(
-        replace(chunk, cites=tuple(dict.fromkeys(_cites(graph.uri, own, chunk.body, gazetteer))))
-        for chunk in graph.chunks
+        replace(chunk, cites=tuple(dict.fromkeys(_cites(graph.uri, own, chunk.body, used, gazetteer))))
+        for chunk, used in zip(graph.chunks, terms, strict=True)
     )
     digest = hashlib.blake2b(
         repr([chunk.cites for chunk in chunks]).encode("utf-8", "surrogatepass"), digest_size=8
@@ -167,10 +171,17 @@ def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:
     return replace(graph, chunks=chunks, content_hash=f"{base}{_DOT}{digest.hexdigest()}")
 
 
-def _cites(own_uri: str, own: set[str], text: str, gazetteer: Gazetteer) -> Iterator[str]:
+def _cites(
+    own_uri: str, own: set[str], text: str, terms: Iterable[str], gazetteer: Gazetteer
+) -> Iterator[str]:
     for mention in gazetteer.find(text):
         if mention.name not in own and mention.target != own_uri and _is_name_there(mention, text):
             yield mention.target
+    for term in terms:
+        # The term as defined by this document: another one may define "Company" differently.
+        uri = page_uri(normalise_title(f"{term} ({unescape(own_uri)})"))
+        if len(uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES:
+            yield uri
 
 
 def _is_name_there(mention: Mention, text: str) -> bool:
@@ -179,3 +190,9 @@ def _is_name_there(mention: Mention, text: str) -> bool:
         return True
     first = text[mention.start]
     return (first.isupper() or first.isdecimal()) and mention.name not in _GENERIC
+
+
+def _passage(chunk: ChunkNode) -> Passage:
+    headings = headings_of(chunk.parent)
+    glossary = chunk.kind == ChunkKind.DEFINITION or any(map(is_glossary, headings[1:]))
+    return Passage(chunk.body, glossary)
