@@ -39,13 +39,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_store(tmp_path_factory.mktemp("left"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def endpoint() -> Iterator[OpenAIServer]:
     with OpenAIServer() as running:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
+def well_again(endpoint: OpenAIServer) -> None:
+    endpoint.script.clear()
+    endpoint.requests.clear()
+
+
+@pytest.fixture(scope="module")
 def address(store: Path, endpoint: OpenAIServer) -> Iterator[str]:
     settings = ServerSettings(answer_workers=1, answer_queue=PLACES - 1)
     model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, SecretStr("secret"), direct=True))
@@ -97,38 +103,6 @@ def test_a_client_that_leaves_frees_its_place_within_a_second(
     with connect(address) as after:
         send(after, stream=False)
         assert json.load(after.getresponse())["answer"] == "Asaph Hall found them [1]."
-
-
-def test_a_question_that_takes_too_long_frees_its_place(store: Path, endpoint: OpenAIServer) -> None:
-    """The client stays; the time for an answer is over."""
-    endpoint.script.append(MISBEHAVIOUR["only comments"])
-    model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, direct=True))
-    with (
-        listening(store, ServerSettings(answer_timeout=0.5), model=model) as address,
-        connect(address) as client,
-    ):
-        send(client, stream=False)
-        answer = client.getresponse()
-        assert answer.status == 503 and json.load(answer)["error"]["code"] == "timeout"
-        until(lambda: taken(address) == 0, 1.5)
-
-
-def test_a_search_in_another_process_is_stopped_too(
-    store: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It waits for a language model that chooses for the path retriever."""
-    monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", endpoint.base_url)
-    monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "openai:tiny")
-    with listening(store, ServerSettings(processes=1, path_selector="llm")) as address:
-        until(lambda: get(address, "/ready")["ready"])
-        endpoint.requests.clear()  # of the first search, which the server asks itself
-        endpoint.script.append(MISBEHAVIOUR["never answers"])
-        with connect(address) as client:
-            post(client, "/search")
-            until(lambda: endpoint.requests)
-        left = time.monotonic()
-        until(lambda: taken(address, "search") == 0, 5.0)
-        assert time.monotonic() - left < 1.5
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +11,6 @@ from starlette.testclient import TestClient
 
 from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_server
 from tests.server.world import QUESTION, build_store, serving
-from tests.waiting import until
-from trivium.server.app import create_app
 from trivium.server.keys import new_key
 from trivium.server.settings import ServerSettings
 
@@ -115,26 +111,3 @@ def test_a_failing_source_fails_no_answer_and_a_stream_says_so(store: Path, web:
         )
         assert found["sources"] == done["sources"] and found["sources"][0]["error"] == "it answers HTTP 503"
         assert done["passages"]
-
-
-def test_who_hangs_up_stops_the_sources(
-    store: Path, web: LiveServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    web.replies[SEARXNG] = Reply(b"{}", pause=20.0)
-    monkeypatch.setenv("TRIVIUM_LIVE_SECONDS", "20")
-    monkeypatch.setenv("TRIVIUM_LIVE_TOTAL_SECONDS", "20")
-    settings = ServerSettings(live="allow", timeout=1.0)
-    with serving(store, settings, extracts=True) as client:
-        began = time.monotonic()
-        answer = client.post("/search", json={"question": OF_TITAN, "sources": ["web"]})
-        assert answer.status_code == 503 and time.monotonic() - began < 10
-        until(lambda: not [t for t in threading.enumerate() if t.name == "live searxng"])
-
-
-def test_the_processes_of_a_server_ask_them_too(store: Path, web: LiveServer) -> None:
-
-    app = create_app(store, ServerSettings(live="force", processes=1))
-    with TestClient(app, base_url="http://localhost") as client:
-        until(lambda: client.get("/ready").status_code == 200)
-        found = client.post("/search", json={"question": OF_TITAN, "k": 2}).json()
-        assert found["hits"][0]["live"]["source"] == "searxng"

@@ -12,11 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.fakes.cross_encoder_files import write_cross_encoder
 from tests.server.world import HTML, QUESTION, build_store, finished
 from tests.waiting import until
 from trivium.common.stopping import StoppedError, check
@@ -29,7 +30,7 @@ from trivium.server.search_process import _Inbox
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
 
-SEARCHES = (
+SEARCHES: tuple[dict[str, Any], ...] = (
     {"question": QUESTION, "k": 3, "explain": True},
     {"question": QUESTION, "retrievers": ["walk"]},
     {"question": "Mars", "fusion": "rrf", "k": 1},
@@ -43,9 +44,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def client(store: Path) -> Iterator[TestClient]:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A reranker that the server was told of."""
+    return f"cross-encoder:{write_cross_encoder(tmp_path_factory.mktemp('model'))}"
+
+
+@pytest.fixture(scope="module")
+def client(store: Path, encoder: str) -> Iterator[TestClient]:
     """Of a server whose questions two processes answer."""
-    app = create_app(store, ServerSettings(processes=2, cache_bytes=0))
+    app = create_app(store, ServerSettings(processes=2, cache_bytes=0, rerankers=(encoder,)))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: client.get("/ready").status_code == 200)
         assert app.state.service.processes.ready
@@ -53,11 +60,11 @@ def client(store: Path) -> Iterator[TestClient]:
     assert not multiprocessing.active_children()
 
 
-def test_they_answer_as_the_server_itself_does(store: Path, client: TestClient) -> None:
-    app = create_app(store)
+def test_they_answer_as_the_server_itself_does(store: Path, client: TestClient, encoder: str) -> None:
+    app = create_app(store, ServerSettings(rerankers=(encoder,)))
     with TestClient(app, base_url="http://localhost") as alone:
         until(lambda: app.state.service.collection.ready)
-        for given in SEARCHES:
+        for given in (*SEARCHES, {"question": QUESTION, "k": 2, "rerank": encoder}):
             expected, got = alone.post("/search", json=given), client.post("/search", json=given)
             assert got.status_code == 200 and got.json() == expected.json()
             for header in ("X-Trivium-Scores", "Content-Type"):

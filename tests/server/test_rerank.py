@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.cross_encoder_files import write_cross_encoder
-from tests.server.world import QUESTION, Script, build_store, listening, serving
+from tests.server.world import QUESTION, build_store, serving
 from trivium.engine import Engine
 from trivium.serialization import hit_json
 from trivium.server.settings import ServerSettings
@@ -121,28 +121,3 @@ def test_what_is_not_offered_is_refused(
     answer = client.post(path, json={"question": QUESTION, **given})
     assert answer.status_code in (400, 422), answer.text
     assert said in answer.json()["error"]["message"]
-
-
-def test_processes_that_search_know_the_same_rerankers(store: Path, encoder: str) -> None:
-    import requests
-
-    with listening(store, ServerSettings(rerankers=(encoder,), processes=1)) as address:
-        found = requests.post(
-            f"{address}/search", json={"question": QUESTION, "k": 2, "rerank": encoder}, timeout=60
-        )
-    assert [hit["page"] for hit in found.json()["hits"]] == ["Phobos", "Deimos"]
-
-
-def test_an_answerer_of_somebodys_own_that_knows_no_rerankers_goes_on_working(store: Path) -> None:
-    script = Script()
-    with serving(store, script=script) as client:
-        assert _post(client, "/ask")["answer"]
-
-
-def test_the_description_says_what_there_is(client: TestClient) -> None:
-    schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    for request in ("SearchRequest", "AskRequest"):
-        assert {"rerank", "cut"} <= schemas[request]["properties"].keys()
-    for answer in ("SearchAnswer", "AskAnswer"):
-        assert "warnings" in schemas[answer]["properties"]
-    assert "rerank_score" in schemas["ServedHit"]["properties"]

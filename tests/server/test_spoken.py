@@ -36,22 +36,34 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_store(tmp_path_factory.mktemp("spoken"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def recogniser() -> FakeRecogniser:
     return FakeRecogniser()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def voice() -> FakeVoice:
     return FakeVoice()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
+def forgotten(recogniser: FakeRecogniser, voice: FakeVoice) -> Iterator[None]:
+    """What a test made of them."""
+    yield
+    for fake in (recogniser, voice):
+        fake.gate.clear()
+        fake.open = True
+    recogniser.heard.clear()
+    recogniser.stopped = 0
+    voice.said.clear()
+
+
+@pytest.fixture(scope="module")
 def speech(recogniser: FakeRecogniser, voice: FakeVoice) -> Speech:
     return Speech(recogniser=recogniser, voice=voice, settings=Settings())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(store: Path, speech: Speech) -> Iterator[TestClient]:
     with serving(store, ServerSettings(audio_bytes=1000), speech=speech) as client:
         yield client
@@ -157,15 +169,17 @@ def taken(address: str) -> int:
         return int(json.load(connection.getresponse())["waiting"]["speech"])
 
 
-def test_the_first_sentence_sounds_before_the_next_is_ready(
-    store: Path, voice: FakeVoice, speech: Speech
-) -> None:
+@pytest.fixture(scope="module")
+def address(store: Path, speech: Speech) -> Iterator[str]:
+    with listening(store, speech=speech) as running:
+        yield running
+
+
+def test_the_first_sentence_sounds_before_the_next_is_ready(address: str, voice: FakeVoice) -> None:
     """And the rest comes when it is."""
     voice.open = False
-    with (
-        listening(store, speech=speech) as address,
-        asking(address, "/speak", json.dumps({"text": TEXT}).encode(), "application/json") as connection,
-    ):
+    body = json.dumps({"text": TEXT}).encode()
+    with asking(address, "/speak", body, "application/json") as connection:
         answer = connection.getresponse()
         first = answer.read(44 + 200)
         assert first.startswith(b"RIFF") and first.endswith(b"\1\0")
@@ -174,28 +188,24 @@ def test_the_first_sentence_sounds_before_the_next_is_ready(
         assert len(answer.read()) == 4000 + 2 * (200 + 4000)
 
 
-def test_a_client_that_leaves_ends_the_speaking(store: Path, voice: FakeVoice, speech: Speech) -> None:
+def test_a_client_that_leaves_ends_the_speaking(address: str, voice: FakeVoice) -> None:
     """The sentence that is being said too; the third is never begun."""
     voice.open = False
-    with listening(store, speech=speech) as address:
-        body = json.dumps({"text": TEXT}).encode()
-        with asking(address, "/speak", body, "application/json") as connection:
-            assert connection.getresponse().read(44)
-            until(lambda: len(voice.said) == 2)
-            assert taken(address) == 1
-        until(lambda: taken(address) == 0, 5)
-        assert len(voice.said) == 2
+    body = json.dumps({"text": TEXT}).encode()
+    with asking(address, "/speak", body, "application/json") as connection:
+        assert connection.getresponse().read(44)
+        until(lambda: len(voice.said) == 2)
+        assert taken(address) == 1
+    until(lambda: taken(address) == 0, 5)
+    assert len(voice.said) == 2
 
 
-def test_a_client_that_leaves_ends_the_hearing(
-    store: Path, recogniser: FakeRecogniser, speech: Speech
-) -> None:
+def test_a_client_that_leaves_ends_the_hearing(address: str, recogniser: FakeRecogniser) -> None:
     recogniser.open = False
-    with listening(store, speech=speech) as address:
-        with asking(address, "/transcribe", AUDIO, "audio/wav"):
-            until(lambda: recogniser.heard)
-        until(lambda: recogniser.stopped == 1, 5)
-        until(lambda: taken(address) == 0, 5)
+    with asking(address, "/transcribe", AUDIO, "audio/wav"):
+        until(lambda: recogniser.heard)
+    until(lambda: recogniser.stopped == 1, 5)
+    until(lambda: taken(address) == 0, 5)
 
 
 def test_hearing_ends_after_its_time_and_further_ones_are_refused(
