@@ -1,7 +1,7 @@
 """Keeps the numbers of :mod:`trivium.graph.embedded.counters` true while rows change.
 
 The writer calls these functions where it writes rows, a few times a transaction. Triggers would cost a fifth of the time
-of a load (decision 0076).
+of a load (decision 0022).
 """
 
 from __future__ import annotations
