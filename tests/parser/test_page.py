@@ -17,31 +17,21 @@ def config(**values: object) -> str:
     return f"<script>document.documentElement.className='client-js';RLCONF={json.dumps(values)};</script>"
 
 
-def test_the_configured_name_outranks_every_other_title() -> None:
-    """wgPageName is the truth; canonical link, heading, <title> and fallback are only shown forms."""
-    page = parse_html(
-        "<head><title>iPod - Wikipedia</title>"
-        + config(wgPageName="IPod_Touch", wgTitle="iPod touch")
-        + '<link rel="canonical" href="https://en.wikipedia.org/wiki/Other"></head>'
-        + f'<body><h1 id="firstHeading"><i>iPod touch</i></h1><div id="mw-content-text">{BODY}</div></body>',
-        title="Fallback",
-    )
-    assert page.title == "IPod Touch"
-
-
-def test_the_canonical_link_outranks_heading_and_title() -> None:
-    """Percent-encoding is undone, underscores become spaces."""
-    page = parse_html(
-        '<head><link rel="canonical" href="https://en.wikipedia.org/wiki/Caf%C3%A9_(bar)?x=1">'
-        "<title>x</title></head>"
-        f"<h1 id=firstHeading>café</h1>{BODY}"
-    )
-    assert page.title == "Café (bar)"
+CANONICAL = '<link rel="canonical" href="https://en.wikipedia.org/wiki/{}">'
+WHOLE = (
+    f"<head><title>iPod - Wikipedia</title>{config(wgPageName='IPod_Touch', wgTitle='iPod touch')}"
+    f"{CANONICAL.format('Other')}</head><h1 id=firstHeading><i>iPod touch</i></h1>"
+)
 
 
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
+        (WHOLE, "IPod Touch"),  # the configured name is the truth, the others are only shown forms
+        (
+            f"<head>{CANONICAL.format('Caf%C3%A9_(bar)?x=1')}<title>x</title></head><h1>café</h1>",
+            "Café (bar)",
+        ),
         ('<h1 class="firstHeading"><i>Persephone</i></h1>', "Persephone"),
         ("<title>Trade winds - Wikipedia</title>", "Trade winds"),
         ("<title>Mars - Wikipedia, the free encyclopedia</title>", "Mars"),
@@ -51,33 +41,18 @@ def test_the_canonical_link_outranks_heading_and_title() -> None:
         ("<title>Something else</title><h1>Welcome</h1>", "Something else"),
         ("<h1>Only  a\n heading</h1>", "Only a heading"),
         ("", "The fallback"),
+        ("<title>Cafe\u0301</title>", "Caf\u00e9"),  # composed
+        ("<title>a&#1;b&#27;[31m</title>", "a b [31m"),
+        (f"<head>{config(wgPageName='x' * 10_000)}<title>Real</title></head>", "Real"),
+        ('<head><script>x="wgPageName":"\\q"</script><title>Mars</title></head>', "Mars"),
+        *(
+            (f"<head>{config(wgPageName=odd)}</head>", odd)
+            for odd in ("../../etc/passwd", "a\"b'c", "<b>", "C:\\x", "🜁")
+        ),
     ],
 )
-def test_visible_titles_come_in_order(html: str, expected: str) -> None:
-    """First heading, then <title> less the site's name (the heading where both agree), then the fallback."""
+def test_the_title_is_the_first_of_configuration_link_heading_and_fallback(html: str, expected: str) -> None:
     assert parse_html(html + BODY, title="The_fallback").title == expected
-
-
-def test_titles_are_composed_unicode() -> None:
-    """A decomposed é is one character in the canonical title."""
-    assert parse_html(f"<title>Cafe\u0301</title>{BODY}").title == "Caf\u00e9"
-
-
-@pytest.mark.parametrize("title", ["../../etc/passwd", "a\"b'c", "<b>", "semi;colon", "C:\\x", "🜁"])
-def test_odd_titles_are_kept_as_data(title: str) -> None:
-    """Slashes, quotes and markup in a configured title are characters like any other."""
-    assert parse_html(f"<head>{config(wgPageName=title)}</head>{BODY}").title == title
-
-
-def test_control_characters_do_not_reach_the_title() -> None:
-    """They become spaces."""
-    assert parse_html(f"<title>a&#1;b&#27;[31m</title>{BODY}").title == "a b [31m"
-
-
-def test_an_impossible_title_falls_through_to_the_next() -> None:
-    """A title of 10,000 characters is no title; the next candidate is taken."""
-    page = parse_html(f"<head>{config(wgPageName='x' * 10_000)}<title>Real</title></head>{BODY}")
-    assert page.title == "Real"
 
 
 def test_a_page_without_any_title_is_refused_with_the_reason() -> None:
@@ -86,28 +61,12 @@ def test_a_page_without_any_title_is_refused_with_the_reason() -> None:
         parse_html(BODY, source="here.html")
 
 
-def test_a_damaged_configuration_is_passed_over() -> None:
-    """A name that is no JSON string is ignored."""
-    assert (
-        parse_html(f'<head><script>x="wgPageName":"\\q"</script><title>Mars</title></head>{BODY}').title
-        == "Mars"
-    )
-
-
-def test_revision_and_redirect_come_from_the_configuration() -> None:
-    """The redirect that led to the page is an alias of it."""
-    page = parse_html(
-        f"<head>{config(wgPageName='Mars', wgRevisionId=951138671, wgRedirectedFrom='Red_Planet')}"
-        f"</head>{BODY}"
-    )
-    assert page.revision == 951138671
-    assert page.aliases == ("Red Planet",)
-
-
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
+        (f"<head>{config(wgPageName='M', wgRevisionId=951138671)}</head>", 951138671),
         (f"<head>{config(wgPageName='M', wgRevisionId=0)}</head>", None),
+        ('<html about="https://en.wikipedia.org/wiki/Special:Redirect/revision/99">', 99),  # Parsoid
         ('<div class="printfooter"><a href="/w/index.php?title=M&amp;oldid=42">x</a></div>', 42),
         ('<li id="t-permalink"><a href="/w/index.php?title=M&amp;oldid=43">x</a></li>', 43),
         ('<p><a href="/w/index.php?title=Other&amp;oldid=44">an old revision of another page</a></p>', None),
@@ -118,25 +77,16 @@ def test_the_revision_is_the_pages_own(html: str, expected: int | None) -> None:
     assert parse_html(f"{html}<title>M</title>{BODY}", title="M").revision == expected
 
 
-def test_parsoid_names_its_revision_on_the_root() -> None:
-    """about="…/revision/N"."""
-    html = f'<html about="https://en.wikipedia.org/wiki/Special:Redirect/revision/99"><title>M</title>{BODY}</html>'
-    assert parse_html(html).revision == 99
-
-
-def test_the_visible_redirect_note_is_an_alias_where_no_configuration_is() -> None:
-    """Natural Questions documents have no scripts left."""
-    page = parse_html(
+def test_redirects_to_the_page_are_aliases() -> None:
+    """Of its configuration, else of the note below the title: Natural Questions documents have no scripts left."""
+    configured = f"<head>{config(wgPageName='Mars', wgRedirectedFrom='Red_Planet')}</head>{BODY}"
+    shown = (
         '<title>Mars</title><span class="mw-redirectedfrom">(Redirected from '
         '<a href="/w/index.php?title=Red_Planet&amp;redirect=no">Red Planet</a>)</span>' + BODY
     )
-    assert page.aliases == ("Red Planet",)
-    assert "Redirected" not in page.text
-
-
-def test_the_source_is_kept() -> None:
-    """Where a page came from travels with it."""
-    assert parse_html(f"<title>M</title>{BODY}", source="m.html").source == "m.html"
+    for html in (configured, shown):
+        page = parse_html(html, source="m.html")
+        assert (page.aliases, page.source, page.text) == (("Red Planet",), "m.html", "Some text.")
 
 
 def test_a_malformed_address_is_no_reason_to_refuse_the_page() -> None:

@@ -8,8 +8,9 @@ import random
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.document_file import DocumentFile
@@ -58,6 +59,31 @@ def read(
 ) -> Page:
     """What the reader of a format makes of a file."""
     return reader_of(format)(DocumentFile(data, path, path), limits)
+
+
+def saved(document: Any) -> bytes:
+    """The bytes of a document, book or show of the libraries."""
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def workbook(*rows: Sequence[object]) -> Any:
+    """A workbook with a sheet of these rows."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    return book
+
+
+def slide_text() -> tuple[Any, Any]:
+    """A presentation of one slide with an empty text box, and the frame of that."""
+    import pptx
+
+    show = pptx.Presentation()
+    return show, show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
 
 
 def texts(page: Page) -> list[tuple[str, str, str]]:
@@ -138,7 +164,7 @@ def docx_file() -> bytes:
     for at, row in enumerate((("Fuel", "Price", "Year"), ("Oil", "12", "1877"), ("Gas", "9", "1901"))):
         for column, text in enumerate(row):
             table.cell(at, column).text = text
-    return _saved(document)
+    return saved(document)
 
 
 @cache
@@ -163,7 +189,7 @@ def pptx_file() -> bytes:
     for at, row in enumerate((("Fuel", "Price"), ("Oil", "12"), ("Gas", "9"))):
         for column, text in enumerate(row):
             table.cell(at, column).text = text
-    return _saved(show)
+    return saved(show)
 
 
 @cache
@@ -180,13 +206,7 @@ def xlsx_file() -> bytes:
     sheet["C3"].number_format = "0.0%"
     book.create_sheet("Lists").append(["secret", "list"])
     book["Lists"].sheet_state = "hidden"
-    return _saved(book)
-
-
-def _saved(document: object) -> bytes:
-    out = io.BytesIO()
-    document.save(out)  # type: ignore[attr-defined]
-    return out.getvalue()
+    return saved(book)
 
 
 CSV = b"Name,Town\nAda,Oslo\nBen,Bergen\n"

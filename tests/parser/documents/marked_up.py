@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import openpyxl
 import pptx
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 
-from tests.parser.documents.files import book_of, read, texts
-from tests.parser.documents.office_xml import paragraph, run, saved, word
+from tests.parser.documents.files import book_of, read, saved, texts, workbook
+from tests.parser.documents.office_xml import paragraph, run, word
 
 FORMATS = ("html", "wiki", "epub", "markdown", "docx", "pptx", "xlsx")
 TAGS = {"up": "sup", "down": "sub", "struck": "s", "": ""}
@@ -51,8 +50,7 @@ def file_of(format: str, parts: Parts) -> bytes:
             if look:
                 one._r.get_or_add_rPr().set(*_SLIDE[look])
         return saved(show)
-    book = openpyxl.Workbook()
-    book.active.append(["Line", "Of"])
+    book = workbook(["Line", "Of"])
     book.active["B2"] = "one"
     rich = [TextBlock(InlineFont(**_SHEET[look]), text) if look else text for text, look in parts]
     book.active["A2"] = CellRichText(*rich)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-from typing import Any
 
 import docx
 
-from tests.parser.documents.files import members, zipped
+from tests.parser.documents.files import members, saved, zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-
-
-def saved(document: Any) -> bytes:
-    """The bytes of a document, book or show of the libraries."""
-    out = io.BytesIO()
-    document.save(out)
-    return out.getvalue()
 
 
 def run(text: str, properties: str = "") -> str:

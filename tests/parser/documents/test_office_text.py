@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import time
 
-import openpyxl
 import pptx
 import pytest
 from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -13,8 +12,17 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 from pptx.oxml import parse_xml
 
-from tests.parser.documents.files import docx_file, pptx_file, read, replaced, texts
-from tests.parser.documents.office_xml import M, W, paragraph, run, saved, word
+from tests.parser.documents.files import (
+    docx_file,
+    pptx_file,
+    read,
+    replaced,
+    saved,
+    slide_text,
+    texts,
+    workbook,
+)
+from tests.parser.documents.office_xml import M, W, paragraph, run, word
 from trivium.parser.documents.number_format import shown_number
 from trivium.types import Page
 
@@ -52,8 +60,7 @@ def test_powers_in_word_slides_and_sheets() -> None:
         "CO₂ on the 3rd of May, see the annex7",
         "raised: 5³ = 125",
     ]
-    show = pptx.Presentation()
-    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    show, frame = slide_text()
     for text, baseline in (
         ("about 7·10", None),
         ("1", "30000"),
@@ -66,8 +73,7 @@ def test_powers_in_word_slides_and_sheets() -> None:
         if baseline:
             one._r.get_or_add_rPr().set("baseline", baseline)
     assert lines(read("pptx", saved(show))) == ["about 7·10¹⁴ m of H₂"]
-    book = openpyxl.Workbook()
-    book.active.append(["Area", "Flow"])
+    book = workbook(["Area", "Flow"])
     book.active["C1"] = "Code"
     book.active["C2"] = 5
     book.active["A2"] = CellRichText("20 km", TextBlock(InlineFont(vertAlign="superscript"), "2"))
@@ -232,8 +238,7 @@ def test_a_style_numbers_its_paragraphs() -> None:
 
 
 def test_slides_number_their_bullets() -> None:
-    show = pptx.Presentation()
-    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    show, frame = slide_text()
     for text, kind in (
         ("Plan", "romanUcPeriod"),
         ("Dig", "romanUcPeriod"),
@@ -291,16 +296,12 @@ def test_symbols_are_read_as_the_signs_that_one_sees() -> None:
 
 
 def test_symbols_of_sheets_and_slides_are_read_as_the_signs_that_one_sees() -> None:
-    book = openpyxl.Workbook()
-    for row in (["Task", "State"], ["Caulk", "\xfc"], ["Slope", "b"], ["Paint", "b"]):
-        book.active.append(row)
+    book = workbook(["Task", "State"], ["Caulk", "\xfc"], ["Slope", "b"], ["Paint", "b"])
     book.active["B2"].font, book.active["B3"].font = Font(name="Wingdings"), Font(name="Symbol")
     assert lines(read("xlsx", saved(book)))[1:] == ["Caulk: ✓", "Slope: β", "Paint: b"]
-    rich = openpyxl.Workbook()
-    rich.active.append(["Sail", CellRichText("mended ", TextBlock(InlineFont(rFont="Wingdings"), "\xfc"))])
+    rich = workbook(["Sail", CellRichText("mended ", TextBlock(InlineFont(rFont="Wingdings"), "\xfc"))])
     assert lines(read("xlsx", saved(rich))) == ["Sail: mended ✓"]
-    show = pptx.Presentation()
-    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    show, frame = slide_text()
     for text, fonts in (
         ("Mast \uf0fc", {"latin": "Arial", "sym": "Wingdings"}),
         ("\xfb", {"latin": "Wingdings"}),
@@ -321,13 +322,10 @@ def test_struck_through_and_hidden_text_is_dropped_everywhere() -> None:
         )
     )
     assert lines(read("docx", data)) == ["The fee is 45 euro"]
-    book = openpyxl.Workbook()
-    book.active.append(["Fee", "Old"])
-    book.active.append([45, 40])
+    book = workbook(["Fee", "Old"], [45, 40])
     book.active["B2"].font = Font(strike=True)
     assert "Fee: 45" in lines(read("xlsx", saved(book)))
-    show = pptx.Presentation()
-    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    show, frame = slide_text()
     for text, strike in (("Fee: ", None), ("40 ", "sngStrike"), ("45", None)):
         one = frame.paragraphs[0].add_run()
         one.text = text
@@ -383,9 +381,7 @@ def test_code_keeps_its_lines_and_indentation() -> None:
     ],
 )
 def test_numbers_are_shown_in_their_format(number: float, code: str, shown: str) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["Item", "Value"])
-    book.active.append(["x", number])
+    book = workbook(["Item", "Value"], ["x", number])
     book.active["B2"].number_format = code
     assert f"Item: x; Value: {shown}" in lines(read("xlsx", saved(book)))
 
@@ -410,8 +406,7 @@ def test_formats_that_make_no_sense_do_no_harm(code: str) -> None:
     ],
 )
 def test_durations_are_counted_beyond_a_day(days: float, code: str, shown: str) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["Watch", days])
+    book = workbook(["Watch", days])
     book.active["B1"].number_format = code
     assert lines(read("xlsx", saved(book))) == [f"Watch: {shown}"]
 
@@ -425,14 +420,12 @@ def test_tables_beside_each_other_in_a_file_of_rows_are_tables_of_their_own() ->
 
 
 def test_tables_beside_each_other_are_tables_of_their_own() -> None:
-    book = openpyxl.Workbook()
-    for row in (
+    book = workbook(
         ["Tree", "Age", None, "Bird", "Nests", "Seen"],
         ["Oak", 90, None, "Tit", 3, "May"],
         ["Elm", 40, None, "Owl", 1, "June"],
         [None, None, None, "Jay", 2, "July"],
-    ):
-        book.active.append(row)
+    )
     found = [text for _, _, text in texts(read("xlsx", saved(book)))]
     assert found == [
         "Tree | Age\nTree: Oak; Age: 90\nTree: Elm; Age: 40",
@@ -442,13 +435,9 @@ def test_tables_beside_each_other_are_tables_of_their_own() -> None:
 
 
 def test_tables_beside_each_other_may_begin_with_codes() -> None:
-    book = openpyxl.Workbook()
-    for row in (
-        ["Code", "Part", None, "Code", "Fee"],
-        [7, "rope", None, 12, "free"],
-        [8, "oar", None, 13, "paid"],
-    ):
-        book.active.append(row)
+    book = workbook(
+        ["Code", "Part", None, "Code", "Fee"], [7, "rope", None, 12, "free"], [8, "oar", None, 13, "paid"]
+    )
     for cell in ("A2", "A3", "D2", "D3"):
         book.active[cell].number_format = "0000"
     found = lines(read("xlsx", saved(book)))
@@ -456,17 +445,16 @@ def test_tables_beside_each_other_may_begin_with_codes() -> None:
 
 
 def test_an_empty_column_between_figures_is_part_of_one_table() -> None:
-    book = openpyxl.Workbook()
-    for row in (["Item", "2023", None, "2022", "2021"], ["Sales", 5, None, 4, 3], ["Costs", 2, None, 2, 1]):
-        book.active.append(row)
+    book = workbook(
+        ["Item", "2023", None, "2022", "2021"], ["Sales", 5, None, 4, 3], ["Costs", 2, None, 2, 1]
+    )
     assert "Item: Sales; 2023: 5; 2022: 4; 2021: 3" in lines(read("xlsx", saved(book)))
 
 
 @pytest.mark.parametrize("stamp", [datetime.datetime(2013, 12, 23, 23, 15), datetime.datetime(2030, 1, 1)])
 def test_the_date_of_a_template_is_not_that_of_the_document(stamp: datetime.datetime) -> None:
     """Nor one after the last change."""
-    book = openpyxl.Workbook()
-    book.active.append(["a", "b"])
+    book = workbook(["a", "b"])
     changed = saved(book)
     core = (
         '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"'
@@ -504,9 +492,7 @@ def test_charts_comments_and_text_boxes_of_sheets_and_texts_are_read() -> None:
     from openpyxl.chart import BarChart, Reference
     from openpyxl.comments import Comment
 
-    book = openpyxl.Workbook()
-    for row in (["Mill", "Sacks"], ["Upper", 12], ["Lower", 31]):
-        book.active.append(row)
+    book = workbook(["Mill", "Sacks"], ["Upper", 12], ["Lower", 31])
     book.active["B2"].comment = Comment("counted twice", "Ida")
     chart = BarChart()
     chart.title = "Sacks of flour"
@@ -530,8 +516,7 @@ def test_charts_comments_and_text_boxes_of_sheets_and_texts_are_read() -> None:
 
 
 def test_formulas_of_slides_are_read() -> None:
-    show = pptx.Presentation()
-    frame = show.slides.add_slide(show.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    show, frame = slide_text()
     frame.text = "The area is "
     mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
     a14 = "http://schemas.microsoft.com/office/drawing/2010/main"

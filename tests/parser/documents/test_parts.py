@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import openpyxl
 import pptx
 import pytest
 from pptx.chart.data import CategoryChartData
@@ -22,10 +21,12 @@ from tests.parser.documents.files import (
     members,
     read,
     replaced,
+    saved,
     texts,
+    workbook,
     zipped,
 )
-from tests.parser.documents.office_xml import RELATED, saved
+from tests.parser.documents.office_xml import RELATED
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.sources.recognise import recognise
@@ -189,7 +190,7 @@ def test_what_is_damaged_in_a_presentation_is_named() -> None:
 
 
 def test_without_the_list_of_slides_or_sheets_all_parts_are_read() -> None:
-    for data, name in ((show_with_chart(), "ppt/presentation.xml"), (zipped(workbook()), "xl/workbook.xml")):
+    for data, name in ((show_with_chart(), "ppt/presentation.xml"), (zipped(boats()), "xl/workbook.xml")):
         page = read(name[:3] + "x" if name[0] == "p" else "xlsx", replaced(data, name, "<x"))
         whole = read("pptx" if name[0] == "p" else "xlsx", data)
         assert page.missing[0].startswith("a part of the text: ")
@@ -245,10 +246,8 @@ def test_of_a_text_that_breaks_off_the_beginning_is_read() -> None:
     assert "Whale oil" in page.text and page.missing[0].startswith("a part of the text: ")
 
 
-def workbook() -> dict[str, bytes]:
-    book = openpyxl.Workbook()
-    for row in (["Boat", "Berth"], ["Alba", 4], ["Skua", 9]):
-        book.active.append(row)
+def boats() -> dict[str, bytes]:
+    book = workbook(["Boat", "Berth"], ["Alba", 4], ["Skua", 9])
     other = book.create_sheet("Tides")
     for row in (["Day", "Height"], ["Monday", 3]):
         other.append(row)
@@ -270,7 +269,7 @@ def workbook() -> dict[str, bytes]:
 
 
 def test_texts_that_cells_share_are_read_with_their_powers() -> None:
-    parts = workbook()
+    parts = boats()
     rich = b'<si><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>6</t></r><rPh><t>x</t></rPh></si>'
     parts["xl/sharedStrings.xml"] = parts["xl/sharedStrings.xml"].replace(b"<si><t>Skua</t></si>", rich)
     page = read("xlsx", zipped(parts))
@@ -296,7 +295,7 @@ def test_texts_that_cells_share_are_read_with_their_powers() -> None:
 def test_a_workbook_is_read_without_what_is_damaged(
     name: str, change: Callable[[bytes], bytes | None], kept: str, missing: str
 ) -> None:
-    parts = workbook()
+    parts = boats()
     changed = change(parts.pop(name))
     if changed is not None:
         parts[name] = changed
@@ -306,7 +305,7 @@ def test_a_workbook_is_read_without_what_is_damaged(
 
 
 def test_cells_whose_texts_are_not_in_the_file_are_named() -> None:
-    parts = workbook()
+    parts = boats()
     parts["xl/sharedStrings.xml"] = parts["xl/sharedStrings.xml"].replace(b"<si><t>Monday</t></si>", b"")
     page = read("xlsx", zipped(parts))
     assert "cells of the sheet 'Tides': the file does not have their texts" in page.missing
@@ -316,7 +315,7 @@ def test_without_the_list_of_what_refers_to_what_the_usual_names_are_tried(tmp_p
     for format, data, text in (
         ("docx", docx_file(), "Whale oil"),
         ("pptx", show_with_chart(), "Four people sail."),
-        ("xlsx", zipped(workbook()), "Boat: Skua; Berth: 9"),
+        ("xlsx", zipped(boats()), "Boat: Skua; Berth: 9"),
     ):
         kept = members(data)
         for name in kept:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import docx
-import openpyxl
 import pytest
 
-from tests.parser.documents.files import read, texts
+from tests.parser.documents.files import read, saved, texts, workbook
 
 
 def lines(csv: str) -> list[str]:
@@ -18,14 +15,10 @@ def lines(csv: str) -> list[str]:
 
 def sheet(rows: list[list[object]], *merged: str) -> list[str]:
     """The lines that a sheet becomes."""
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
+    book = workbook(*rows)
     for cells in merged:
         book.active.merge_cells(cells)
-    out = io.BytesIO()
-    book.save(out)
-    return [line for _, _, text in texts(read("xlsx", out.getvalue())) for line in text.split("\n")]
+    return [line for _, _, text in texts(read("xlsx", saved(book))) for line in text.split("\n")]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +147,7 @@ def word(rows: list[list[object]], *merged: tuple[tuple[int, int], tuple[int, in
         cell = table.cell(*first)
         text = cell.text
         cell.merge(table.cell(*last)).text = text
-    out = io.BytesIO()
-    document.save(out)
-    return texts(read("docx", out.getvalue()))[1][2].split("\n")
+    return texts(read("docx", saved(document)))[1][2].split("\n")
 
 
 def test_merged_headers_of_word_tables() -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import datetime
 import io
 import time
-from typing import Any
 
 import openpyxl
 import pytest
 
-from tests.parser.documents.files import PACKAGE, PNG, epub, pptx_file, read, texts, xlsx_file
+from tests.parser.documents.files import (
+    PACKAGE,
+    PNG,
+    epub,
+    pptx_file,
+    read,
+    saved,
+    texts,
+    workbook,
+    xlsx_file,
+)
 from trivium.errors import ParseError
 from trivium.headings import with_headings
 from trivium.limits import DEFAULT_LIMITS
-
-
-def made(document: Any) -> bytes:
-    out = io.BytesIO()
-    document.save(out)
-    return out.getvalue()
 
 
 def test_slides_are_sections_and_pages() -> None:
@@ -55,7 +58,7 @@ def test_shapes_are_read_from_top_to_bottom_hidden_slides_not_at_all() -> None:
     hidden.shapes.title.text = "Hidden"
     hidden._element.set("show", "0")
     show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "Thanks"
-    page = with_headings(read("pptx", made(show)))
+    page = with_headings(read("pptx", saved(show)))
     assert [text for _, _, text in texts(page)] == [
         "first",
         "second",
@@ -81,23 +84,20 @@ def test_the_name_of_a_picture_file_describes_nothing(name: str) -> None:
     for described in (name, "A tower, from tower.png"):
         shown = slide.shapes.add_picture(io.BytesIO(PNG), 0, 0)
         shown._element._nvXxPr.cNvPr.set("descr", described)
-    assert [text for _, _, text in texts(read("pptx", made(show)))] == ["A tower, from tower.png"]
+    assert [text for _, _, text in texts(read("pptx", saved(show)))] == ["A tower, from tower.png"]
 
 
 def test_what_programs_write_for_metadata_is_left_out() -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["Name", "Town"])
+    book = workbook(["Name", "Town"])
     book.properties.creator, book.properties.subject = "(anonymous)", "Unspecified"
     book.properties.keywords = "towns"
-    assert {**read("xlsx", made(book)).metadata, "created": ""} == {"keywords": "towns", "created": ""}
+    assert {**read("xlsx", saved(book)).metadata, "created": ""} == {"keywords": "towns", "created": ""}
 
 
 def test_a_formula_that_was_never_computed_is_shown() -> None:
     """As in files that libraries write; it counts as a value of its column."""
-    book = openpyxl.Workbook()
-    for row in (["Item", "Total"], ["Oil", "=2*3"], ["Gas", "=SUM(B2:B2)"]):
-        book.active.append(row)
-    assert read("xlsx", made(book)).text.split("\n")[-2:] == [
+    book = workbook(["Item", "Total"], ["Oil", "=2*3"], ["Gas", "=SUM(B2:B2)"])
+    assert read("xlsx", saved(book)).text.split("\n")[-2:] == [
         "Item: Oil; Total: =2*3",
         "Item: Gas; Total: =SUM(B2:B2)",
     ]
@@ -118,8 +118,6 @@ def test_sheets_are_sections_and_cells_are_as_shown() -> None:
 
 
 def test_merged_cells_gaps_values_and_two_tables_of_one_sheet() -> None:
-    book = openpyxl.Workbook()
-    sheet = book.active
     rows: list[list[object]] = [
         ["Region", "Town", "People"],
         ["North", "Oslo", 700],
@@ -131,11 +129,10 @@ def test_merged_cells_gaps_values_and_two_tables_of_one_sheet() -> None:
         [datetime.datetime(2024, 5, 1, 12, 30), True],
         [datetime.time(7, 5), 12345678901234],
     ]
-    for row in rows:
-        sheet.append(row)
+    sheet = (book := workbook(*rows)).active
     sheet.merge_cells("A2:A3")
     sheet.title = "2024_Q1  towns"  # a name as it is, but for runs of spaces
-    found = texts(read("xlsx", made(book)))
+    found = texts(read("xlsx", saved(book)))
     assert {section for section, _, _ in found} == {"2024_Q1 towns"}
     assert [text for _, _, text in found] == [
         "Region | Town | People\nRegion: North; Town: Oslo; People: 700\nRegion: North; Town: Bergen; People: 290.5",
@@ -149,7 +146,7 @@ def test_many_rows_are_read_in_time_or_refused() -> None:
     sheet = book.create_sheet("Rows")
     for number in range(2_000):
         sheet.append([f"name {number}", number, number / 7])
-    data = made(book)
+    data = saved(book)
     started = time.process_time()
     page = read("xlsx", data)
     assert "name 1999" in page.text
@@ -162,7 +159,7 @@ def test_many_rows_are_read_in_time_or_refused() -> None:
 
 def test_a_workbook_of_which_nothing_is_shown_is_refused() -> None:
     with pytest.raises(ParseError, match="no text"):
-        read("xlsx", made(openpyxl.Workbook()))
+        read("xlsx", saved(openpyxl.Workbook()))
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,8 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
-from tests.parser.documents.files import PNG, docx_file, members, read, replaced, texts
+from tests.parser.documents.files import PNG, docx_file, members, read, replaced, saved, texts
 from trivium.errors import ParseError
-
-
-def made(document: Any) -> bytes:
-    out = io.BytesIO()
-    document.save(out)
-    return out.getvalue()
 
 
 def add_xml(document: Any, xml: str) -> None:
@@ -59,7 +53,7 @@ def test_levels_come_from_styles_what_they_are_based_on_and_outline_levels() -> 
         f'<w:p {nsdecls("w")}><w:pPr><w:outlineLvl w:val="2"/></w:pPr><w:r><w:t>Deep</w:t></w:r></w:p>',
     )
     document.add_paragraph("Text three.")
-    sections = read("docx", made(document)).sections
+    sections = read("docx", saved(document)).sections
     assert [(section.heading, section.level) for section in sections] == [
         ("One", 1),
         ("One point one", 2),
@@ -72,7 +66,7 @@ def test_without_heading_styles_bold_lines_are_headings() -> None:
     document.add_paragraph().add_run("Delivery").bold = True
     document.add_paragraph("Goods arrive on Mondays.")
     document.add_paragraph().add_run("Never open the valve.").bold = True
-    assert texts(read("docx", made(document))) == [
+    assert texts(read("docx", saved(document))) == [
         ("Delivery", "paragraph", "Goods arrive on Mondays."),
         ("Delivery", "paragraph", "Never open the valve."),
     ]
@@ -99,7 +93,7 @@ def test_the_title(core: str, title_style: str | None, headings: list[str], expe
         document.add_paragraph("Some text.")
     if not headings:
         document.add_paragraph("Some text.")
-    page = read("docx", made(document))
+    page = read("docx", saved(document))
     assert page.title == expected
     assert expected not in [section.heading for section in page.sections]
 
@@ -112,7 +106,7 @@ def test_merged_cells_are_repeated_and_boxes_of_one_cell_are_text() -> None:
             table.cell(at, column).text = text
     table.cell(1, 0).merge(table.cell(2, 0)).text = "Oil"
     document.add_table(1, 1).cell(0, 0).text = "Mind the step."
-    assert texts(read("docx", made(document))) == [
+    assert texts(read("docx", saved(document))) == [
         (
             "",
             "table",
@@ -136,7 +130,7 @@ def test_text_boxes_are_read_once_and_deleted_text_is_not() -> None:
         <w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wps:txbx>{box}</wps:txbx></w:drawing></mc:Choice>
         <mc:Fallback><w:pict><v:textbox>{box}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>""",
     )
-    assert [text for _, _, text in texts(read("docx", made(document)))] == [
+    assert [text for _, _, text in texts(read("docx", saved(document)))] == [
         "Before the box. New.",
         "In the box.",
     ]
@@ -158,7 +152,7 @@ def test_footnotes_follow_their_paragraph_and_links_to_files_are_references() ->
         )
     paragraph._p.append(parse_xml(f'<w:r {nsdecls("w")}><w:footnoteReference w:id="2"/></w:r>'))
     document.add_paragraph("The end.")
-    data = made(document)
+    data = saved(document)
     notes = (
         f'<w:footnotes {nsdecls("w")}><w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote><w:footnote w:id="2">'
         "<w:p><w:r><w:t>Drawn in 1877.</w:t></w:r></w:p></w:footnote></w:footnotes>"
@@ -181,7 +175,7 @@ def test_pictures_come_with_their_text_and_caption_in_their_place() -> None:
     document.element.body.find(".//" + qn("wp:docPr")).set("descr", "A white tower")
     document.add_paragraph("Figure 1: The tower", "Caption")
     document.add_paragraph("Below.").add_run().add_break(WD_BREAK.PAGE)
-    assert texts(read("docx", made(document))) == [
+    assert texts(read("docx", saved(document))) == [
         ("", "paragraph", "Above."),
         ("", "image", "A white tower\nFigure 1: The tower"),
         ("", "paragraph", "Below."),
@@ -190,7 +184,7 @@ def test_pictures_come_with_their_text_and_caption_in_their_place() -> None:
 
 def test_empty_documents_and_other_formats_are_refused() -> None:
     with pytest.raises(ParseError, match="no text"):
-        read("docx", made(docx.Document()))
+        read("docx", saved(docx.Document()))
     with pytest.raises(ParseError, match=r"expected a Word file \(\.docx\)"):
         read("docx", replaced(docx_file(), "word/document.xml", "<x/>"))
     strict = members(docx_file())["_rels/.rels"].replace(
