@@ -37,8 +37,8 @@ from trivium.graph.factory import open_store
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Label
-from trivium.index.sharding.build import ShardPlan
-from trivium.index.sharding.cluster import check_ray
+from trivium.index import parts
+from trivium.index.ray_build import check_ray
 from trivium.testing.toys import HashEmbedder
 
 _STORE_BYTES = 100 << 20
@@ -132,7 +132,7 @@ class Nodes:
     def __init__(self, number: int, gpus: int = 0) -> None:
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-        check_ray()
+        check_ray("auto")
         from ray.cluster_utils import Cluster
 
         self._usual = {"num_cpus": 1, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("sources", nargs="+", help="files and folders")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--shard-size", type=int, default=20, help="documents per shard (20)")
+    parser.add_argument("--part-size", type=int, default=20, help="documents per part (20)")
     parser.add_argument(
         "--embedder", default="hash", help="hash (the embedder of the tests), or a name as in trivium build"
     )
@@ -211,27 +211,27 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         last = started = time.perf_counter()
 
         def progress(stage: str, done: int, _: int) -> None:
-            """Kill a node when a shard completes, unless the last kill was only seconds ago."""
+            """Kill a node when a part completes, unless the last kill was only seconds ago."""
             nonlocal last
             due = done > figures["kills"] and time.perf_counter() - last > arguments.seconds_between
-            if stage == "shards" and due and figures["kills"] < arguments.kills:
+            if stage == "parts" and due and figures["kills"] < arguments.kills:
                 nodes.kill()
                 nodes.replace()
                 figures["kills"] += 1
                 figures["killed_after"].append(f"{done} {stage}")
                 last = time.perf_counter()
 
-        plan = ShardPlan(folder / "shards", nodes.address, arguments.shard_size)
+        parts.DOCUMENTS = arguments.part_size
         try:
-            with Engine.create(folder / "sharded", embedder, **on) as sharded:
-                sharded.build(arguments.sources, shards=plan, progress=progress)
+            with Engine.create(folder / "parts", embedder, **on) as engine:
+                engine.build(arguments.sources, ray=nodes.address, progress=progress)
         finally:
             figures["cluster_seconds"] = round(time.perf_counter() - started, 1)
             nodes.close()
         figures["counts"], figures["embedded"] = plain.info().nodes, plain.info().embedded
     cosines: list[float] = []
     least = LEAST_COSINE if on else _EQUAL
-    with open_store(folder / "plain") as one, open_store(folder / "sharded") as other:
+    with open_store(folder / "plain") as one, open_store(folder / "parts") as other:
         figures["differences"] = differences(one, other, least, cosines)
     if cosines:
         figures["lowest_cosine"] = round(min(cosines), 4)

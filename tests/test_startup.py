@@ -98,7 +98,7 @@ REMOTE = {f"trivium.parser.sources.{name}" for name in ("arxiv", "huggingface", 
 SELDOM = {
     *("ray", "requests", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
     *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.nq"),
-    *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.sharding.build"),
+    *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.ray_build"),
 }
 
 

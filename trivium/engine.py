@@ -234,11 +234,11 @@ class Engine:
         """Load files that exist only in memory: contents (text or bytes) by name. The name says what the file is called
         and, where the content does not tell, its format: ``{"guide/setup.md": "# Set up ..."}``. A document that is
         added again under its name replaces the earlier one, also under another title. Otherwise like :meth:`build`;
-        ``names``, ``by_name``, ``only``, ``isolated``, ``prune`` and ``shards`` are not available.
+        ``names``, ``by_name``, ``only``, ``isolated``, ``prune`` and ``ray`` are not available.
         """
         from trivium.index.given import as_files
 
-        _reject(options, "names", "by_name", "only", "isolated", "prune", "shards")
+        _reject(options, "names", "by_name", "only", "isolated", "prune", "ray")
         with as_files(files) as names:
             options["names"], options["by_name"] = names, True
             return self.build(list(names), **options)
@@ -254,11 +254,11 @@ class Engine:
         not differ; a page that is added again replaces the earlier one. Mentions of other titles become links.
         ``source`` is the name of a file, which need not exist, recorded as their origin: :meth:`remove` accepts it for
         all of them. Otherwise like :meth:`build`; ``format``, ``names``, ``by_name``, ``only``, ``prune``
-        and ``shards`` are not available.
+        and ``ray`` are not available.
         """
         from trivium.index.given import as_records
 
-        _reject(options, "format", "names", "by_name", "only", "prune", "shards")
+        _reject(options, "format", "names", "by_name", "only", "prune", "ray")
         if not isinstance(source, str) or not source.strip():
             raise InputError(f"expected the name of a source, such as 'records.jsonl', got {shown(source)}")
         with as_records(records) as file:

@@ -323,16 +323,14 @@ def test_a_server_embeds_on_its_device(tmp_path: Path) -> None:
         create_app(str(tmp_path / "store"), ServerSettings(device="gpu"))
 
 
-def test_a_cluster_embeds_where_the_build_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_embeds_where_the_build_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each machine opens the embedder on the device of the build, and tells what is missing there."""
-    from trivium.index.sharding.cluster import embed_on_node
-    from trivium.index.sharding.shards import TextShard
-    from trivium.index.sharding.work import Work
+    from trivium.index.parts import Work
+    from trivium.index.ray_build import embed_texts_on_node
     from trivium.limits import DEFAULT_LIMITS
 
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
-    (tmp_path / "seen").write_text("")
     identity = OnnxEmbedder("minilm").identity
-    work = Work(tmp_path, str(Path.cwd()), DEFAULT_LIMITS, "blocks", "minilm", identity, device="cuda")
-    failure = embed_on_node(work, str(tmp_path / "seen"), TextShard("0", ("a moon",)), None)
-    assert failure is not None and "trivium[cuda]" in failure[1]
+    work = Work(str(Path.cwd()), DEFAULT_LIMITS, "blocks", "minilm", identity, device="cuda")
+    with pytest.raises(ConfigurationError, match=r"trivium\[cuda\]"):
+        embed_texts_on_node(work, ["a moon"], [])

@@ -18,7 +18,6 @@ from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMis
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import ChunkNode
 from trivium.graph.schema import Label
-from trivium.index.sharding.build import ShardPlan
 from trivium.testing import HashEmbedder
 from trivium.types import EmbedderIdentity
 
@@ -207,7 +206,7 @@ def test_chunks_without_headings_have_the_vector_of_their_text_alone(tmp_path: P
 
 
 def test_vectors_with_and_without_headings_do_not_mix(tmp_path: Path, notes: Path) -> None:
-    """In neither order, nor with late chunking or shards; what was loaded first can be embedded so later."""
+    """In neither order, nor with late chunking or on a cluster; what was loaded first can be embedded so later."""
     with Engine.create(tmp_path / "usual", HashEmbedder()) as engine:
         engine.build([notes])
         with pytest.raises(EmbedderMismatchError, match="with headings"):
@@ -218,7 +217,7 @@ def test_vectors_with_and_without_headings_do_not_mix(tmp_path: Path, notes: Pat
         with pytest.raises(ConfigurationError, match="leave out one of them"):
             engine.build([notes], late=True, headings=False)
         with pytest.raises(ConfigurationError, match="embedded without headings"):
-            engine.build([notes], headings=False, shards=ShardPlan(str(tmp_path / "shards")))
+            engine.build([notes], headings=False, ray="auto")
         engine.build([notes], embed=False, headings=False)
         assert engine.store.embedder == EmbedderIdentity("hash", "1+no-headings", 64)
         with pytest.raises(EmbedderMismatchError, match="without late chunking"):

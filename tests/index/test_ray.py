@@ -10,15 +10,17 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.ray_cluster import Nodes, differences
-from tests.index.sharded_builds import build, write_sources
+from tests.index.mixed_sources import write_sources
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
-from trivium.index.sharding.build import ShardPlan
+from trivium.index import parts
+from trivium.index.report import IngestReport
 from trivium.testing.toys import HashEmbedder
 
 pytestmark = [
@@ -40,64 +42,75 @@ def nodes() -> Iterator[Nodes]:
     made.close()
 
 
-@pytest.mark.slow
-def test_a_node_that_is_killed_costs_nothing_but_time(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
-    build(tmp_path / "plain", sources)
-    nodes.replace()  # a third
-    killed: list[int] = []
-
-    def kill_once(stage: str, done: int, _: int) -> None:
-        if stage == "shards" and not killed:
-            killed.append(done)
-            nodes.kill()
-
-    plan = ShardPlan(tmp_path / "shards", nodes.address, documents=3)
-    report = build(tmp_path / "store", sources, plan, {"progress": kill_once})
-    assert killed == [1]
-    assert [problem.location.rpartition("/")[2] for problem in report.problems] == ["broken.pdf"]
-    with Engine.open(tmp_path / "plain") as plain, Engine.open(tmp_path / "store") as store:
-        assert differences(plain.store, store.store) == []
-    left = [path.name for path in (tmp_path / "shards").rglob("*") if path.suffix in (".seen", ".part")]
-    assert left == []
+def build(store: Path, sources: Path, **options: Any) -> IngestReport:
+    with Engine.create(store, HashEmbedder()) as engine:
+        return engine.build([sources], **options)
 
 
-def test_the_command_is_interrupted_and_goes_on(
+def test_the_command_is_interrupted_and_goes_on_although_a_node_is_killed(
     nodes: Nodes, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing but its result is on stdout, and relative paths mean the folder in which it was started."""
+    """No part is made twice, and the store is that of an ordinary build. Nothing but its result is on stdout, and
+    relative paths mean the folder in which it was started."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [
-        *(
-            sys.executable,
-            "-m",
-            "trivium",
-            "build",
-            sources.name,
-            "--store",
-            tmp_path / "store",
-            "--no-embed",
-        ),
-        *("--ray", nodes.address, "--shard-size", "2", "--json"),
-    ]
-    shards = tmp_path / "store.shards"
+    store = tmp_path / "store"
+    command = [sys.executable, "-c", IN_SMALL_PARTS, "build", sources.name, "--store", store, "--no-embed"]
+    command += ["--ray", nodes.address, "--json"]
+
+    def made() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in Path(f"{store}.parts").glob("*/*.npz")}
+
     with subprocess.Popen(
         command, cwd=sources.parent, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as first:
-        until(lambda: first.poll() is not None or len(list(shards.glob("*/*.pages"))) >= 2)
+        until(lambda: first.poll() is not None or len(made()) >= 2)
         first.send_signal(signal.SIGINT)
         _, err = first.communicate(timeout=60)
     assert first.returncode == 130 and b"Traceback" not in err, err
-    done = {path: path.stat().st_mtime_ns for path in shards.glob("*/*.pages")}
-    again = subprocess.run(
-        command, cwd=sources.parent, env=environment, capture_output=True, timeout=120, check=False
-    )
-    assert again.returncode == 3, again.stderr  # for the file that cannot be read
-    assert json.loads(again.stdout)["problems"]
-    assert done and all(path.stat().st_mtime_ns == at for path, at in done.items())
+    done = made()
+    with subprocess.Popen(
+        command, cwd=sources.parent, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as again:
+        until(lambda: again.poll() is not None or len(made()) > len(done))
+        nodes.kill()
+        out, err = again.communicate(timeout=120)
+    assert again.returncode == 3, err  # for the file that cannot be read
+    assert json.loads(out)["problems"]
+    assert done and done.items() <= made().items()
     monkeypatch.chdir(sources.parent)
-    with Engine.create(tmp_path / "plain") as engine:
+    with Engine.create(tmp_path / "ordinary") as engine:
         engine.build([Path(sources.name)], embed=False)
-    with Engine.open(tmp_path / "plain") as one, Engine.open(tmp_path / "store") as other:
+    with Engine.open(tmp_path / "ordinary") as one, Engine.open(store) as other:
+        assert differences(one.store, other.store) == []
+
+
+IN_SMALL_PARTS = """
+from trivium.index import parts
+parts.DOCUMENTS = 2
+from trivium.__main__ import run
+run()
+"""
+
+
+@pytest.mark.slow
+def test_a_node_that_is_killed_costs_nothing_but_time(
+    nodes: Nodes, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it embeds."""
+    monkeypatch.setattr(parts, "DOCUMENTS", 3)
+    build(tmp_path / "ordinary", sources)
+    nodes.replace()
+    killed: list[int] = []
+
+    def kill_once(stage: str, done: int, _: int) -> None:
+        if stage == "parts" and not killed:
+            killed.append(done)
+            nodes.kill()
+
+    report = build(tmp_path / "store", sources, ray=nodes.address, progress=kill_once)
+    assert killed == [1]
+    assert [problem.location.rpartition("/")[2] for problem in report.problems] == ["broken.pdf"]
+    with Engine.open(tmp_path / "ordinary") as one, Engine.open(tmp_path / "store") as other:
         assert differences(one.store, other.store) == []
 
 
@@ -108,16 +121,16 @@ def test_what_fails_on_a_node_is_told_with_its_reason(nodes: Nodes, sources: Pat
         pytest.raises(ConfigurationError, match=r"the node .*: expected the embedder .*=64.*got .*=65"),
         Engine.create(tmp_path / "store", Moody()) as engine,
     ):
-        engine.build([sources / "plain.txt"], shards=ShardPlan(tmp_path / "shards", nodes.address))
+        engine.build([sources / "plain.txt"], ray=nodes.address)
 
 
-def test_where_no_cluster_answers_the_command_that_starts_one_is_named(tmp_path: Path) -> None:
-    """The first test has imported Ray, with the token of the cluster."""
+def test_where_no_cluster_answers_the_command_that_starts_one_is_named(nodes: Nodes, tmp_path: Path) -> None:
+    """Ray has been imported with the token of the cluster."""
     (tmp_path / "note.md").write_text("# Note\n\nText.\n")
     with pytest.raises(
         ConfigurationError, match=r"there is no Ray cluster at localhost:1 .*ray start --head"
     ):
-        build(tmp_path / "store", tmp_path / "note.md", ShardPlan(tmp_path / "shards", "localhost:1"))
+        build(tmp_path / "store", tmp_path / "note.md", ray="localhost:1")
 
 
 class Moody(HashEmbedder):

@@ -21,7 +21,7 @@ from rich.text import Text
 STAGES = {
     "parse": "Reading",
     "read": "Reading",
-    "shards": "Shards",
+    "parts": "Parts",
     "records": "Linking",
     "embed": "Embedding",
     "sentences": "Sentences",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import typer
 from rich.markup import escape
@@ -42,10 +41,9 @@ from trivium.cli.options import (
     NoEmbed,
     NoHeadings,
     NoSentences,
+    PartsOption,
     Prune,
     RayOption,
-    ShardSize,
-    ShardsOption,
     Sources,
     Store,
     Verbose,
@@ -63,15 +61,11 @@ from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.index.pruning import folders_of
 from trivium.index.report import IngestReport
-from trivium.index.sharding import DOCUMENTS
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import check_format
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
-
-if TYPE_CHECKING:
-    from trivium.index.sharding.build import ShardPlan
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -114,35 +108,22 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
         raise typer.BadParameter(str(error), param_hint="--meta") from error
 
 
-def _shard_plan(
-    store: str, folder: str | None, ray: str | None, size: int | None, *, watch: bool
-) -> ShardPlan | None:
-    """Return the sharding requested by the options, or None. Raises typer.BadParameter for invalid combinations before
-    anything is created.
-    """
-    if folder is None and ray is None:
-        if size is not None:
-            raise typer.BadParameter(
-                "it is that of shards: name --shards or --ray", param_hint="--shard-size"
-            )
-        return None
+def _check_ray(store: str, ray: str | None, parts: str | None, *, watch: bool) -> None:
+    """Raise typer.BadParameter for invalid combinations before anything is created."""
+    if ray is None:
+        if parts is not None:
+            raise typer.BadParameter("it keeps what a cluster makes: name --ray", param_hint="--parts")
+        return
     if watch:
-        raise typer.BadParameter("a build by shards ends: leave out one of them", param_hint="--watch")
-    if folder is None:
-        if is_address(store):
-            raise typer.BadParameter(
-                "the shards need a folder that all nodes of the cluster see: name it", param_hint="--shards"
-            )
-        folder = f"{Path(store)}.shards"
-    from trivium.index.sharding.build import ShardPlan
-    from trivium.index.sharding.cluster import check_ray
+        raise typer.BadParameter("a build on a cluster ends: leave out one of them", param_hint="--watch")
+    if parts is None and is_address(store):
+        raise typer.BadParameter(
+            "what the cluster makes is kept in a folder until it is loaded: name it", param_hint="--parts"
+        )
+    from trivium.index.ray_build import check_ray
 
-    plan = ShardPlan(folder, ray, DOCUMENTS if size is None else size)
     with wrong_argument("--ray"):
-        plan.check()
-    if ray is not None:
-        check_ray()
-    return plan
+        check_ray(ray)
 
 
 def load_sources(
@@ -235,9 +216,8 @@ def build(
     verbose: Verbose = False,
     watch: Watch = False,
     prune: Prune = False,
-    shards: ShardsOption = None,
     ray: RayOption = None,
-    shard_size: ShardSize = None,
+    parts: PartsOption = None,
     into: IntoOption = None,
     questions: WithQuestions = False,
     annotators: AnnotatorsOption = None,
@@ -281,7 +261,7 @@ def build(
         chat_model(model, batch=True)  # raises before anything is created
     check_language_option(language)
     rule = annotators_rule(annotators, asked=questions)
-    plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
+    _check_ray(store, ray, parts, watch=watch)
     if watch:
         check_watched(sources, json)
     filler = embedder_of(embedder, embed_with, device)
@@ -302,7 +282,8 @@ def build(
         limits=given.limits,
         index=given.index,
         model=model,
-        shards=plan,
+        ray=ray,
+        parts=parts,
         questions=questions,
         annotators=rule,
         prune=prune,

@@ -10,7 +10,6 @@ import typer
 from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
-from trivium.index.sharding import DOCUMENTS
 from trivium.languages import AUTO
 from trivium.languages import NAMES as LANGUAGES
 from trivium.live.registry import SOURCES
@@ -158,35 +157,28 @@ Prune = Annotated[
         " their files.",
     ),
 ]
-ShardsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--shards",
-        metavar="DIR",
-        help="Parse and embed in shards, whose results are kept in this folder: an interrupted or distributed build"
-        " loses at most the shards in progress.  \\[default with --ray: STORE.shards]",
-        show_default=False,
-    ),
-]
 RayOption = Annotated[
     str | None,
     typer.Option(
         "--ray",
         metavar="ADDRESS",
-        help="Process shards on a Ray cluster: HOST:PORT, auto for the one on this machine, local to start one (needs"
-        " the extra ray). All nodes must see the sources, the working directory and DIR under the same paths.",
+        help="Parse and embed on a Ray cluster: HOST:PORT, auto for the one on this machine, local to start one (needs"
+        " the extra ray). All nodes must see the sources and the working directory under the same paths.",
+        show_default=False,
+    ),
+]
+PartsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--parts",
+        metavar="DIR",
+        help="Folder that keeps what the cluster has made until the build is done.  \\[default: STORE.parts]",
         show_default=False,
     ),
 ]
 IntoOption = Annotated[
     str | None, typer.Option("--into", hidden=True)
 ]  # gone; kept one release for its message
-ShardSize = Annotated[
-    int | None,
-    typer.Option(
-        "--shard-size", min=1, help=f"Documents per shard.  \\[default: {DOCUMENTS}]", show_default=False
-    ),
-]
 Sources = Annotated[
     list[str],
     typer.Argument(

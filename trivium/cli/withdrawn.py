@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from trivium.cli.terminal import err, shown
 
 WITHDRAWN: Mapping[str, Mapping[str, int]] = {
+    "build": {"--shards": 1, "--shard-size": 1},
     "synthesize generate": {
         "--chat": 1, "--seed": 1, "--weights": 1, "--passages": 1, "--most-cited": 1, "--kind": 1, "--writer": 1,
         "--attempts": 1,

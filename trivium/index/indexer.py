@@ -12,7 +12,6 @@ from trivium.chunking.base import Chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.arguments import check_count, check_texts, check_type
-from trivium.common.beside import available_cores
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.late import LateEmbedder, is_late
@@ -43,7 +42,7 @@ if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.graph.bulk import ExportReport
     from trivium.graph.dbpedia import EnrichReport
     from trivium.index.pruning import Pruning
-    from trivium.index.sharding.build import ShardedBuild, ShardPlan
+    from trivium.index.ray_build import RayBuild
     from trivium.llm.base import ChatModel
 
 
@@ -71,7 +70,8 @@ class BuildOptions(TypedDict, total=False):
     meta: Mapping[str, MetadataValue | None] | None
     images: str | ImageEmbedder | None
     model: str | ChatModel | None
-    shards: ShardPlan | None
+    ray: str | None
+    parts: str | Path | None
     index: IndexParameters | None
     questions: bool
     annotators: str
@@ -111,7 +111,8 @@ class Indexer:
         meta: Mapping[str, MetadataValue | None] | None = None,
         images: str | ImageEmbedder | None = None,
         model: str | ChatModel | None = None,
-        shards: ShardPlan | None = None,
+        ray: str | None = None,
+        parts: str | Path | None = None,
         index: IndexParameters | None = None,
         questions: bool = False,
         annotators: str = MAJORITY,
@@ -164,10 +165,11 @@ class Indexer:
         - ``images``: an image embedder or its name (``clip``), to embed pictures for the retriever ``image``.
         - ``index``: parameters of the vector indexes (:meth:`set_index_parameters`), by default those of the
           settings.
-        - ``shards``: parse and embed documents in shards, optionally on a Ray cluster
-          (:class:`~trivium.index.sharding.build.ShardPlan`). The resulting store is the same. Raises
-          ConfigurationError together with ``isolated``, ``late``, no ``headings`` or a chunker that asks a model, and
-          if the cluster is unavailable; MissingExtraError if Ray is not installed.
+        - ``ray``: address of a Ray cluster (``auto``, ``local``, ``HOST:PORT``) that parses and embeds the documents in
+          parts (:mod:`trivium.index.ray_build`), which are kept in the folder ``parts``, by default ``STORE.parts``
+          beside the store. The resulting store is the same. Raises ConfigurationError together with ``isolated``,
+          ``late``, no ``headings`` or a chunker that asks a model, and if the cluster is unavailable; InputError for a
+          database without ``parts``; MissingExtraError if Ray is not installed.
 
         Questions:
 
@@ -203,8 +205,8 @@ class Indexer:
         check_annotators(annotators)
         pruning = self._pruning(sources, only) if prune else None
         cutter = self._chunker(chunker, model)
-        if shards is not None:
-            self._check_shards(shards, cutter, isolated, late, headings)
+        if ray is not None:
+            self._check_ray(ray, cutter, isolated, late, headings)
         if late and not headings:
             raise ConfigurationError(
                 "late chunking reads a chunk in its context, headings too: leave out one of them"
@@ -220,11 +222,11 @@ class Indexer:
             self._remember_embedder(special)
         chosen = load_settings().limits if limits is None else limits
         with ExitStack() as stack:
-            by_shards = (
+            by_ray = (
                 None
-                if shards is None
+                if ray is None
                 else stack.enter_context(
-                    self._sharded(shards, chosen, cutter.spec, embed, sentences, workers, progress)
+                    self._on_ray(ray, parts, chosen, cutter.spec, embed, sentences, progress)
                 )
             )
             report = load(
@@ -245,7 +247,7 @@ class Indexer:
                 language=language,
                 metadata=None if meta is None else check_metadata(meta),
                 any_embedder=any_embedder,
-                parse_all=None if by_shards is None else by_shards.outcomes,
+                parse_all=None if by_ray is None else by_ray.parse_all,
             )
             came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
             if came_to_nothing and not self.store.count_pages():
@@ -271,9 +273,9 @@ class Indexer:
             if embeds:
                 check_embedder_of(self.store, self.embedder.name)
             self._remember_embedder(special)
-            if embed and by_shards is not None:
+            if embed and by_ray is not None:
                 self.store.set_embedder(self.embedder.get().identity)
-                by_shards.embed(self.store, sentences, lambda stage: _stage(progress, stage) or _ignore)
+                by_ray.embed(self.store, sentences, lambda stage: _stage(progress, stage) or _ignore)
         if embed:
             self._embed(_stage(progress, "embed"))
         if embed and sentences:
@@ -305,13 +307,13 @@ class Indexer:
             )
         return Pruning(folders)
 
-    def _check_shards(
-        self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool, headings: bool
-    ) -> None:
-        """Raise ConfigurationError for options that depend on more than the documents of a shard, or on a model in
-        this process.
+    def _check_ray(self, address: str, chunker: Chunker, isolated: bool, late: bool, headings: bool) -> None:
+        """Raise ConfigurationError for what is no address, and for options that depend on more than the documents of a
+        part, or on a model in this process.
         """
-        plan.check()
+        from trivium.index.ray_build import check_ray
+
+        check_ray(address)
         wrong = (
             (isolated, "in an isolated process"),
             (late or is_late(self.store.embedder), "chunked late"),
@@ -321,25 +323,28 @@ class Indexer:
         for applies, what in wrong:
             if applies:
                 raise ConfigurationError(
-                    f"documents cannot be built by shards and {what}: leave out one of them"
+                    f"documents cannot be built on a cluster and {what}: leave out one of them"
                 )
 
-    def _sharded(
+    def _on_ray(
         self,
-        plan: ShardPlan,
+        address: str,
+        folder: str | Path | None,
         limits: InputLimits,
         chunker: str,
         embed: bool,
         sentences: bool,
-        workers: int | None,
         progress: StageProgress | None,
-    ) -> AbstractContextManager[ShardedBuild]:
-        from trivium.index.sharding.build import sharded
-        from trivium.index.sharding.work import Work
+    ) -> AbstractContextManager[RayBuild]:
+        from trivium.index.parts import Work
+        from trivium.index.ray_build import ray_build
 
+        if folder is None:
+            if "://" in self.store.location:
+                raise InputError("a build on a cluster keeps its parts in a folder: name one (parts)")
+            folder = f"{self.store.location}.parts"
         embedder = self.embedder.get() if embed else None
         work = Work(
-            folder=Path(plan.folder).absolute(),
             cwd=str(Path.cwd()),
             limits=limits,
             chunker=chunker,
@@ -348,7 +353,7 @@ class Indexer:
             sentences=sentences,
             device=self.embedder.device,
         )
-        return sharded(plan, work, embedder, workers or available_cores(), progress)
+        return ray_build(address, folder, work, embedder, _stage(progress, "parts") or _ignore)
 
     def _remember_embedder(self, special: bool) -> None:
         """Record the embedder chosen for the store even if embedding happens later. ``special`` tells whether the

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from benchmarks.ray_cluster import differences
-from tests.index.sharded_builds import build
+from tests.fakes.ray_here import RayHere
 from trivium.engine import Engine
 from trivium.errors import InputError, MissingExtraError
-from trivium.index.sharding.build import ShardPlan
+from trivium.index import parts, ray_build
 from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, file_items, read
 from trivium.parser.sources.wikimedia import to_page
+from trivium.testing.toys import HashEmbedder
 from trivium.types import Page
 
 MARS = """<html><head><title>Mars</title></head><body class="mw-parser-output">
@@ -161,17 +162,20 @@ def test_a_store_is_the_same_from_each_of_them(dumps: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["wiki.tar.gz", "wiki.zim"])
-def test_a_build_by_shards_makes_the_same_store(dumps: Path, tmp_path: Path, name: str) -> None:
-    """A shard for each page here; a second build reads none anew."""
-    plan = ShardPlan(tmp_path / "shards", documents=1)
-    build(tmp_path / "plain", dumps / name)
-    assert build(tmp_path / "store", dumps / name, plan).added == 2
-    shards = {path: path.stat().st_mtime_ns for path in (tmp_path / "shards").glob("*/*.pages")}
-    assert len(shards) == 2
-    assert build(tmp_path / "store", dumps / name, plan).unchanged == 2
-    assert shards == {path: path.stat().st_mtime_ns for path in (tmp_path / "shards").glob("*/*.pages")}
-    with Engine.open(tmp_path / "plain") as plain, Engine.open(tmp_path / "store") as store:
-        assert differences(plain.store, store.store) == []
+def test_a_build_by_parts_makes_the_same_store(
+    dumps: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part for each page here; a second build makes none anew."""
+    ray = RayHere()
+    monkeypatch.setattr(ray_build, "check_ray", lambda _: ray)
+    monkeypatch.setattr(parts, "DOCUMENTS", 1)
+    with Engine.create(tmp_path / "ordinary", HashEmbedder()) as ordinary:
+        ordinary.build([dumps / name])
+        with Engine.create(tmp_path / "store", HashEmbedder()) as store:
+            assert store.build([dumps / name], ray="auto").added == 2
+            assert store.build([dumps / name], ray="auto").unchanged == 2
+            assert ray.tasks["parse_on_node"] == 2
+            assert differences(ordinary.store, store.store) == []
 
 
 def test_a_zim_file_of_another_site_is_read_as_a_site(tmp_path: Path) -> None:

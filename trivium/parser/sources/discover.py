@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 # A folder with this file is a store, possibly the one being built.
 _STORE_FILE = "graph.db"
-SHARDS_FILE = "shards.txt"
-"""A folder with this file contains the intermediate results of a sharded build (:mod:`trivium.index.sharding`)."""
+PARTS_FILE = "parts.txt"
+"""A folder with this file contains the parts of a build (:mod:`trivium.index.ray_build`)."""
+_MARKS = (_STORE_FILE, PARTS_FILE, "shards.txt")  # the last of earlier versions
 
 Found = Item | Problem | LeftOut
 """Results of expanding sources."""
@@ -205,7 +206,7 @@ def _place(path: str, root: str) -> str:
 def _walk(folder: str) -> Iterator[str | Problem]:
     """Yield the files below a folder, sorted. Each folder is visited once, even if several links lead to it.
 
-    Hidden folders, stores, shards of builds, and folders ``NAME_files`` that a browser saves next to ``NAME.html`` are
+    Hidden folders, stores, parts of builds, and folders ``NAME_files`` that a browser saves next to ``NAME.html`` are
     skipped.
     """
     problems: list[Problem] = []
@@ -222,7 +223,7 @@ def _walk(folder: str) -> Iterator[str | Problem]:
         for name in sorted(folders):
             real = os.path.realpath(Path(place, name))
             assets = name.endswith("_files") and name.removesuffix("_files") in pages
-            store = any(Path(place, name, mark).is_file() for mark in (_STORE_FILE, SHARDS_FILE))
+            store = any(Path(place, name, mark).is_file() for mark in _MARKS)
             if name.startswith(".") or assets or store or real in entered:
                 continue
             entered.add(real)

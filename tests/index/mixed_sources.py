@@ -1,23 +1,15 @@
-"""Sources of every kind for builds by shards, and a build that is killed."""
+"""Sources of every kind, for builds whose documents come in other ways."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
-from trivium.engine import Engine
-from trivium.index.indexer import BuildOptions
-from trivium.index.report import IngestReport
-from trivium.index.sharding.build import ShardPlan
 from trivium.sample import documents_folder, pages_folder
-from trivium.testing.toys import HashEmbedder
-
-PAGES = 24
 
 
-def write_sources(folder: Path, pages: int = PAGES) -> Path:
+def write_sources(folder: Path, pages: int) -> Path:
     """Pages with redirects and links, two copies of one, files that link to one another, files of one title, documents
     without links, rows, records, and one that cannot be read."""
     for page in sorted(pages_folder().iterdir())[:pages]:
@@ -51,21 +43,3 @@ def write_sources(folder: Path, pages: int = PAGES) -> Path:
     ]
     (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     return folder
-
-
-def build(
-    store: Path, sources: Path, plan: ShardPlan | None = None, options: BuildOptions | None = None
-) -> IngestReport:
-    """Build a store, by shards or plainly."""
-    with Engine.create(store, HashEmbedder()) as engine:
-        return engine.build([sources], **{**(options or {}), "shards": plan})
-
-
-if __name__ == "__main__":  # a build that says when a shard is done, and is killed then
-    made, given, shards = map(Path, sys.argv[1:])
-    build(
-        made,
-        given,
-        ShardPlan(shards, documents=5),
-        {"progress": lambda stage, done, _: print(stage, done, flush=True), "workers": 1},
-    )
