@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,10 +16,11 @@ from hypothesis import strategies as st
 
 import trivium
 from tests.waiting import until
+from trivium import search_processes
 from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
-from trivium.search_processes import SearchProcesses, _Batch, _blocks, _Worker
+from trivium.search_processes import SearchProcesses, _blocks
 from trivium.serialization import hit_json, hit_of
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Hit, LiveOrigin
@@ -42,7 +41,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def _processes(engine: Engine) -> list[int]:
     assert engine._processes is not None
-    return [worker._process.pid for worker in engine._processes._workers if worker._process is not None]
+    return engine._processes.pids
 
 
 def test_hits_are_those_of_one_process(engine: Engine) -> None:
@@ -104,17 +103,6 @@ def test_a_process_that_ends_in_a_batch_is_an_error(engine: Engine) -> None:
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
 
 
-def test_half_an_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = _Worker("{}", None)
-    program = [sys.executable, "-c", "import sys; sys.stdin.readline(); sys.stdout.write('{')"]
-    real = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: real(program, **options))
-    for _ in range(2):
-        with pytest.raises(StoreError, match="has ended"):
-            list(worker.answers(_Batch(["?"], 1), "{}"))
-    worker.wait()
-
-
 @pytest.mark.parametrize("questions", [QUESTIONS * 500, QUESTIONS[:5], []])
 @pytest.mark.parametrize("after", [0.0, 0.3])
 def test_a_batch_can_be_stopped(engine: Engine, questions: list[str], after: float) -> None:
@@ -133,25 +121,34 @@ def test_a_batch_can_be_stopped(engine: Engine, questions: list[str], after: flo
     assert engine.search_many(QUESTIONS[:2], processes=2) == engine.search_many(QUESTIONS[:2])
 
 
-def test_an_interrupt_ends_a_batch(engine: Engine) -> None:
-    """It need not wait for the other questions; the next batch starts other processes."""
+def test_an_interrupt_ends_a_batch(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not wait for the other questions, nor for the questions to be divided; the next batch starts other
+    processes."""
     engine.search_many(QUESTIONS, processes=2)
     before = _processes(engine)
 
-    def interrupt() -> None:
-        # The batch has begun: before its threads are at work, an interrupt leaves idle processes as they are.
-        until(lambda: any(thread.name.startswith("searches") for thread in threading.enumerate()), 20)
+    def interrupt(_: object) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return 1
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(search_processes, "count_tokens", interrupt)  # while questions are divided
+        engine.search_many(QUESTIONS * 5_000, processes=2)
+    assert before and not any(map(_is_running, before))
+    engine.search_many(QUESTIONS, processes=2)
+    before = _processes(engine)
+
+    def later() -> None:
+        until(lambda: any(thread.name.startswith("workers") for thread in threading.enumerate()), 60)
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 
-    interrupting = threading.Thread(target=interrupt)
+    interrupting = threading.Thread(target=later)
     interrupting.start()
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        engine.search_many(QUESTIONS * 5_000, processes=2)  # which takes minutes
+        engine.search_many(QUESTIONS * 5_000, processes=2)
     interrupting.join()
-    assert time.monotonic() - began < 20
-    until(lambda: not any(map(_is_running, before)), 20)
+    assert before and not any(map(_is_running, before))
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
 
 
@@ -183,13 +180,13 @@ def test_processes_end_although_a_fork_has_their_pipes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a fork that closes its engine leaves those of the program that it was made from."""
-    monkeypatch.setattr("trivium.search_processes._END_SECONDS", 30.0)
+    monkeypatch.setattr("trivium.common.workers._END_SECONDS", 30.0)
     (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
     with Engine.create(tmp_path / "store", "minilm") as engine:
         engine.build([tmp_path / "Mars.md"])
         first = engine.search_many(["What is Mars?"], processes=1)
         assert engine._processes is not None
-        process = engine._processes._workers[0]._process
+        process = engine._processes._pool.workers[0]._process
         assert process is not None
         closing = os.fork()
         if not closing:
@@ -262,7 +259,7 @@ def test_warnings_are_told_once(tmp_path: Path) -> None:
         engine.search_many(QUESTIONS, processes=1, on_warnings=told.extend)
         assert len(told) == 1 and "not embedded yet" in told[0]
         assert engine._processes is not None
-        process = engine._processes._workers[0]._process
+        process = engine._processes._pool.workers[0]._process
         assert process is not None and process.poll() is None
     assert process.poll() is not None
 

@@ -347,7 +347,8 @@ class Engine:
                 continue  # another thread has just asked for another number of processes
 
     def _searching(self, count: int) -> SearchProcesses:
-        from trivium.search_processes import SearchProcesses, plain
+        from trivium.common.workers import plain
+        from trivium.search_processes import SearchProcesses
 
         if self._parts is None:
             raise InputError(

@@ -93,8 +93,7 @@ def test_a_process_is_kept_for_the_next_load_by_who_uses_much_memory(
         pids = []
         for title in ("A", "B", "C"):
             assert load(write(tmp_path, page=PAGE.format(title)), store, isolated=process).added == 1
-            assert process._process is not None
-            pids.append(process._process.pid)
+            pids.append(process.pid)
     finally:
         process.close()
     assert len(much) > isolation._KEPT_BYTES and len(set(pids)) == 1
@@ -108,9 +107,9 @@ def test_a_process_that_is_killed_is_replaced(
     killed = []
 
     def kill(page: PageGraph) -> None:
-        if not killed and parser._process is not None and parser._process.pid is not None:
-            killed.append(parser._process.pid)
-            os.kill(parser._process.pid, signal.SIGKILL)
+        if not killed and parser.pid is not None:
+            killed.append(parser.pid)
+            os.kill(parser.pid, signal.SIGKILL)
 
     files = write(tmp_path, b=PAGE.format("B"), c=SLOW, d=PAGE.format("D"))
     report = load(files, store, isolated=parser, check=kill, limits=InputLimits(seconds=0.5))
@@ -128,8 +127,8 @@ def test_who_gives_up_leaves_no_process_behind(
     seen: list[int] = []
 
     def give_up(stage: str, done: int, total: int) -> None:
-        assert parser._process is not None and parser._process.pid is not None
-        seen.append(parser._process.pid)
+        assert parser.pid is not None
+        seen.append(parser.pid)
         if len(seen) > 3:
             raise EndedError
 

@@ -18,7 +18,6 @@ import trivium.index.load as ingest
 import trivium.index.merge as merge
 from tests.waiting import until
 from trivium.chunking.base import Chunker
-from trivium.chunking.strategies import BLOCKS
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
 from trivium.index import parsing
@@ -116,33 +115,19 @@ def test_the_pool_and_one_process_make_the_same_store(
         assert one.info().relationships == two.info().relationships
 
 
-def _die_on_bad(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> parsing.Loaded:
-    if "bad" in item.location:
-        os._exit(1)
-    return _parse_item(item, limits, chunker)
-
-
-_parse_item = parsing.parse_item
-
-
 def test_a_page_that_kills_its_worker_is_the_only_one_lost(
     store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The workers are separate processes that import this module: the crash is real."""
+    """The crash is real: the page takes more time of a processor than it may."""
     for number in range(12):
         folder = page(f"{number:02}.html", f"Page {number}", "Text.").parent
-    page("03-bad.html", "Bad", "Text.")
+    slow = "<title>Slow</title><p " + " ".join(f"a{i}='</b>'" for i in range(60_000)) + ">x</p>"
+    (folder / "03-bad.html").write_text(slow)
     monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
-    monkeypatch.setattr(parsing, "parse_items", _parse_all_dying)
-    monkeypatch.setattr(parsing, "parse_item", _die_on_bad)
-    report = load([str(folder)], store, workers=2)
+    report = load([str(folder)], store, workers=2, limits=InputLimits(seconds=0.5))
     assert report.added == 12
     assert [Path(problem.location).name for problem in report.problems] == ["03-bad.html"]
     assert "died" in report.problems[0].reason
-
-
-def _parse_all_dying(items: list[Item], limits: InputLimits, chunker: str) -> list[parsing.Loaded]:
-    return [_die_on_bad(item, limits) for item in items]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process from /proc")
@@ -158,7 +143,7 @@ def test_workers_end_with_the_build_that_started_them(
     with subprocess.Popen(
         [sys.executable, "-m", "trivium", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as build:
-        until(lambda: len(_children(build.pid)) >= 3)  # two workers, and what tidies up after them
+        until(lambda: len(_children(build.pid)) >= 2)
         children = _children(build.pid)
         build.send_signal(number)
         assert build.wait(60) == -number
@@ -166,7 +151,9 @@ def test_workers_end_with_the_build_that_started_them(
 
 
 def _children(process: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    """Those of all its threads."""
+    listed = (path.read_text() for path in Path(f"/proc/{process}/task").glob("*/children"))
+    return [int(child) for children in listed for child in children.split()]
 
 
 def _lives(process: int) -> bool:
@@ -219,18 +206,17 @@ def test_a_better_copy_in_a_later_batch_counts_as_one_page(
     assert text_of(store, "Mars") == "New."
 
 
-def test_a_script_without_a_main_guard_is_told_what_is_missing(tmp_path: Path, page: WritePage) -> None:
-    """Workers import the script that started them."""
+def test_a_script_needs_no_guard_to_parse_in_several_processes(tmp_path: Path, page: WritePage) -> None:
     folder = page("a.html", "Mars", "Text.").parent
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys, trivium, trivium.index.load as ingest\n"
+        "import trivium, trivium.index.load as ingest\n"
         "ingest._WORTH_A_POOL = 1\n"
-        f"trivium.Engine.create({str(tmp_path / 'made')!r}).build([{str(folder)!r}], embed=False, workers=2)\n"
+        f"engine = trivium.Engine.create({str(tmp_path / 'made')!r})\n"
+        f"print(engine.build([{str(folder)!r}], embed=False, workers=2).added)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1
-    assert "if __name__ == '__main__'" in done.stderr.splitlines()[-1]
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 def test_records_of_one_title_are_one_page_across_files_and_link_to_pages(

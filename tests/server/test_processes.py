@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +20,7 @@ from tests.fakes.cross_encoder_files import write_cross_encoder
 from tests.server.world import HTML, QUESTION, build_store, finished
 from tests.waiting import until
 from trivium.common.stopping import StoppedError, check
+from trivium.common.workers import Worker, running
 from trivium.errors import StoreError
 from trivium.server import processes
 from trivium.server.app import create_app
@@ -57,7 +57,7 @@ def client(store: Path, encoder: str) -> Iterator[TestClient]:
         until(lambda: client.get("/ready").status_code == 200)
         assert app.state.service.processes.ready
         yield client
-    assert not multiprocessing.active_children()
+    assert not searching()
 
 
 def test_they_answer_as_the_server_itself_does(store: Path, client: TestClient, encoder: str) -> None:
@@ -178,7 +178,7 @@ def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(stor
         os.kill(stuck.pid or 0, signal.SIGSTOP)
         stopped = time.monotonic()
         refused = client.post("/search", json={"question": QUESTION})
-        until(lambda: not stuck.is_alive())
+        until(lambda: not stuck.is_alive)
         assert time.monotonic() - stopped < 1.5 + 1.0
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "timeout")
         until(lambda: service(client).searching.taken == 0)
@@ -197,7 +197,7 @@ def test_a_server_with_a_stuck_process_can_be_stopped(store: Path, monkeypatch: 
         (stuck,) = set(searching()) - set(others)
         os.kill(stuck.pid or 0, signal.SIGSTOP)
         started = time.monotonic()
-    assert time.monotonic() - started < 20 and not stuck.is_alive()
+    assert time.monotonic() - started < 20 and not stuck.is_alive
 
 
 def test_processes_that_never_open_the_store_are_never_ready_and_tried_again(
@@ -217,9 +217,9 @@ def test_processes_that_never_open_the_store_are_never_ready_and_tried_again(
     started.close()
 
 
-def searching() -> list[BaseProcess]:
-    """The processes that search; not one that parses what is added."""
-    return [process for process in multiprocessing.active_children() if process.name == processes.NAME]
+def searching() -> list[Worker]:
+    """The processes that search."""
+    return running(processes.FUNCTION)
 
 
 def service(client: TestClient) -> Service:

@@ -134,7 +134,7 @@ class Indexer:
         - ``limits``: input limits, by default those of the settings.
         - ``isolated``: parse untrusted files in a separate process with limits of memory and time.
         - ``apart``: parse packed and large documents in processes with a memory limit even if there are few
-          documents. A script then needs ``if __name__ == "__main__":``.
+          documents.
         - ``check``: called with every page before it is written; an error it raises ends the build.
         - ``meta``: metadata of all these documents, such as ``{"year": 2024}``. It overrides their own, and is kept
           when a document is read again, until it is changed, or removed with None.

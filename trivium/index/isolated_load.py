@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from trivium.common.iteration import batched
+from trivium.common.workers import WorkerLostError
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import Joined, dump, load
 from trivium.limits import InputLimits
@@ -94,7 +95,7 @@ class IsolatedLoad:
             except _TooLongError as error:
                 self._parser.close()
                 reason = str(error)
-            except (EOFError, OSError):
+            except (EOFError, OSError, WorkerLostError):
                 reason = self._why(self._parser.close())
             lost = self._lost(reason)
             if not self._has_page:

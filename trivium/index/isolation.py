@@ -6,7 +6,6 @@ crashes if one takes too much memory; that document is reported, and a new proce
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ from trivium.chunking.spec import DEFAULT
 
 if TYPE_CHECKING:  # the parser is imported on first use
     from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
+    from trivium.common.workers import Worker
     from trivium.index.isolated_load import Names, Outcome
     from trivium.limits import InputLimits
     from trivium.parser.sources.base import Format
@@ -30,9 +29,7 @@ class ParserProcess:
     """A process that parses documents, started on demand; one load at a time."""
 
     def __init__(self) -> None:
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._lock = threading.Lock()  # several threads may close it
+        self._worker: Worker | None = None
 
     def parse(
         self,
@@ -61,32 +58,22 @@ class ParserProcess:
             if not kept:
                 self.close()
 
+    @property
+    def pid(self) -> int | None:
+        """The process id, None before the first document."""
+        return None if self._worker is None else self._worker.pid
+
     def connect(self) -> Connection:
         """Return the pipe to the process, starting it if necessary."""
-        import multiprocessing
+        if self._worker is None:
+            from trivium.common.workers import Worker
 
-        from trivium.index.parser_process import parse_all
-
-        with self._lock:
-            if self._pipe is None or self._process is None or not self._process.is_alive():
-                context = multiprocessing.get_context("spawn")
-                self._pipe, theirs = context.Pipe()
-                self._process = context.Process(target=parse_all, args=(theirs,), daemon=True)
-                self._process.start()
-                theirs.close()  # otherwise the end of the process would not close the pipe
-            return self._pipe
+            self._worker = Worker("trivium.index.parser_process:parse_all")
+        return self._worker.connect()
 
     def close(self) -> int | None:
         """Terminate the process, if any, and return its exit code (negative for a signal)."""
-        with self._lock:
-            process, pipe = self._process, self._pipe
-            self._process = self._pipe = None
-        if pipe is not None:
-            pipe.close()
-        if process is None:
-            return None
-        process.join(_BEAT_SECONDS)  # if it has ended by itself, keep its exit code
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-        return process.exitcode
+        worker = self._worker
+        return (
+            None if worker is None else worker.end(_BEAT_SECONDS)
+        )  # if it has ended by itself, keep its exit code

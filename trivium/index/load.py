@@ -31,7 +31,7 @@ from trivium.index.languages import Localiser, StoredLocaliser
 from trivium.index.listing import each_page
 from trivium.index.mentions import link_mentions, pages_mentioning
 from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
-from trivium.index.parsing import Loaded, parse_in_pool, parse_item
+from trivium.index.parsing import Loaded, ParserPool, parse_item
 from trivium.index.places import Places
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
@@ -89,8 +89,7 @@ def load(
     - ``chunker``: splits the pages. The store records it with the first page and rejects another one. A chunker that
       asks a model runs in this process, which then parses, too; together with ``isolated`` it raises
       ConfigurationError.
-    - ``workers``: defaults to the number of cores. From a hundred documents on, they are parsed in worker processes,
-      which import the calling script: it must guard its own work with ``if __name__ == "__main__":``.
+    - ``workers``: defaults to the number of cores. From a hundred documents on, they are parsed in worker processes.
     - ``isolated``: for untrusted files, parse everything in this one process, within its limits of memory and time.
     - ``apart``: use worker processes for fewer documents as well if one of them is packed or large, to protect the
       memory of this process.
@@ -227,7 +226,11 @@ class _Loading:
         few = found.count < _WORTH_A_POOL and not (apart and found.risky)
         if few or not self.chunker.portable or (workers == 1 and not apart):
             return (parse_item(item, self.limits, self.chunker) for item in found)
-        return parse_in_pool(found, workers, self.limits, self.chunker.spec)
+        return self._in_processes(found, workers)
+
+    def _in_processes(self, items: Iterable[Item], workers: int) -> Generator[Loaded, None, None]:
+        with closing(ParserPool(workers, self.limits, self.chunker.spec)) as pool:
+            yield from pool.parse(items)
 
     def records(self, items: Sequence[Item]) -> None:
         """Load records. They link to all known titles, so they are read last, and stored ones are re-linked when

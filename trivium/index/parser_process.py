@@ -5,7 +5,6 @@ only by a pipe. Messages are JSON; nothing is pickled.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from trivium.chunking.strategies import portable_chunker
+from trivium.common.workers import limit_memory, limit_processor_time
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import dump, load, parts_of
-from trivium.index.parsing import end_with_parent, limit_memory, limit_processor_time, parse_document
+from trivium.index.parsing import parse_document
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.limits import InputLimits
 from trivium.parser import ocr_cache
@@ -34,13 +34,9 @@ _NICE = 5  # searches have priority
 
 def parse_all(pipe: Connection) -> None:
     """Serve parse requests until the pipe is closed."""
-    end_with_parent()
     ocr_cache.keep_nothing()
-    # interrupts are meant for the server, which ends this process
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         os.nice(_NICE)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         while True:
             _Task(pipe, load(pipe.recv_bytes())).run()

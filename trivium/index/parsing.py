@@ -1,33 +1,24 @@
-"""Parses documents, in this process or in a pool. A document that crashes its process affects no other."""
+"""Parses documents, in this process or in others. A document that crashes its process affects no other."""
 
 from __future__ import annotations
 
-import math
-import multiprocessing
-import os
-import signal
-import sys
-import threading
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
-from itertools import chain, islice
+import pickle
+from collections.abc import Generator, Iterable
+from contextlib import closing
+from multiprocessing.connection import Connection
+from typing import cast
 
 from trivium.chunking.base import Chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.chunking.strategies import BLOCKS, portable_chunker
 from trivium.common.iteration import batched
+from trivium.common.workers import Pool, WorkerLostError, answer_all, limit_processor_time
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
-from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import read
-
-if sys.platform != "win32":
-    import resource
 
 Loaded = list[PageGraph] | Problem
 
@@ -54,192 +45,76 @@ def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
 
-def parse_items(items: Sequence[Item], limits: InputLimits, chunker: str = DEFAULT) -> list[Loaded]:
-    """Apply :func:`parse_item` to several items in a worker process, which is killed if one of them exceeds its CPU
-    time limit. ``chunker`` is the spec of a chunker that works in any process.
+def parse_tasks(pipe: Connection, limits: dict[str, object], chunker: str) -> None:
+    """Parse the items of each request in a worker process, which is killed if one of them exceeds its CPU time limit.
+    ``chunker`` is the spec of a chunker that works in any process.
     """
+    within = InputLimits.model_validate(limits)
     cutter = portable_chunker(chunker)
-    outcomes = []
-    for item in items:
-        limit_processor_time(limits.seconds)
-        outcomes.append(parse_item(item, limits, cutter))
-    return outcomes
 
+    def answer(request: bytes) -> bytes:
+        outcomes = []
+        for item in pickle.loads(request):  # noqa: S301 - from the process that started this one
+            limit_processor_time(within.seconds)
+            outcomes.append(parse_item(item, within, cutter))
+        return pickle.dumps(outcomes)
 
-def limit_processor_time(seconds: float) -> None:
-    """Kill this process after ``seconds`` more of CPU time."""
-    if sys.platform != "win32":
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime + seconds), hard))
-
-
-def parse_in_pool(
-    items: Iterable[Item], workers: int, limits: InputLimits, chunker: str = DEFAULT
-) -> Generator[Loaded, None, None]:
-    """Apply :meth:`ParserPool.parse` in a temporary pool."""
-    with closing(ParserPool(workers, limits, chunker)) as pool:
-        yield from pool.parse(items)
+    answer_all(pipe, answer)
 
 
 class ParserPool:
-    """A pool of parser processes, started with the first document and kept until closed. For one caller at a time.
+    """Processes that parse documents, started with the first one and kept until closed. For one caller at a time.
     ``chunker`` is the spec of a chunker that works in any process.
     """
 
     def __init__(self, workers: int, limits: InputLimits, chunker: str = DEFAULT) -> None:
-        self._workers = workers
         self._limits = limits
-        self._chunker = chunker
-        self._pool: ProcessPoolExecutor | None = None
+        arguments = (limits.model_dump(mode="json"), chunker)
+        self._pool = Pool(f"{__name__}:parse_tasks", arguments, workers, memory=limits.worker_bytes)
+        self._works = False
 
     def parse(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
-        """Yield results in the order of the items. If a worker crashes, the running tasks are repeated item by item,
-        each in its own process, so that only the offending item is lost. Closing the generator ends running tasks.
+        """Yield results in the order of the items. If a process ends over its items, they are repeated one by one, so
+        that only the offending one is lost. Closing the generator ends running tasks.
 
-        Raises ConfigurationError if no worker can be started at all.
+        Raises ConfigurationError if no process can be started at all.
         """
-        tasks = batched(items, _ITEMS_A_TASK)
-        # A bounded window limits memory if the store is slower than the parsers.
-        window = 4 * self._workers
-        under_way: deque[list[Item]] = deque(islice(tasks, window))
-        while under_way:
-            if self._pool is None:
-                self._pool = _start_workers(self._workers, self._limits)
-            futures: deque[Future[list[Loaded]]] = deque()
-            try:
-                futures.extend(self._submit(task) for task in under_way)
-                while under_way:
-                    yield from futures[0].result()
-                    futures.popleft()
-                    under_way.popleft()
-                    for task in islice(tasks, 1):
-                        under_way.append(task)
-                        futures.append(self._submit(task))
-            except BrokenProcessPool:
-                self.close()
-                _check_workers()
-                for item in chain.from_iterable(under_way):
-                    yield _alone(item, self._limits, self._chunker)
-                under_way = deque(islice(tasks, window))
-            except BaseException:
-                self._end()
-                raise
+        with closing(self._pool.map(batched(items, _ITEMS_A_TASK), pickle.dumps)) as answers:
+            for task, answer in answers:
+                if isinstance(answer, bytes):
+                    self._works = True
+                    yield from _outcomes(answer)
+                else:
+                    self._check()
+                    for item in task:
+                        yield self._alone(item)
 
     def close(self) -> None:
-        """Shut down the idle processes."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
+        """End the idle processes."""
+        self._pool.close()
 
-    def _submit(self, task: list[Item]) -> Future[list[Loaded]]:
-        assert self._pool is not None
-        return self._pool.submit(parse_items, task, self._limits, self._chunker)
+    def _alone(self, item: Item) -> Loaded:
+        try:
+            return _outcomes(self._pool.ask(pickle.dumps([item])))[0]
+        except WorkerLostError:
+            limits = self._limits
+            return Problem(
+                item.name,
+                f"the parser process died on this document; it may take {limits.worker_bytes >> 20} MB of memory and"
+                f" {limits.seconds:g} seconds",
+            )
 
-    def _end(self) -> None:
-        """Terminate the processes: a running task can take minutes."""
-        if self._pool is not None:
-            _terminate(self._pool)
-        self.close()
-
-
-def _check_workers() -> None:
-    """Raise ConfigurationError if workers crash without any document."""
-    try:
-        with _workers(1) as pool:
-            pool.submit(os.getpid).result()
-    except BrokenProcessPool as error:
-        raise ConfigurationError(
-            "parser processes cannot be started: a script that builds a store needs the lines that do so under"
-            "  if __name__ == '__main__':  since its workers import it; or build with workers=1"
-        ) from error
+    def _check(self) -> None:
+        """Raise ConfigurationError if processes end without any document."""
+        if not self._works:
+            try:
+                self._pool.ask(pickle.dumps([]))
+            except WorkerLostError as error:
+                raise ConfigurationError(
+                    f"parser processes cannot be started ({error}): build with workers=1"
+                ) from error
+            self._works = True
 
 
-def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
-    try:
-        with _workers(1, limits) as pool:
-            return pool.submit(parse_items, [item], limits, chunker).result()[0]
-    except BrokenProcessPool:
-        return Problem(
-            item.name,
-            f"the parser process died on this document; it may take {limits.worker_bytes >> 20} MB of memory and"
-            f" {limits.seconds:g} seconds",
-        )
-
-
-@contextmanager
-def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[ProcessPoolExecutor]:
-    """Create processes for one task, terminated if the block is interrupted."""
-    pool = _start_workers(number, limits)
-    try:
-        yield pool
-    except BaseException as error:
-        if not isinstance(error, BrokenProcessPool):
-            _terminate(pool)
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _start_workers(number: int, limits: InputLimits) -> ProcessPoolExecutor:
-    # Do not fork: the parent may have threads (embedder, index) whose locks a forked child would inherit.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(
-        number, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
-    )
-    try:
-        # A terminal sends Ctrl-C to all processes; shield the workers from their start on. Each task that finds no
-        # idle worker starts one.
-        with _interrupts_blocked():
-            for _ in range(number):
-                pool.submit(os.getpid)
-    except BaseException:
-        _terminate(pool)
-        raise
-    return pool
-
-
-def _terminate(pool: ProcessPoolExecutor) -> None:
-    for process in list((pool._processes or {}).values()):
-        process.terminate()
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin_worker(memory: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
-    end_with_parent()
-    limit_memory(memory)
-
-
-def limit_memory(size: int) -> None:
-    """Limit the memory of this process to ``size`` bytes."""
-    if sys.platform != "win32":
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(
-            resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard)
-        )
-
-
-def end_with_parent() -> None:
-    """End this worker when its parent has ended, even if killed. Otherwise it would wait forever, because workers
-    wait for tasks on a pipe that each of them keeps open.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end, name="end with parent", daemon=True).start()
+def _outcomes(answer: bytes) -> list[Loaded]:
+    return cast(list[Loaded], pickle.loads(answer))  # noqa: S301 - of a process with the code of this one

@@ -269,7 +269,7 @@ def _connected(ray: Any, address: str) -> Iterator[None]:
                 host, _, port = address.rpartition(":")
                 socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **started)
-        except (OSError, ValueError, RuntimeError, OverflowError) as error:
+        except Exception as error:  # Ray raises those of Python
             raise ConfigurationError(
                 f"there is no Ray cluster at {address} ({str(error).splitlines()[0]}): start one with  ray start --head"
                 "  and name the address that it prints, or --ray local. Where the cluster asks for a token, set"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import signal
 import socket
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
+from trivium.common.workers import kill_workers
 from trivium.server.logs import write_log
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -55,8 +55,7 @@ def _wait_for_signal(heard: socket.socket) -> None:
 
 def _end_at_once(code: int, why: str) -> NoReturn:
     _log.error("the process ends at once: %s", why)
-    with suppress(Exception):  # a stopped child process would not notice the end of this one
-        for child in multiprocessing.active_children():
-            child.kill()
+    with suppress(Exception):  # a stopped process would not notice the end of this one
+        kill_workers()
     write_log()
     os._exit(code)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -24,15 +22,14 @@ from pydantic import BaseModel
 
 from trivium.common import stopping
 from trivium.common.threads import Thread
+from trivium.common.workers import Worker
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
 from trivium.server.errors import ApiError, busy
 from trivium.server.logs import request_id
 from trivium.server.questions import Reply
-from trivium.server.search_process import answer_all
 
-NAME = "search"
-"""Name of the processes, among others that the server may have."""
+FUNCTION = "trivium.server.search_process:answer_all"
 _END_SECONDS = 3.0
 """Seconds processes may take to end when asked to, before they are killed."""
 _OPEN_SECONDS = 300.0
@@ -197,7 +194,7 @@ class _Worker:
         self._arguments = (store, engine_options)
         self._lock = threading.Lock()  # guards the process, so that a late kill cannot hit its successor
         self._sending = threading.Lock()  # a stop comes from another thread
-        self._process: BaseProcess | None = None
+        self._process: Worker | None = None
         self._pipe: Connection | None = None
         self._opened = False
         self._failures = 0  # number of consecutive processes that ended before the store was open
@@ -210,7 +207,7 @@ class _Worker:
     def ready(self) -> bool:
         """Whether the process is running and has opened the store. Never blocks."""
         process = self._process
-        return self._opened and process is not None and process.is_alive()
+        return self._opened and process is not None and process.is_alive
 
     @property
     def failing(self) -> bool:
@@ -222,15 +219,10 @@ class _Worker:
         with self._lock:
             if self._closed:
                 return
-            context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
             self._opened, self._started = False, time.monotonic()
             self._deadline = self._started + _OPEN_SECONDS
-            self._process = context.Process(
-                target=answer_all, name=NAME, args=(theirs, *self._arguments), daemon=True
-            )
-            self._process.start()
-            theirs.close()  # otherwise the end of the process would not close the pipe
+            self._process = Worker(FUNCTION, self._arguments)
+            self._pipe = self._process.connect()
 
     def wait_open(self, seconds: float) -> None:
         """Wait until the process has opened the store or has ended, but no longer than that."""
@@ -277,17 +269,15 @@ class _Worker:
         self.wait_open(0)
         with self._lock:
             process = self._process
-            if self._closed or process is None or process.is_alive():
+            if self._closed or process is None or process.is_alive:
                 return
             if not self._opened:
                 if time.monotonic() < self._started + pause(self._failures):
                     return
                 self._failures += 1
             _log.error(
-                "a process that answers questions has ended (exit code %s): it is replaced", process.exitcode
+                "a process that answers questions has ended (exit code %s): it is replaced", process.end(0)
             )
-            if self._pipe is not None:
-                self._pipe.close()
         self.start()
 
     def kill_if_overdue(self) -> None:
@@ -308,17 +298,15 @@ class _Worker:
     def end(self, deadline: float) -> None:
         """Wait until the process has ended, and kill it at ``deadline``."""
         if self._process is not None:
-            self._process.join(max(0.0, deadline - time.monotonic()))
-            self._kill()
+            self._process.end(max(0.0, deadline - time.monotonic()))
 
     def _kill(self) -> None:
         with self._lock:
             self._kill_process()
 
     def _kill_process(self) -> None:
-        if self._process is not None and self._process.is_alive():
+        if self._process is not None:
             self._process.kill()
-            self._process.join()
 
 
 def pause(failures: int) -> float:

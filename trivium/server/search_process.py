@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,14 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 def answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
-    """Open the store, report that, and answer questions until the pipe is closed. SIGINT is ignored because Ctrl-C
-    reaches every process of a terminal; the server decides when to end.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Open the store, report that, and answer questions until the pipe is closed."""
     log_as_json(logging.WARNING)
     try:
         _open_and_answer(pipe, store, engine_options)
-    except Exception:  # otherwise multiprocessing would write it to stderr unformatted
+    except Exception:  # otherwise it would come on stderr unformatted
         _log.exception("a process that answers questions has failed")
         write_log()
         sys.exit(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.programs import NotStartedError, run_apart
+from trivium.common.workers import NotStartedError, run_once
 from trivium.errors import AudioError, AudioTooLongError, SpeechError
 from trivium.speech.base import MAX_SECONDS
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
@@ -30,7 +30,7 @@ def decode(audio: bytes, seconds: float = MAX_SECONDS) -> Waveform:
     form = container_format(audio)
     most = int(seconds * RATE) * 2
     try:
-        code, pcm = run_apart(_PROGRAM, [form, str(seconds)], [audio], most=most, seconds=_PATIENCE_SECONDS)
+        code, pcm = run_once(_PROGRAM, [form, str(seconds)], [audio], most=most, seconds=_PATIENCE_SECONDS)
     except NotStartedError as error:
         raise SpeechError(f"the program that decodes audio cannot be started: {error}") from error
     if len(pcm) > most or code == TOO_LONG:

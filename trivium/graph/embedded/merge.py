@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-from trivium.common.programs import module_command, module_environment
+from trivium.common.workers import module_command, module_environment
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.embedded.snapshot import IndexSnapshot, build_snapshot
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trivium.common.programs import NotStartedError, run_apart
+from trivium.common.workers import NotStartedError, run_once
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.pdf_page_program import NO_PAGE, NOT_READ
@@ -60,7 +60,7 @@ def draw_page(
     request = {"page": page, "longest": longest, "passage": passage, "texts": list(texts)}
     given = [json.dumps(request).encode("ascii") + b"\n", data]
     try:
-        code, said = run_apart(_PROGRAM, [], given, most=_MAX_BYTES, seconds=_PATIENCE_SECONDS)
+        code, said = run_once(_PROGRAM, [], given, most=_MAX_BYTES, seconds=_PATIENCE_SECONDS)
     except NotStartedError as error:
         raise ParseError(f"the program that draws pages cannot be started: {error}") from error
     if code == NO_PAGE:
