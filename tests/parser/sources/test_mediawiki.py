@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.fakes.local_server import LocalServer, QuietHandler
 from trivium.errors import InputError
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, read
@@ -31,56 +31,44 @@ MAXLAG = {"error": {"code": "maxlag", "info": "Waiting for a database server: 6 
 Scripted = tuple[int, dict[str, str], object]
 
 
-class Wiki:
+class Wiki(QuietHandler):
     """An API on localhost: scripted answers first, then the pages it has."""
 
-    def __init__(self) -> None:
-        self.script: list[Scripted] = []
-        self.pages: dict[str, object] = {"Earth": EARTH}
-        self.requests: list[dict[str, str]] = []
-        self.agents: list[str] = []
-        self.paths: list[str] = []
-        wiki = self
+    script: ClassVar[list[Scripted]] = []
+    pages: ClassVar[dict[str, object]] = {}
+    requests: ClassVar[list[dict[str, str]]] = []
+    agents: ClassVar[list[str]] = []
+    paths: ClassVar[list[str]] = []
+    url: ClassVar[str] = ""
+    is_down: ClassVar[bool] = False
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                address = urlsplit(self.path)
-                asked = {key: values[0] for key, values in parse_qs(address.query).items()}
-                wiki.requests.append(asked)
-                wiki.agents.append(self.headers["User-Agent"])
-                wiki.paths.append(address.path)
-                status, headers, body = (
-                    wiki.script.pop(0)
-                    if wiki.script
-                    else (200, {}, wiki.pages.get(asked.get("page", ""), MISSING))
-                )
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/w/api.php"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
-        self.thread.start()
-
-    def stop(self) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+    def do_GET(self) -> None:
+        if self.is_down:
+            return
+        address = urlsplit(self.path)
+        asked = {key: values[0] for key, values in parse_qs(address.query).items()}
+        self.requests.append(asked)
+        self.agents.append(self.headers["User-Agent"])
+        self.paths.append(address.path)
+        page = self.pages.get(asked.get("page", ""), MISSING)
+        status, headers, body = self.script.pop(0) if self.script else (200, {}, page)
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
 
 
 @pytest.fixture
-def wiki() -> Iterator[Wiki]:
-    wiki = Wiki()
-    yield wiki
-    wiki.stop()
+def wiki() -> Iterator[type[Wiki]]:
+    for kept in (Wiki.script, Wiki.requests, Wiki.agents, Wiki.paths):
+        kept.clear()
+    Wiki.pages, Wiki.is_down = {"Earth": EARTH}, False
+    with LocalServer(Wiki) as server:
+        Wiki.url = f"{server.address}/w/api.php"
+        yield Wiki
 
 
 class Clock:
@@ -98,19 +86,21 @@ class Clock:
         return self.now
 
 
-def client(wiki: Wiki, folder: Path, clock: Clock | None = None, **options: object) -> MediaWiki:
+def client(wiki: type[Wiki], folder: Path, clock: Clock | None = None, **options: object) -> MediaWiki:
     clock = clock or Clock()
     return MediaWiki(wiki.url, cache=folder / "cache", sleep=clock.sleep, clock=clock, **options)  # type: ignore[arg-type]
 
 
-def test_a_title_becomes_a_page_with_its_sections_links_and_revision(wiki: Wiki, tmp_path: Path) -> None:
+def test_a_title_becomes_a_page_with_its_sections_links_and_revision(
+    wiki: type[Wiki], tmp_path: Path
+) -> None:
     page = client(wiki, tmp_path).page("Earth")
     assert (page.title, page.revision, page.source) == ("Earth", 123, "wiki:Earth")
     assert [section.heading for section in page.sections] == ["Moons"]
     assert [link.target for _, chunk in page.all_chunks() for link in chunk.links] == ["Sun", "Moon"]
 
 
-def test_requests_ask_politely(wiki: Wiki, tmp_path: Path) -> None:
+def test_requests_ask_politely(wiki: type[Wiki], tmp_path: Path) -> None:
     client(wiki, tmp_path, contact="mailto:someone@example.org").fetch("Earth")
     (asked,) = wiki.requests
     assert asked == {
@@ -126,7 +116,7 @@ def test_requests_ask_politely(wiki: Wiki, tmp_path: Path) -> None:
     assert "mailto:someone@example.org" in wiki.agents[0]
 
 
-def test_titles_that_redirect_become_aliases(wiki: Wiki, tmp_path: Path) -> None:
+def test_titles_that_redirect_become_aliases(wiki: type[Wiki], tmp_path: Path) -> None:
     redirects = [{"from": "Terra", "to": "The_Earth"}, {"from": "The_Earth", "to": "Earth"}]
     wiki.pages["Terra"] = {"parse": {**EARTH["parse"], "redirects": redirects}}
     page = client(wiki, tmp_path).page("Terra")
@@ -138,7 +128,7 @@ def test_a_heading_inside_the_article_does_not_rename_the_page() -> None:
     assert to_page({"parse": {"title": "A/wiki/B?", "revid": 1, "text": text}}).title == "A/wiki/B?"
 
 
-def test_a_missing_page_is_a_clear_error_and_is_not_kept(wiki: Wiki, tmp_path: Path) -> None:
+def test_a_missing_page_is_a_clear_error_and_is_not_kept(wiki: type[Wiki], tmp_path: Path) -> None:
     one = client(wiki, tmp_path)
     for _ in range(2):
         with pytest.raises(InputError, match="there is no page titled 'Nowhere'"):
@@ -146,7 +136,7 @@ def test_a_missing_page_is_a_clear_error_and_is_not_kept(wiki: Wiki, tmp_path: P
     assert len(wiki.requests) == 2
 
 
-def test_requests_keep_their_distance(wiki: Wiki, tmp_path: Path) -> None:
+def test_requests_keep_their_distance(wiki: type[Wiki], tmp_path: Path) -> None:
     wiki.pages["Sun"] = EARTH
     clock = Clock()
     one = client(wiki, tmp_path, clock, interval=2.5)
@@ -155,21 +145,23 @@ def test_requests_keep_their_distance(wiki: Wiki, tmp_path: Path) -> None:
     assert clock.slept == [2.5]
 
 
-def test_it_waits_as_long_as_the_server_asks(wiki: Wiki, tmp_path: Path) -> None:
+def test_it_waits_as_long_as_the_server_asks(wiki: type[Wiki], tmp_path: Path) -> None:
     wiki.script = [(429, {"Retry-After": "7"}, b"slow down"), (200, {"Retry-After": "5"}, MAXLAG)]
     clock = Clock()
     assert client(wiki, tmp_path, clock).page("Earth").title == "Earth"
     assert clock.slept == [7.0, 5.0]
 
 
-def test_a_date_to_wait_for_is_understood(wiki: Wiki, tmp_path: Path) -> None:
+def test_a_date_to_wait_for_is_understood(wiki: type[Wiki], tmp_path: Path) -> None:
     wiki.script = [(503, {"Retry-After": formatdate(time.time() + 60, usegmt=True)}, b"")]
     clock = Clock()
     client(wiki, tmp_path, clock).fetch("Earth")
     assert 50 <= clock.slept[0] <= 60
 
 
-def test_without_a_wish_it_waits_twice_as_long_each_time_and_gives_up(wiki: Wiki, tmp_path: Path) -> None:
+def test_without_a_wish_it_waits_twice_as_long_each_time_and_gives_up(
+    wiki: type[Wiki], tmp_path: Path
+) -> None:
     wiki.script = [(503, {}, b"")] * 4
     clock = Clock()
     with pytest.raises(InputError, match="in 4 attempts; the last: HTTP 503"):
@@ -178,7 +170,7 @@ def test_without_a_wish_it_waits_twice_as_long_each_time_and_gives_up(wiki: Wiki
     assert len(wiki.requests) == 4
 
 
-def test_a_very_long_wait_is_an_error_not_a_hang(wiki: Wiki, tmp_path: Path) -> None:
+def test_a_very_long_wait_is_an_error_not_a_hang(wiki: type[Wiki], tmp_path: Path) -> None:
     wiki.script = [(429, {"Retry-After": "3600"}, b"")]
     clock = Clock()
     with pytest.raises(InputError, match="asks to wait 3600 s"):
@@ -212,16 +204,16 @@ def test_a_wrong_address_is_named_at_once(tmp_path: Path) -> None:
     assert clock.slept == []
 
 
-def test_answers_are_kept_and_serve_without_a_network(wiki: Wiki, tmp_path: Path) -> None:
+def test_answers_are_kept_and_serve_without_a_network(wiki: type[Wiki], tmp_path: Path) -> None:
     first = client(wiki, tmp_path).page("Earth")
-    wiki.stop()
+    wiki.is_down = True
     assert client(wiki, tmp_path).page("Earth") == first
     assert client(wiki, tmp_path).page("Earth_").text == first.text
     with pytest.raises(InputError, match=r"no answer \(ConnectionError\)"):
         client(wiki, tmp_path, refresh=True, retries=1).fetch("Earth")
 
 
-def test_a_damaged_or_foreign_cache_file_is_asked_for_again(wiki: Wiki, tmp_path: Path) -> None:
+def test_a_damaged_or_foreign_cache_file_is_asked_for_again(wiki: type[Wiki], tmp_path: Path) -> None:
     client(wiki, tmp_path).fetch("Earth")
     (kept,) = (tmp_path / "cache").iterdir()
     for damage in ('{"key": ["x", "y"], "answer": {}}', "not json", "[]"):
@@ -233,7 +225,7 @@ def test_a_damaged_or_foreign_cache_file_is_asked_for_again(wiki: Wiki, tmp_path
 @pytest.mark.parametrize(
     "title", ["../../x", "/etc/passwd", "a\0b", "x" * 10_000, "'; --", "a|b&page=c", "\ud800"]
 )
-def test_malicious_titles_stay_inside_the_cache_folder(wiki: Wiki, tmp_path: Path, title: str) -> None:
+def test_malicious_titles_stay_inside_the_cache_folder(wiki: type[Wiki], tmp_path: Path, title: str) -> None:
     asked = "a b" if title == "a\0b" else title.replace("\ud800", "\ufffd")
     wiki.pages[asked] = {"parse": {**EARTH["parse"], "title": asked}}
     one = client(wiki, tmp_path)
@@ -243,7 +235,7 @@ def test_malicious_titles_stay_inside_the_cache_folder(wiki: Wiki, tmp_path: Pat
     assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "cache"]
 
 
-def test_an_empty_title_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+def test_an_empty_title_is_refused(wiki: type[Wiki], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected the title"):
         client(wiki, tmp_path).fetch(" \n")
     assert wiki.requests == []
@@ -265,7 +257,7 @@ def test_wiki_sources_become_items_that_a_worker_reads(
     ]
     (item,) = discover(["wiki:Earth"])
     assert isinstance(item, Item)
-    wiki.stop()
+    wiki.is_down = True
     (page,) = read(item)
     assert (page.title, page.source) == ("Earth", "wiki:Earth")
 
