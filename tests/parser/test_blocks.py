@@ -18,34 +18,74 @@ def chunks(body: str) -> list[tuple[str, str]]:
     return [(chunk.kind.value, chunk.text) for _, chunk in parse(body).all_chunks()]
 
 
-def test_paragraphs_have_normal_white_space() -> None:
-    """Line breaks, runs of spaces, no-break spaces and <br> are one space; edges have none."""
-    assert chunks("<p> one\n  two&nbsp;three<br>four <b> five</b><i>six</i> </p>") == [
-        ("paragraph", "one two three four fivesix")
-    ]
+LONG = "A sentence that is certainly longer than sixty characters, all told."
+THUMB = '<div class="thumb"><div class="thumbinner"><img><div class="thumbcaption">{}</div></div></div>'
+NESTED = "<ul><li>a<ol><li>b</li><li>c<ul><li>d</li></ul></li></ol></li><li><p>e</p><p>f</p></li></ul><ul><li>g</ul>"
+
+BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "white space is one space, and none at the edges": (
+        "<p> one\n  two&nbsp;three<br>four <b> five</b><i>six</i> </p>",
+        [("paragraph", "one two three four fivesix")],
+    ),
+    "invisible characters are dropped, joiners stay": (
+        "<p>a\u00adb \u200b c\u200ed &#7; e\u200df\ufeff</p>",
+        [("paragraph", "ab cd e\u200df")],
+    ),
+    "loose text is a paragraph": (
+        f"<div>{LONG}</div><div>{LONG}</div> tail",
+        [("paragraph", LONG), ("paragraph", LONG), ("paragraph", "tail")],
+    ),
+    "short loose lines, as the labels of a drawing, stay together": (
+        "<div><div>water</div><div>first life</div><div>today</div></div><p>Text.</p>",
+        [("list", "water\nfirst life\ntoday"), ("paragraph", "Text.")],
+    ),
+    "captions of old thumbs and new figures are paragraphs in place": (
+        f"<p>Before.</p>{THUMB.format('One')}{THUMB.format('Two')}<figure><img><figcaption>Three</figcaption></figure>",
+        [("paragraph", text) for text in ("Before.", "One", "Two", "Three")],
+    ),
+    "a list is one chunk with indented lists in it": (
+        NESTED,
+        [("list", "a\n  1. b\n  2. c\n    d\ne\nf"), ("list", "g")],
+    ),
+    "a term and its meaning are on one line, further meanings on their own": (
+        "<dl><dt>Aphelion</dt><dd>farthest point</dd><dd>second sense</dd><dt>Orbit:</dt><dd>a path</dd></dl>",
+        [("definition", "Aphelion: farthest point\nsecond sense\nOrbit: a path")],
+    ),
+    "a quotation has its lines": (
+        "<blockquote><p>To be</p><p>or not</p></blockquote>",
+        [("quote", "To be\nor not")],
+    ),
+    "a quotation may be a box": (
+        '<div class="quotebox pullquote"><div>Words</div><p>Author</p></div>',
+        [("quote", "Words\nAuthor")],
+    ),
+    "a quotation may be a table": (
+        '<table class="cquote"><tr><td>“</td><td>Words</td><td>”</td></tr></table>',
+        [("quote", "“\nWords\n”")],
+    ),
+    "code has its lines and indentation, and none of a highlighter": (
+        '<pre><span class="k">def</span> f():\n    return 1   \n\n\tx</pre>',
+        [("code", "def f():\n    return 1\n\n    x")],
+    ),
+    "preformatted text in a list keeps its lines": (
+        "<ul><li>run<pre>a\n  b</pre>done</li></ul>",
+        [("list", "run\na\n  b\ndone")],
+    ),
+    "a displayed formula is a block": (
+        '<p>We add</p><div class="mwe-math-element"><img alt="{\\displaystyle a+b}"></div><p>then</p>',
+        [("paragraph", "We add"), ("paragraph", "a+b"), ("paragraph", "then")],
+    ),
+    "a bibliography is text although it shares the columns of footnotes": (
+        '<h2>Works</h2><div class="refbegin reflist"><ul><li>A book</ul></div>',
+        [("list", "A book")],
+    ),
+    "a heading inside a list is a line": ("<ul><li><h3>Head</h3>item</li></ul>", [("list", "Head\nitem")]),
+}
 
 
-def test_invisible_characters_are_dropped() -> None:
-    """Soft hyphens, zero-width spaces, direction marks and controls; joiners stay."""
-    assert chunks("<p>a\u00adb \u200b c\u200ed &#7; e\u200df\ufeff</p>") == [("paragraph", "ab cd e\u200df")]
-
-
-def test_loose_text_is_a_paragraph() -> None:
-    """Text straight in a container counts like text in <p>."""
-    long = "A sentence that is certainly longer than sixty characters, all told."
-    assert chunks(f"<div>{long}</div><div>{long}</div> tail") == [
-        ("paragraph", long),
-        ("paragraph", long),
-        ("paragraph", "tail"),
-    ]
-
-
-def test_short_loose_lines_stay_together() -> None:
-    """The labels of a drawing come one a container; each as a chunk would be worth nothing."""
-    assert chunks("<div><div>water</div><div>first life</div><div>today</div></div><p>Text.</p>") == [
-        ("list", "water\nfirst life\ntoday"),
-        ("paragraph", "Text."),
-    ]
+@pytest.mark.parametrize(("body", "expected"), BLOCKS.values(), ids=BLOCKS)
+def test_blocks_become_chunks(body: str, expected: list[tuple[str, str]]) -> None:
+    assert chunks(body) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,45 +94,6 @@ def test_short_loose_lines_stay_together() -> None:
 def test_blocks_without_a_word_are_no_chunks(empty: str) -> None:
     """Neither white space nor a lonely dash."""
     assert chunks(f"{empty}<p>x</p>") == [("paragraph", "x")]
-
-
-def test_image_captions_are_paragraphs_in_place() -> None:
-    """Old thumbs and new figures alike."""
-    thumb = '<div class="thumb"><div class="thumbinner"><img><div class="thumbcaption">{}</div></div></div>'
-    figure = "<figure><img><figcaption>Cap three</figcaption></figure>"
-    body = f"<p>Before.</p>{thumb.format('Cap one')}{thumb.format('Cap two')}{figure}<p>After.</p>"
-    assert [text for _, text in chunks(body)] == ["Before.", "Cap one", "Cap two", "Cap three", "After."]
-
-
-def test_a_top_level_list_is_one_chunk_with_indented_sublists() -> None:
-    """Paragraphs inside items are lines of it too."""
-    inner = "<ol><li>b</li><li>c<ul><li>d</li></ul></li></ol>"
-    body = f"<ul><li>a{inner}</li><li><p>e</p><p>f</p></li></ul><ul><li>g</ul>"
-    assert chunks(body) == [("list", "a\n  1. b\n  2. c\n    d\ne\nf"), ("list", "g")]
-
-
-def test_definitions_keep_term_and_meaning_on_one_line() -> None:
-    """Further meanings follow on their own lines; a colon is not doubled."""
-    body = (
-        "<dl><dt>Aphelion</dt><dd>farthest point</dd><dd>second sense</dd><dt>Orbit:</dt><dd>a path</dd></dl>"
-    )
-    assert chunks(body) == [("definition", "Aphelion: farthest point\nsecond sense\nOrbit: a path")]
-
-
-def test_block_quotes_are_quotes_with_their_lines() -> None:
-    """Also the quotation templates that are boxes or tables."""
-    assert chunks("<blockquote><p>To be</p><p>or not</p></blockquote>") == [("quote", "To be\nor not")]
-    box = '<div class="quotebox pullquote"><div>Words</div><p>Author</p></div>'
-    assert chunks(box) == [("quote", "Words\nAuthor")]
-    table = '<table class="cquote"><tr><td>“</td><td>Words</td><td>”</td></tr></table>'
-    assert chunks(table) == [("quote", "“\nWords\n”")]
-
-
-def test_code_keeps_its_lines_and_indentation() -> None:
-    """Spans of a highlighter leave no trace."""
-    body = '<pre><span class="k">def</span> f():\n    return 1   \n\n\tx</pre>'
-    assert chunks(body) == [("code", "def f():\n    return 1\n\n    x")]
-    assert chunks("<ul><li>run<pre>a\n  b</pre>done</li></ul>") == [("list", "run\na\n  b\ndone")]
 
 
 @pytest.mark.parametrize(
@@ -107,16 +108,6 @@ def test_code_keeps_its_lines_and_indentation() -> None:
 def test_a_formula_is_written_once_as_tex(formula: str) -> None:
     """Out of its image, its attribute or its annotation."""
     assert chunks(f"<p>So {formula}, he said.</p>") == [("paragraph", "So E=mc^{2}, he said.")]
-
-
-def test_a_displayed_formula_is_a_block() -> None:
-    """Newer pages wrap it in a div."""
-    formula = '<div class="mwe-math-element"><img alt="{\\displaystyle a+b}"></div>'
-    assert chunks(f"<p>We add</p>{formula}<p>then</p>") == [
-        ("paragraph", "We add"),
-        ("paragraph", "a+b"),
-        ("paragraph", "then"),
-    ]
 
 
 def test_headings_make_a_tree_by_nesting() -> None:
@@ -148,13 +139,6 @@ def test_headings_lose_their_edit_links_and_keep_their_words() -> None:
     assert [s.heading for s in parse(body).sections] == ["The Great War"]
 
 
-def test_a_heading_inside_a_list_is_a_line() -> None:
-    """It cannot open a section in the middle of a chunk."""
-    page = parse("<ul><li><h3>Head</h3>item</li></ul>")
-    assert page.sections == ()
-    assert page.chunks[0].text == "Head\nitem"
-
-
 def test_a_section_of_references_exists_without_chunks() -> None:
     """Its heading is part of the outline, its footnotes are not text."""
     page = parse(
@@ -162,10 +146,3 @@ def test_a_section_of_references_exists_without_chunks() -> None:
     )
     assert [(s.heading, s.chunks) for s in page.sections] == [("References", ())]
     assert "source" not in page.text
-
-
-def test_a_bibliography_is_text() -> None:
-    """Works to read are content even where they share the footnotes' columns."""
-    assert chunks('<h2>Works</h2><div class="refbegin reflist"><ul><li>A book</ul></div>') == [
-        ("list", "A book")
-    ]

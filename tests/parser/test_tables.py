@@ -19,71 +19,82 @@ def lines(table: str) -> list[str]:
     return chunk.text.split("\n")
 
 
-def test_cells_follow_their_column_header() -> None:
-    """The caption and the headers are lines of their own."""
-    table = (
-        "<table class=wikitable><caption>Nordic countries</caption><tr><th>Country<th>Capital<th>Population:"
-        "<tr><td>Norway<td>Oslo<td>5 million<tr><td>Iceland<td><td>0.3 million</table>"
-    )
-    assert lines(table) == [
-        "Nordic countries",
-        "Country | Capital | Population:",
-        "Country: Norway; Capital: Oslo; Population: 5 million",
-        "Country: Iceland; Population: 0.3 million",
-    ]
+TABLES: dict[str, tuple[str, list[str]]] = {
+    "the caption and the headers are lines of their own, cells follow their header": (
+        "<caption>Nordic countries</caption><tr><th>Country<th>Capital<th>Population:"
+        "<tr><td>Norway<td>Oslo<td>5 million<tr><td>Iceland<td><td>0.3 million",
+        [
+            "Nordic countries",
+            "Country | Capital | Population:",
+            "Country: Norway; Capital: Oslo; Population: 5 million",
+            "Country: Iceland; Population: 0.3 million",
+        ],
+    ),
+    "row headers stand first": (
+        "<tr><td><th>2019<th>2020<tr><th>Oslo<td>1<td>2",
+        ["2019 | 2020", "Oslo; 2019: 1; 2020: 2"],
+    ),
+    "without column headers they label the row": (
+        "<tr><th>Oslo<td>1<td>2<tr><th>Bergen<td>3<td>4",
+        ["Oslo: 1; 2", "Bergen: 3; 4"],
+    ),
+    "of headers in two rows the outer one stands once a row": (
+        "<tr><th rowspan=2>City<th colspan=2>Population</tr><tr><th>2010<th>2020</tr><tr><td>Oslo<td>1<td>2</tr>",
+        ["City | Population", "2010 | 2020", "City: Oslo; Population 2010: 1, 2020: 2"],
+    ),
+    "a row whose values all span from above is no header": (
+        "<tr><th>Moon<th>Found<th>With<tr><th>Nix<td rowspan=2>2005<td rowspan=3>Hubble<tr><th>Hydra"
+        "<tr><th>Styx<td>2012",
+        [
+            "Moon | Found | With",
+            "Moon: Nix; Found: 2005; With: Hubble",
+            "Moon: Hydra; Found: 2005; With: Hubble",
+            "Moon: Styx; Found: 2012; With: Hubble",
+        ],
+    ),
+    "a row of headers below a spanning value is one": (
+        "<tr><td rowspan=2>ACME<td>2010<tr><th>Year<th>Sales",
+        ["ACME | 2010", "Year | Sales"],
+    ),
+    "a cell without a header is not put under its neighbours": (
+        "<tr><th>Country<th><th>Pop<tr><td>Norway<td>note<td>5",
+        ["Country | Pop", "Country: Norway; note; Pop: 5"],
+    ),
+    "cells under one header share it": (
+        "<tr><th>Rank<th colspan=3>Element<tr><td>1<td>8<td>oxygen<td>O",
+        ["Rank | Element", "Rank: 1; Element: 8, oxygen, O"],
+    ),
+    "a cell that spans columns names them all": (
+        "<tr><th>A<th>B<th>C<tr><td colspan=2>both<td>last",
+        ["A | B | C", "A / B: both; C: last"],
+    ),
+    "a row across the table is a line, and the headers stay": (
+        "<tr><th colspan=2>Title<tr><th>A<th>B<tr><td>1<td>2<tr><th colspan=2>Group<tr><td>3<td>4",
+        ["Title", "A | B", "A: 1; B: 2", "Group", "A: 3; B: 4"],
+    ),
+    "new headers replace the old": (
+        "<tr><th>A<th>B<tr><td>1<td>2<tr><th>C<th>D<tr><td>3<td>4",
+        ["A | B", "A: 1; B: 2", "C | D", "C: 3; D: 4"],
+    ),
+    "cells of a thead are headers": (
+        "<thead><tr><td>A<td>B</thead><tbody><tr><td>1<td>2</tbody>",
+        ["A | B", "A: 1; B: 2"],
+    ),
+    "without headers cells are told apart": ("<tr><td>a<td>b<tr><td>c<td>d", ["a | b", "c | d"]),
+    "parts of a cell are told apart, but not before a parenthesis or after punctuation": (
+        "<tr><th>A<th>B<tr><td>x<br>y<br>(z)<td><ul><li>one;<li>two</ul><p>three",
+        ["A | B", "A: x, y (z); B: one; two, three"],
+    ),
+    "a nested table stays in its cell": (
+        "<tr><th>A<th>B<tr><td>1<td><table><tr><td>p<td>q<tr><td>r<td>s</table>",
+        ["A | B", "A: 1; B: p | q; r | s"],
+    ),
+}
 
 
-def test_row_headers_stand_first_in_their_row() -> None:
-    """With column headers they are labelled like any cell, without they label the row."""
-    assert lines("<table><tr><td><th>2019<th>2020<tr><th>Oslo<td>1<td>2</table>") == [
-        "2019 | 2020",
-        "Oslo; 2019: 1; 2020: 2",
-    ]
-    assert lines("<table><tr><th>Oslo<td>1<td>2<tr><th>Bergen<td>3<td>4</table>") == [
-        "Oslo: 1; 2",
-        "Bergen: 3; 4",
-    ]
-
-
-def test_headers_in_two_rows_are_joined() -> None:
-    """One that spans columns comes before those under it, once a row; one that spans rows is said once."""
-    table = (
-        "<table><tr><th rowspan=2>City<th colspan=2>Population</tr><tr><th>2010<th>2020</tr>"
-        "<tr><td>Oslo<td>1<td>2</tr></table>"
-    )
-    assert lines(table) == [
-        "City | Population",
-        "2010 | 2020",
-        "City: Oslo; Population 2010: 1, 2020: 2",
-    ]
-
-
-def test_a_row_whose_values_all_span_from_above_is_no_header() -> None:
-    """It has one cell of its own, a header; the columns keep their names below it."""
-    table = (
-        "<table><tr><th>Moon<th>Found<th>With<tr><th>Nix<td rowspan=2>2005<td rowspan=3>Hubble<tr><th>Hydra"
-        "<tr><th>Styx<td>2012</table>"
-    )
-    assert lines(table) == [
-        "Moon | Found | With",
-        "Moon: Nix; Found: 2005; With: Hubble",
-        "Moon: Hydra; Found: 2005; With: Hubble",
-        "Moon: Styx; Found: 2012; With: Hubble",
-    ]
-    inner = "<table><tr><td rowspan=2>ACME<td>2010<tr><th>Year<th>Sales</table>"
-    assert lines(inner) == ["ACME | 2010", "Year | Sales"]
-
-
-def test_a_cell_without_a_header_is_not_put_under_its_neighbours() -> None:
-    """A column whose header is empty."""
-    table = "<table><tr><th>Country<th><th>Pop<tr><td>Norway<td>note<td>5</table>"
-    assert lines(table)[1] == "Country: Norway; note; Pop: 5"
-
-
-def test_cells_under_one_header_share_it() -> None:
-    """A header over several columns that no inner header tells apart."""
-    table = "<table><tr><th>Rank<th colspan=3>Element<tr><td>1<td>8<td>oxygen<td>O</table>"
-    assert lines(table)[1] == "Rank: 1; Element: 8, oxygen, O"
+@pytest.mark.parametrize(("rows", "expected"), TABLES.values(), ids=TABLES)
+def test_rows_become_lines(rows: str, expected: list[str]) -> None:
+    assert lines(f"<table class=wikitable>{rows}</table>") == expected
 
 
 def test_a_cell_that_spans_rows_comes_in_each() -> None:
@@ -95,56 +106,6 @@ def test_a_cell_that_spans_rows_comes_in_each() -> None:
     page = parse(table)
     assert page.chunks[0].text.split("\n")[1:] == ["Year: 1921; Prize: Physics", "Year: 1921; Prize: Peace"]
     assert [page.text[link.start : link.end] for link in page.chunks[0].links] == ["1921", "1921"]
-
-
-def test_a_cell_that_spans_columns_names_them_all() -> None:
-    """And cells after it still find their own column."""
-    table = "<table><tr><th>A<th>B<th>C<tr><td colspan=2>both<td>last</table>"
-    assert lines(table) == ["A | B | C", "A / B: both; C: last"]
-
-
-def test_a_row_across_the_table_is_a_line_and_keeps_the_headers_below() -> None:
-    """A title row before the headers and a group row among the data."""
-    table = (
-        "<table><tr><th colspan=2>Title<tr><th>A<th>B<tr><td>1<td>2"
-        "<tr><th colspan=2>Group<tr><td>3<td>4</table>"
-    )
-    assert lines(table) == ["Title", "A | B", "A: 1; B: 2", "Group", "A: 3; B: 4"]
-
-
-def test_new_headers_replace_the_old() -> None:
-    """A table may change its columns half-way."""
-    table = "<table><tr><th>A<th>B<tr><td>1<td>2<tr><th>C<th>D<tr><td>3<td>4</table>"
-    assert lines(table)[2:] == ["C | D", "C: 3; D: 4"]
-
-
-def test_cells_of_a_thead_are_headers() -> None:
-    """Whatever element they are."""
-    table = "<table><thead><tr><td>A<td>B</thead><tbody><tr><td>1<td>2</tbody></table>"
-    assert lines(table) == ["A | B", "A: 1; B: 2"]
-
-
-def test_tables_without_headers_are_readable() -> None:
-    """Cells are told apart."""
-    assert lines("<table><tr><td>a<td>b<tr><td>c<td>d</table>") == ["a | b", "c | d"]
-
-
-def test_parts_of_a_cell_are_told_apart() -> None:
-    """Line breaks and list items become commas, but not after punctuation or before a parenthesis."""
-    table = (
-        "<table class=wikitable><tr><th>A<th>B"
-        "<tr><td>x<br>y<br>(z)<td><ul><li>one;<li>two</ul><p>three</p></table>"
-    )
-    assert lines(table)[1] == "A: x, y (z); B: one; two, three"
-
-
-def test_a_nested_table_stays_in_its_cell() -> None:
-    """Its rows share the line of the row around it."""
-    table = (
-        "<table class=wikitable><tr><th>A<th>B<tr><td>1<td>"
-        "<table><tr><td>p<td>q<tr><td>r<td>s</table></table>"
-    )
-    assert lines(table) == ["A | B", "A: 1; B: p | q; r | s"]
 
 
 def test_a_table_that_only_arranges_is_read_as_its_content() -> None:

@@ -48,7 +48,7 @@ def shown(format: str, html: str) -> str:
         ("<p>3<sup>k<sup>m</sup></sup> and r<sub>i<sub>j</sub></sub></p>", "3^(k^m) and r_(i_j)"),
         ("<ol start=4><li>Sow</li><li value=9>Reap</li><li>Rest</li></ol>", "4. Sow\n9. Reap\n10. Rest"),
         ("<ol reversed type=A><li>Sow</li><li>Reap</li></ol>", "B. Sow\nA. Reap"),
-        ("<p>It costs <del>80</del> <s>75</s> <ins>65</ins> euro.</p>", "It costs 65 euro."),
+        ("<p>It costs <del>80</del> <s>75</s> <strike>70</strike> <ins>65</ins> euro.</p>", "It costs 65 euro."),
         (
             "<p>It costs <span style='color: red; text-decoration: line-through red'>80</span>"
             "<b style='text-decoration-line:line-through'>75</b> 65 euro.</p>",
