@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from trivium.errors import TriviumError
 from trivium.plugins import list_plugins
@@ -30,6 +31,16 @@ MAX_TITLES = 200
 _MAX_HELP = 100
 
 _Complete = Callable[[typer.Context, str], list[str]]
+
+
+class CommandsOfTwoWords(TyperGroup):
+    """A group some of whose commands have names of two words (``evaluate answers``), beside one of the first word."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of the first two words, if there is one, else that of the first."""
+        if " ".join(args[:2]) in self.commands:
+            args = [" ".join(args[:2]), *args[2:]]
+        return super().resolve_command(ctx, args)
 
 
 def short(text: str) -> str:
@@ -49,7 +60,7 @@ def complete() -> None:
 
 def _group(described: Mapping[str, Any], named: str = "") -> typer.Typer:
     """Build the commands for Typer. Only those mentioned in ``named`` get their options."""
-    app = typer.Typer(add_completion="options" in described)
+    app = typer.Typer(cls=CommandsOfTwoWords, add_completion="options" in described)
     app.callback()(_function(described.get("options", {})))
     for name, command in described["commands"].items():
         if "commands" in command:

@@ -449,11 +449,18 @@ class Engine:
         **options: Any,
     ) -> Report:
         """Measure the retrieval quality of the named retrievers and fusions, or of all eight retrievers and the
-        ``default`` fusion when none is named; see :class:`trivium.evaluation.evaluator.Evaluator`.
+        ``default`` fusion when none is named. The options are those of
+        :class:`~trivium.evaluation.requests.EvaluateRequest`, and ``progress`` and ``reading``, which count questions
+        and the bytes of question files.
         """
         from trivium.evaluation.evaluator import Evaluator
+        from trivium.evaluation.requests import EvaluateRequest
 
-        return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)
+        told = {name: options.pop(name) for name in ("progress", "reading") if name in options}
+        request = EvaluateRequest(
+            questions=questions, retrievers=retrievers or (), fusions=fusions or (), **options
+        )
+        return Evaluator(self.searcher).evaluate(request, **told)
 
 
 def _reject(options: Mapping[str, Any], *names: str) -> None:

@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 import numpy as np
 
+from experiments.answers.agreement import GOOD, agreements
 from experiments.answers.spoilt import KINDS, RIGHT, Trial, right_answers, trials
 from trivium.common.files import JsonLines
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.evaluation.answers.agreement import GOOD, agreements
 from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.grade_prompts import VERSION
 from trivium.evaluation.answers.grades import LOWER_IS_BETTER, MEASURES, Graded, Grader

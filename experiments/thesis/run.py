@@ -28,6 +28,7 @@ from trivium.evaluation.retrieval import measure
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.hits import HitList
+from trivium.fusion.network import Network
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training import thesis
 from trivium.training.data import Collection, HitSet, read
@@ -108,13 +109,36 @@ def trained_rows(training: Collection, parts: int) -> dict[str, list[Scores]]:
     return rows
 
 
+def cascade(first: Scores, second: Scores, threshold: float) -> Scores:
+    """Combine the scores (n,) of two networks: candidates that the first scores ``threshold`` or more rank before the
+    others, in the order of the second; the others keep the order of the first.
+
+    >>> cascade(np.array([5.0, 2.0, -40.0]), np.array([-9.0, 4.0, 99.0]), 2.0).argsort().tolist()
+    [2, 0, 1]
+    """
+    scores = first.copy()
+    top = first >= threshold
+    if top.any():
+        scores[top] = first.max() + 1 + second[top] - second[top].min()
+    return scores
+
+
+def lowest_mined_score(training_set: thesis.TrainingSet, first: Network, share: float) -> float:
+    """Return the lowest first-pass score among the hard negatives; the second network has seen no negatives below
+    it.
+    """
+    scores = first.logits(training_set.pool.rows.astype(np.float64))
+    places = thesis.hardest(training_set.pool.gold, scores, share)
+    return float(scores[places][~training_set.pool.gold[places]].min())
+
+
 def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scores]]:
     """Return the scores of all trained variants for the candidates of some questions."""
     seed = SETTINGS.seed
     local = thesis.make_training_set(*learnt, SETTINGS)
     first = thesis.first_pass(local, SETTINGS, seed).network
     hard = thesis.second_pass(local, first, replace(SETTINGS, mining="hard"), seed).network
-    least = thesis.lowest_mined_score(local, first, SETTINGS.share)
+    least = lowest_mined_score(local, first, SETTINGS.share)
     mixed = thesis.second_pass(local, first, SETTINGS, seed).network
     by_first = [local.fusion(first).fuse(hit.table).scores for hit in asked]
     by_hard = [local.fusion(hard).fuse(hit.table).scores for hit in asked]
@@ -123,8 +147,7 @@ def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scor
         "no mining": by_first,
         "mining, hard negatives only": by_hard,
         "mining, cascade of the two": [
-            thesis.cascade(easy, hard_scores, least)
-            for easy, hard_scores in zip(by_first, by_hard, strict=True)
+            cascade(easy, hard_scores, least) for easy, hard_scores in zip(by_first, by_hard, strict=True)
         ],
     }
     everywhere = replace(SETTINGS, standardisation="global")

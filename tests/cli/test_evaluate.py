@@ -1,4 +1,4 @@
-"""``trivium evaluate`` judges one set or a suite, and says what to leave out."""
+"""``trivium evaluate`` and its two companions: their options, and what old lines become."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
+from trivium.cli.withdrawn import without_withdrawn
 from trivium.embedding.plain import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
@@ -19,38 +20,58 @@ from trivium.graph.factory import open_store
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "expected QUESTIONS and --store, or --suite"),
-        (["q.jsonl"], "expected QUESTIONS and --store, or --suite"),
-        (["--store", "x"], "expected QUESTIONS and --store, or --suite"),
-        (["q.jsonl", "--suite", "s.toml"], "leave QUESTIONS out"),
-        (["--suite", "s.toml", "--store", "x"], "leave --store out"),
-        (["--suite", "s.toml", "--runs", "x"], "leave --runs out"),
-        (["--suite", "s.toml", "--run-in", "x.run"], "leave --run-in out"),
-        (["--suite", "s.toml", "--rerank", "bm25"], "leave --rerank out"),
-        (["q.jsonl", "--store", "x", "--answers", "--rerank", "bm26"], "did you mean bm25"),
-        (["q.jsonl", "--store", "x", "--answers", "--cut", "elbow"], "unknown cut"),
-        (["q.jsonl", "--store", "x", "--answers", "--hits", "y"], "only without --answers"),
-        (["--suite", "s.toml", "--exact"], "leave --exact out"),
-        (["--suite", "s.toml", "--where", "year > 2020"], "leave --where out"),
+        (["--store", "x"], "expected a question file"),
+        (["answers", "--store", "x"], "Missing argument"),
+        (["suite"], "Missing argument"),
+        (["q.jsonl", "--store", "x", "--rerank", "bm26"], "did you mean bm25"),
+        (["answers", "q.jsonl", "--store", "x", "--hits", "y"], "No such option"),
+        (["answers", "q.jsonl", "--store", "x", "--judge-by", "grades"], "only with --judge"),
+        (["answers", "q.jsonl", "--store", "x", "--no-context", "--model", "none"], "a language model"),
+        (["suite", "s.toml", "--where", "year > 2020"], "No such option"),
+        (["suite", "s.toml", "--retriever", "telepathy"], "unknown retriever"),
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),
-        (["q.jsonl", "--store", "x", "--fresh"], "only with --suite"),
-        (["q.jsonl", "--store", "x", "--out", "y"], "only with --suite"),
-        (["--suite", "s.toml", "--depth", "own"], "leave --depth out"),
+        (["q.jsonl", "--store", "x", "--out", "y"], "No such option"),
         (["q.jsonl", "--store", "x", "--depth", "0"], "expected a number of 1 or more, or own, got '0'"),
         (["q.jsonl", "--store", "x", "--depth", "all"], "expected a number of 1 or more, or own, got 'all'"),
-        (
-            ["--suite", "s.toml", "--selector", "dice"],
-            "expected one of match, llm, llm-all, record:FILE, replay:FILE",
-        ),
-        (["q.jsonl", "--store", "x", "--selector", "replay:none.jsonl"], "none.jsonl: there is none"),
-        (["q.jsonl", "--store", "x", "--selector", "record:"], "got 'record:'"),
     ],
 )
-def test_one_set_or_a_suite(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_command_has_its_own_options(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate", *arguments])
     assert ended.value.code == 2
     assert said in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "warned"),
+    [
+        (
+            ["evaluate", "q.jsonl", "--answers", "--rerank", "bm25", "--k", "3"],
+            ["evaluate", "answers", "q.jsonl", "--k", "3"],
+            ["--answers is gone", "--rerank is gone"],
+        ),
+        (
+            ["evaluate", "-r", "vector", "--suite", "s.toml", "--fresh", "--json"],
+            ["evaluate", "suite", "s.toml", "-r", "vector", "--json"],
+            ["--suite is gone", "--fresh is gone"],
+        ),
+        (["evaluate", "--suite=s.toml"], ["evaluate", "suite", "s.toml"], ["--suite is gone"]),
+        (
+            ["evaluate", "q", "--selector=llm", "--", "--cut"],
+            ["evaluate", "q", "--", "--cut"],
+            ["--selector is gone"],
+        ),
+        (["search", "--answers"], ["search", "--answers"], []),
+    ],
+)
+def test_old_lines_go_on_with_a_warning(
+    given: list[str], read: list[str], warned: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert without_withdrawn(given) == read
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(warned) and all(map(str.startswith, lines, warned))
 
 
 def test_only_what_matches_a_condition_is_searched(tmp_path: Path) -> None:
@@ -107,7 +128,7 @@ def test_lists_are_as_long_as_asked_for(tmp_path: Path) -> None:
 
 def test_a_suite_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["evaluate", "--suite", str(tmp_path / "none.toml")])
+        main(["evaluate", "suite", str(tmp_path / "none.toml")])
     assert ended.value.code == 1
     assert "none.toml: expected a readable suite file" in " ".join(capsys.readouterr().err.split())
 

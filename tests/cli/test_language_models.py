@@ -56,9 +56,8 @@ COMMANDS = {
     "search": ("search", "Why?", "--store", "STORE", "--selector", "llm:MODEL"),
     "serve": ("serve", "--store", "STORE", "--port", "0", "--model", "MODEL"),
     "mcp": ("mcp", "--store", "STORE", "--model", "MODEL"),
-    "answers": ("evaluate", "PAGE", "--store", "STORE", "--answers", "--model", "MODEL"),
-    "judge": ("evaluate", "PAGE", "--store", "STORE", "--answers", "--judge", "MODEL"),
-    "suite": ("evaluate", "--suite", "PAGE", "--selector", "llm:MODEL"),
+    "answers": ("evaluate", "answers", "PAGE", "--store", "STORE", "--model", "MODEL"),
+    "judge": ("evaluate", "answers", "PAGE", "--store", "STORE", "--judge", "MODEL"),
     "synthesize": ("synthesize", "generate", "NEW", "--store", "STORE", "--model", "MODEL"),
     "build": ("build", "PAGE", "--store", "NEW", "--chunker", "agentic", "--model", "MODEL"),
 }

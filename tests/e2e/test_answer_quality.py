@@ -1,4 +1,4 @@
-"""``trivium evaluate --answers`` through the command line, on the sample, with the reader that needs no model."""
+"""``trivium evaluate answers`` through the command line, on the sample, with the reader that needs no model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def test_answers_are_measured_kept_and_not_asked_for_again(
 ) -> None:
     """One JSON document with a row a context; the second run only reads, and shows people the same."""
     arguments = [
-        "evaluate", QUESTIONS, "--store", sample_store, "--answers", "--sample", "8", "--gold",
-        "--out", tmp_path / "run", "--runs", tmp_path / "contexts",
+        "evaluate", "answers", QUESTIONS, "--store", sample_store, "--sample", "8", "--gold", "--out", tmp_path / "run",
     ]  # fmt: skip
     report = trivium(*arguments, "--json").json
-    board = trivium("leaderboard", tmp_path / "contexts", "--measure", "hit@1", "--json").json
+    board = trivium("leaderboard", tmp_path / "run" / "runs", "--measure", "hit@1", "--json").json
     assert (board["questions"], {place["name"] for place in board["places"]}) == (8, {"vector", "default"})
     assert all(place["cmc"][5] == report["rows"][place["name"]]["gold_offered"] for place in board["places"])
     assert (report["questions"], report["asked"], report["reader"]) == (124, 8, None)
@@ -55,7 +54,7 @@ def test_answers_are_measured_kept_and_not_asked_for_again(
 
 def test_a_run_that_was_interrupted_goes_on(trivium: Run, sample_store: Path, tmp_path: Path) -> None:
     """Ctrl-C keeps what was answered; without a folder it is beside where one stands."""
-    arguments = ["evaluate", str(QUESTIONS), "--store", str(sample_store), "--answers", "-r", "lexical"]
+    arguments = ["evaluate", "answers", str(QUESTIONS), "--store", str(sample_store), "-r", "lexical"]
     arguments += ["--sample", "20"]
     kept = tmp_path / f"{QUESTIONS.stem}-answers" / "answers.jsonl"
     with subprocess.Popen(

@@ -67,34 +67,13 @@ def test_the_store_may_be_left_out_where_the_settings_name_one(
 def test_every_way_to_ask_takes_settings(
     trivium: Run, sample_store: Path, tmp_path: Path, few_questions: Path
 ) -> None:
-    """Answers are made of other passages, measured anew in a folder of their own; a folder of other settings is
-    refused."""
+    """Answers are made of other passages; they are measured, too."""
     store = ["--store", sample_store]
     asked = ["ask", QUESTION, *store, "--retriever", "walk", "--json"]
     changed = trivium(*asked, "--set", "walk.damping=0.1").json["passages"]
     assert trivium(*asked).json["passages"] != changed
     judged = ["evaluate", few_questions, *store, "-r", "walk", "--json"]
     assert trivium(*judged).json["traced"] == trivium(*judged, "--set", "walk.damping=0.1").json["traced"]
-    answers = [*judged, "--answers", "--out", tmp_path / "answers", "--selector", "match"]
-    assert trivium(*answers, "--set", "walk.damping=0.1").json["asked"] == 4
-    kept = json.loads((tmp_path / "answers" / "settings.json").read_text("utf-8"))
-    assert kept["settings"] == {"walk.damping": "0.1"}
-    again = trivium(*answers)
-    assert again.code == 1 and "other settings" in again.err
-
-
-def test_a_suite_is_measured_again_under_other_settings(
-    sample_store: Path, tmp_path: Path, few_questions: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    suite = tmp_path / "suite.toml"
-    store, questions = json.dumps(str(sample_store)), json.dumps(str(few_questions))
-    suite.write_text(f'[[set]]\nname = "few"\nquestions = {questions}\nstore = {store}\n', "utf-8")
-    for extra in ([], ["--set", "walk.damping=0.1", "--selector", "match"]):
-        with pytest.raises(SystemExit) as ended:
-            main(["evaluate", "--suite", str(suite), "-r", "walk", "--out", str(tmp_path / "out"), *extra])
-        assert ended.value.code == 0, capsys.readouterr().err
-        inputs = json.loads((tmp_path / "out" / "few" / "set.json").read_text("utf-8"))["inputs"]
-        assert inputs.get("settings") == ({"walk.damping": "0.1"} if extra else None)
 
 
 PARTS = """
@@ -176,7 +155,7 @@ WRONG = [
 
 @pytest.mark.parametrize(
     "command",
-    [["search", "Mars"], ["ask", "Mars"], ["evaluate", "Q"], ["evaluate", "Q", "--answers"], ["mcp"]],
+    [["search", "Mars"], ["ask", "Mars"], ["evaluate", "Q"], ["mcp"]],
     ids=" ".join,
 )
 def test_a_wrong_value_is_a_wrong_argument(

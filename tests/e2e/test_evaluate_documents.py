@@ -143,9 +143,7 @@ def test_a_suite_keeps_what_was_searched_for(
 ) -> None:
     suite = tmp_path / "suite.toml"
     suite.write_text(f'[[set]]\nname = "docs"\nstore = "{store}"\nquestions = "{questions}"\n')
-    done = trivium(
-        "evaluate", "--suite", suite, "--out", tmp_path / "out", "--retriever", "lexical", "--json"
-    )
+    done = trivium("evaluate", "suite", suite, "--out", tmp_path / "out", "--retriever", "lexical", "--json")
     assert done.code == 0, done.err
     kept = (tmp_path / "out" / "docs" / "questions.jsonl").read_text().splitlines()
     texts = {row["id"]: row["question"] for row in map(json.loads, kept)}

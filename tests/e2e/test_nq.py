@@ -187,7 +187,8 @@ def test_rows_are_measured_as_the_question_file_made_of_them(
     shown = trivium("evaluate", folder, "--store", kept, "--retriever", "lexical").out
     assert "3 of 4 questions traced" in shown
     assert "1 row could not be read" in shown
-    everyone = trivium("evaluate", folder, "--store", kept, *names, "--annotators", "any").json
+    with Engine.open(kept) as engine:
+        everyone = engine.evaluate(folder, ["lexical"], annotators="any").to_json()
     assert (everyone["questions"], everyone["traced"]) == (4, 4)
 
 
@@ -214,7 +215,7 @@ def test_suites_and_sweeps_take_rows_too(trivium: Run, folder: Path, kept: Path,
     )
     suite = [
         "evaluate",
-        "--suite",
+        "suite",
         tmp_path / "suite.toml",
         "--retriever",
         "lexical",
@@ -247,7 +248,7 @@ def test_short_answers_are_what_answers_are_measured_by(
     trivium: Run, folder: Path, kept: Path, tmp_path: Path
 ) -> None:
     done = trivium(
-        *("evaluate", folder, "--store", kept, "--answers", "--fusion", "default", "--out", tmp_path / "out"),
+        *("evaluate", "answers", folder, "--store", kept, "--fusion", "default", "--out", tmp_path / "out"),
         *("--model", "none", "--gold", "--json"),
     )
     assert done.code == 3, done.err

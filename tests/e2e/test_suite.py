@@ -55,7 +55,7 @@ def suite_file(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) -> 
 def results(trivium: Run, suite_file: Path) -> Path:
     """The folder of a first run."""
     folder = suite_file.parent / "results"
-    ran = trivium("evaluate", "--suite", suite_file, *ROWS, "--out", folder, "--json")
+    ran = trivium("evaluate", "suite", suite_file, *ROWS, "--out", folder, "--json")
     assert ran.code == 0, ran.err
     assert ran.json == json.loads((folder / "report.json").read_text("utf-8"))
     return folder
@@ -107,7 +107,7 @@ def test_a_finished_set_is_not_asked_again(
     assert {path: path.read_bytes() for path in results.rglob("*") if path.is_file()} == before
     with pytest.raises(AssertionError, match="asked"):
         run_suite(read_suite(suite_file), results.with_name("other"), *rows)
-    for changed in ({"fresh": True}, {"fusions": ["rrf"]}):
+    for changed in ({"fusions": ["rrf"]},):
         (saved := results / "single" / "set.json").write_bytes(before[saved])
         with pytest.raises(AssertionError, match="asked"):
             run_suite(

@@ -431,19 +431,20 @@ def test_a_reranker_that_fails_is_told_of(
 def test_answers_say_what_the_selector_took(
     trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``evaluate --answers --selector llm:MODEL``: three questions, 50 tokens read and 4 written each."""
+    """``evaluate answers`` with a selector that asks a model: three questions, 50 tokens read and 4 written each."""
     with OpenAIServer(lambda _: streamed('{"places": [1]}', usage=(50, 4))) as server:
         monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
         asked = [
             "evaluate",
+            "answers",
             folder / "questions.jsonl",
             "--store",
             folder / "store",
-            "--answers",
             "--out",
             tmp_path,
         ]
-        asked += ["--retriever", "vector", "path", "--selector", "llm-all:openai:chooser"]
+        asked += ["--retriever", "vector", "path"]
+        monkeypatch.setenv("TRIVIUM_PATH_SELECTOR", "llm-all:openai:chooser")
         done = trivium(*asked, "--json")
     assert done.code == 0, done.err
     rows = done.json["rows"]

@@ -128,11 +128,10 @@ def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
 def test_several_networks_average_their_scores() -> None:
     """Members differ in their seed."""
     examples = _examples()
-    settings = Settings(hidden=(8,), epochs=2, members=2, seed=3, teacher=0)
-    pages = collection_of(60).pages
-    both = fit_all(examples, pages, settings, 2)
+    settings = Settings(hidden=(8,), epochs=2, members=2, seed=3)
+    both = fit_all(examples, settings, 2)
     rows = examples[0].rows.astype(np.float64)
-    alone = [fit_all(examples, pages, replace(settings, members=1, seed=seed), 2) for seed in (3, 4)]
+    alone = [fit_all(examples, replace(settings, members=1, seed=seed), 2) for seed in (3, 4)]
     np.testing.assert_allclose(
         both.logits(rows), (alone[0].logits(rows) + alone[1].logits(rows)) / 2, atol=1e-6
     )

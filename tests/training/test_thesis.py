@@ -186,15 +186,6 @@ def test_a_balanced_sample_has_as_many_negatives_as_gold() -> None:
     assert len(chosen) == 4 and len(thesis.sample_negatives(gold, QUICK, generator)) == 2 + 12
 
 
-def test_a_cascade_by_hand() -> None:
-    """What the first network gives 2 or more is ordered by the second and stands before the rest."""
-    first = np.array([5.0, 2.0, -40.0, 3.0, 1.9])
-    second = np.array([-9.0, 4.0, 99.0, 0.0, 98.0])
-    order = np.argsort(-thesis.cascade(first, second, 2.0)).tolist()
-    assert order == [1, 3, 0, 4, 2]
-    assert thesis.cascade(first, second, 6.0).tolist() == first.tolist()
-
-
 @needs_tensorflow
 @pytest.mark.parametrize("standardisation", ["local", "global"])
 def test_batch_normalisation_is_folded_away(standardisation: str) -> None:
@@ -325,7 +316,6 @@ def test_the_command_makes_a_fusion_to_search_with(tmp_path: Path) -> None:
         str(hits),
         "--out",
         str(net),
-        "--no-report",
         "--preset",
         "thesis",
         "--epochs",

@@ -1,57 +1,27 @@
-"""The command that evaluates retrieval and answers."""
+"""The command that evaluates retrieval."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from trivium.cli.annotators import annotators_rule
-from trivium.cli.answers import evaluate_answers
 from trivium.cli.arguments import check_names, open_engine, reranker_name, wrong_argument
-from trivium.cli.evaluate_options import (
-    Activate,
-    Answers,
-    BertScoreModel,
-    Cuts,
-    Evaluation,
-    Folder,
-    Fresh,
-    Fusions,
-    Gold,
-    Hits,
-    JudgeBy,
-    Judges,
-    ListDepth,
-    NoContext,
-    Passages,
-    Questions,
-    Reader,
-    ReaderPrompt,
-    ReaderSettings,
-    Reranks,
-    Runs,
-    RunsIn,
-    Sample,
-    Seed,
-    SuiteFile,
-)
 from trivium.cli.options import (
-    AnnotatorsOption,
+    FUSION_NAMES,
     Exact,
     Json,
-    MaybeStore,
     RetrieverOption,
-    SelectorOption,
     SetOption,
+    Store,
     WhereOption,
-    default_store,
 )
-from trivium.cli.suite import evaluate_suite
 from trivium.cli.terminal import PARTIAL, out, print_json, progress
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import EXAMPLE
@@ -59,51 +29,102 @@ from trivium.engine import Engine
 from trivium.errors import QuestionFileError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
+from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
+from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
-from trivium.search.cut import Cut
+from trivium.search.cut import FORMS as CUT_FORMS
+from trivium.search.inputs import DEPTH
+
+_QUESTIONS = typer.Argument(
+    metavar="QUESTIONS",
+    help="Question file (JSON Lines); or rows of Natural Questions: a file, a folder, hf:NAME.",
+    show_default=False,
+)
+Questions = Annotated[Path, _QUESTIONS]
+Fusions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fusion",
+        "-f",
+        help=f"Fusions to measure, one or more of: {FUSION_NAMES}.  \\[default: default]",
+        show_default=False,
+    ),
+]
+_OWN = "own"
 
 
 def evaluate(
-    questions: Questions = None,
-    store: MaybeStore = None,
+    questions: Annotated[Path | None, _QUESTIONS] = None,
+    *,
+    store: Store,
     retriever: RetrieverOption = None,
     fusion: Fusions = None,
-    rerank: Reranks = None,
-    cut: Cuts = None,
-    runs: Runs = None,
-    run_in: RunsIn = None,
-    hits: Hits = None,
-    depth: ListDepth = None,
-    activate: Activate = False,
+    rerank: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rerank",
+            metavar="NAME",
+            help=f"Also evaluate every system after these rerankers, one or more of: {RERANKER_NAMES}.",
+            show_default=False,
+        ),
+    ] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cut",
+            metavar="RULE",
+            help=f"Also evaluate every system with its passages cut by these rules: {CUT_FORMS}.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[
+        Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
+    ] = None,
+    run_in: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--run-in",
+            metavar="FILE",
+            help="TREC run of another system to evaluate as well, named after its file; it contains question ids and"
+            " chunk uris. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    hits: Annotated[
+        Path | None,
+        typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+    ] = None,
+    depth: Annotated[
+        str | None,
+        typer.Option(
+            "--depth",
+            metavar="N|own",
+            help="Length of each retriever's list: a number, or own for as many as each finds with its own settings"
+            " (page.pages, section.sections, entity.entities): all chunks of 3 pages, of 5 sections ..."
+            "  \\[default: 30]",
+            show_default=False,
+        ),
+    ] = None,
+    activate: Annotated[
+        bool,
+        typer.Option(
+            "--activate",
+            help="Use these questions to decide whether the trained fusion (network, or --fusion FOLDER) becomes the"
+            " default of this store. With --fusion default: go back to the default that Trivium ships; needs no"
+            " questions.",
+        ),
+    ] = False,
     exact: Exact = False,
     where: WhereOption = None,
-    suite: SuiteFile = None,
-    folder: Folder = None,
-    fresh: Fresh = False,
-    answers: Answers = False,
-    model: Reader = None,
-    prompt: ReaderPrompt = None,
-    chat: ReaderSettings = None,
-    k: Passages = None,
-    judge: Judges = None,
-    judge_by: JudgeBy = None,
-    bertscore: BertScoreModel = None,
-    gold: Gold = False,
-    no_context: NoContext = False,
-    sample: Sample = None,
-    seed: Seed = None,
-    selector: SelectorOption = None,
     assignments: SetOption = None,
-    annotators: AnnotatorsOption = None,
     json: Json = False,
 ) -> None:
     """Evaluate retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
 
-    With --answers, evaluate generated answers instead: from vector search and the default fusion, or those named. An
-    interrupted run resumes when the same command is run again.
+    Generated answers are measured by  trivium evaluate answers,  several sets of questions by  trivium evaluate suite.
 
     Examples:
 
@@ -120,114 +141,52 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --hits whole.npz --depth own --set page.pages=2
 
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
-
-        trivium evaluate nq-dev-00.jsonl.gz --store my-store --annotators any
-
-        trivium evaluate --suite suite.toml --out results
-
-        trivium evaluate questions.jsonl --store my-store --answers --sample 100
-
-        trivium evaluate questions.jsonl --store my-store --answers --fusion default --rerank weighted:0.7 --cut near
-
-        trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
-
-        trivium evaluate questions.jsonl --store my-store --answers --judge openai:gpt-4o --judge gemini:gemini-2.5-pro
     """
-    options = Evaluation(
-        questions=questions,
-        store=store,
-        retrievers=retriever,
-        fusions=fusion,
-        rerank=rerank,
-        cut=cut,
-        selector=selector,
-        assignments=assignments,
-        exact=exact,
-        where=where,
-        runs=runs,
-        runs_in=run_in,
-        hits=hits,
-        depth=depth,
-        activate=activate,
-        suite=suite,
-        folder=folder,
-        fresh=fresh,
-        answers=answers,
-        model=model,
-        prompt=prompt,
-        chat=chat,
-        judges=judge,
-        judge_by=judge_by,
-        bertscore=bertscore,
-        gold=gold,
-        no_context=no_context,
-        k=k,
-        sample=sample,
-        seed=seed,
-        annotators=annotators,
-        json=json,
-    )
-    if not answers:
-        options.refuse_of_answers("expected it only with --answers")
-    if suite is not None:
-        evaluate_suite(options, suite)
-    elif answers:
-        evaluate_answers(options)
-    else:
-        evaluate_questions(options)
-
-
-def evaluate_questions(options: Evaluation) -> None:
-    """Evaluate retrieval on one file of questions, print the results and, if requested, decide on the store's default
-    fusion.
-    """
-    options.refuse_of_folder("expected it only with --suite or --answers")
-    forget = options.activate and list(options.fusions or ()) == [DEFAULT]
-    if forget and options.questions is None:
-        _go_back(options)
+    forget = activate and list(fusion or ()) == [DEFAULT]
+    if questions is None:
+        if not forget:
+            raise typer.BadParameter("expected a question file", param_hint="QUESTIONS")
+        _go_back(store, assignments, json)
         return
-    questions, store = options.questions_and_store()
-    retrievers, fusions = options.retrievers, options.fusions
-    rerankers = [reranker_name(name) for name in options.rerank or ()]
-    rule = annotators_rule(options.annotators)
-    with wrong_argument("--cut"):
-        cuts = [Cut.read(rule) for rule in options.cut or ()]
-    depth = options.list_depth()
-    trained = trained_among(fusions) if options.activate and not forget else None
-    if trained is not None:
-        retrievers, fusions = RETRIEVERS, [trained, CONVEX]
+    longest = _list_depth(depth)
+    trained = trained_among(fusion) if activate and not forget else None
+    rerankers = [reranker_name(name) for name in rerank or ()]
     with (
-        open_engine(store, options.selector, options.assignments) as engine,
-        progress(quiet=options.json) as bars,
+        open_engine(store, assignments=assignments) as engine,
+        progress(quiet=json) as bars,
     ):
-        check_names(engine, retrievers, fusions)
-        present = None if trained is None else engine.searcher.fusions.of_store().name
-        if trained is not None and present not in (CONVEX, trained, str(Path(trained).resolve())):
-            fusions = [trained, CONVEX, DEFAULT]
-        decision: Decision | None = None
-        if forget:
-            decision = _forgotten(engine)
-        report = engine.evaluate(
-            questions,
-            retrievers,
-            fusions,
-            exact=options.exact,
-            where=options.where,
-            rerank=[name for name in rerankers if name is not None],
-            cut=cuts,
-            runs=options.runs_in or (),
-            hits=options.hits,
-            annotators=rule,
+        check_names(engine, retriever, fusion)
+        present = None
+        if trained is not None:
+            retriever, fusion = list(RETRIEVERS), [trained, CONVEX]
+            present = engine.searcher.fusions.of_store().name
+            if present not in (CONVEX, trained, str(Path(trained).resolve())):
+                fusion.append(DEFAULT)
+        with wrong_argument("--cut"):
+            request = EvaluateRequest(
+                questions=questions,
+                retrievers=retriever or (),
+                fusions=fusion or (),
+                rerank=[name for name in rerankers if name is not None],
+                cut=cut or (),
+                runs=run_in or (),
+                where=where,
+                depth=longest,
+                exact=exact,
+                hits=hits,
+            )
+        decision = _forgotten(engine) if forget else None
+        report = Evaluator(engine.searcher).evaluate(
+            request,
             reading=lambda done, total: bars("read", done, total),
-            depth=depth,
             progress=lambda done, total: bars("questions", done, total),
         )
         measured = bool(report.traced.questions)
         if trained is not None and measured:
             decision = Evaluator(engine.searcher).activate(report, trained)
-    if options.runs is not None and measured:
-        write_runs(report, options.runs)
-    if options.json:
+    if runs is not None and measured:
+        write_runs(report, runs)
+    if json:
         print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
     elif measured:
         print_report(report, out)
@@ -239,11 +198,24 @@ def evaluate_questions(options: Evaluation) -> None:
         raise typer.Exit(PARTIAL)
 
 
+def _list_depth(depth: str | None) -> int | None:
+    """Return the length of each retriever's list; None for the retriever's own default."""
+    if depth is None:
+        return DEPTH
+    if depth == _OWN:
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,5}", depth):
+        raise typer.BadParameter(
+            f"expected a number of 1 or more, or {_OWN}, got {depth!r}", param_hint="--depth"
+        )
+    return int(depth)
+
+
 def _no_gold(traced: Traced) -> str:
     """Say why no question could be measured, and what a line of a question file looks like."""
     missing = traced.untraceable
     if not missing:
-        return "all questions are unanswerable, and only --answers measures those"
+        return "all questions are unanswerable, and only  trivium evaluate answers  measures those"
     causes = Counter(one.cause.value for one in missing)
     told = "; ".join(f"{count:,}: {cause}" for cause, count in causes.most_common())
     return (
@@ -272,13 +244,10 @@ def print_decision(decision: Decision, present: str | None = None) -> None:
     out.print(f"{subject}{escape(decision.because)}", soft_wrap=True)
 
 
-def _go_back(options: Evaluation) -> None:
-    store = options.store or default_store()
-    if store is None:
-        raise typer.BadParameter("expected a store", param_hint="--store")
-    with open_engine(store, options.selector, options.assignments) as engine:
+def _go_back(store: str, assignments: Sequence[str] | None, json: bool) -> None:
+    with open_engine(store, assignments=assignments) as engine:
         decision = _forgotten(engine)
-    if options.json:
+    if json:
         print_json({"decision": asdict(decision)})
     else:
         print_decision(decision)

@@ -13,6 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from trivium.completion import CommandsOfTwoWords
+
 PANELS: dict[str, dict[str, str]] = {
     "Begin here": {
         "demo": "demo.demo",
@@ -42,6 +44,8 @@ PANELS: dict[str, dict[str, str]] = {
     },
     "Measure and train": {
         "evaluate": "evaluate.evaluate",
+        "evaluate answers": "evaluate_answers.evaluate_answers",
+        "evaluate suite": "evaluate_suite.evaluate_suite",
         "questions": "questions.questions",
         "compare": "compare.compare",
         "leaderboard": "leaderboard.leaderboard",
@@ -55,7 +59,9 @@ PANELS: dict[str, dict[str, str]] = {
         "warm-up": "warm_up.warm_up",
     },
 }
-"""The commands by panel of ``trivium --help``, each with its function or group in this package."""
+"""The commands by panel of ``trivium --help``, each with its function or group in this package. A name of two words is a
+command of its own beside that of the first word.
+"""
 _PLACES = {name: (panel, place) for panel, commands in PANELS.items() for name, place in commands.items()}
 
 
@@ -86,7 +92,7 @@ class _Commands(MutableMapping[str, Any]):
         return len(_PLACES)
 
 
-class CommandsByName(TyperGroup):
+class CommandsByName(CommandsOfTwoWords):
     """The root group, which imports commands on demand. Listing them imports none."""
 
     def __init__(self, **settings: Any) -> None:

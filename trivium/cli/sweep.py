@@ -29,7 +29,6 @@ def sweep(
             show_default=False,
         ),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Discard earlier answers and start over.")] = False,
     json: Json = False,
 ) -> None:
     """Answer questions with every combination of models, prompts, temperatures, k and contexts in a file, with contexts
@@ -58,7 +57,6 @@ def sweep(
             wanted,
             folder,
             open_model=_open,
-            fresh=fresh,
             progress=lambda what, done, total: bars(escape(what), done, total),
         )
     write_tables(report, folder)

@@ -17,7 +17,7 @@ from trivium.cli.arguments import wrong_argument
 from trivium.cli.options import Json
 from trivium.cli.terminal import out, print_json, progress
 from trivium.fusion.artefact import check_publishable
-from trivium.training.settings import PRESETS, Settings, ThesisSettings
+from trivium.training.settings import PRESETS
 
 if TYPE_CHECKING:
     from trivium.evaluation.fitted_table import FittedTable
@@ -54,48 +54,7 @@ def train(
             help="Cross-validation folds of the pages; each is judged by networks trained on the others.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed of the training.")] = None,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="Number of networks whose scores are averaged.")
-    ] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
-    teacher: Annotated[
-        float | None,
-        typer.Option(
-            "--teacher",
-            min=0,
-            max=1,
-            help="Weight in the loss of the distance from boosted trees; for thousands of similar questions.",
-        ),
-    ] = None,
-    prior: Annotated[
-        float | None,
-        typer.Option(
-            "--prior",
-            min=0,
-            help="Weight of the prior, the standardised score of the retriever vector, in the initial score."
-            "  \\[default: 3]",
-        ),
-    ] = None,
-    sampling: Annotated[
-        str | None,
-        typer.Option(
-            "--sampling",
-            help="For the preset thesis: negatives of the first pass, balanced (as many as relevant passages) or share (a"
-            " tenth).  \\[default: balanced]",
-            show_default=False,
-        ),
-    ] = None,
-    mining: Annotated[
-        str | None,
-        typer.Option(
-            "--mining",
-            help="For the preset thesis: negatives of the second pass, hard, mixed (hard and random), or none (no second"
-            " pass).  \\[default: hard]",
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Write a report with plots.")] = True,
     keep_folds: Annotated[
         bool,
         typer.Option(
@@ -117,20 +76,20 @@ def train(
 
         trivium train mine.npz --out my-fusion
 
-        trivium train squad.npz users.npz --importance 1 3 --seeds 3 --out my-fusion
+        trivium train squad.npz users.npz --importance 1 3 --out my-fusion
 
         trivium train mine.npz --out my-fusion --keep-folds
 
-        trivium train whole.npz --preset thesis --mining mixed --out thesis-fusion
+        trivium train whole.npz --preset thesis --out thesis-fusion
 
         trivium search "..." --store my-store --fusion my-fusion --explain
     """
-    settings = _settings(
-        preset,
-        {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs},
-        {"teacher": teacher, "prior": prior},
-        {"sampling": sampling, "mining": mining},
-    )
+    if preset not in PRESETS:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
+        )
+    given: dict[str, Any] = {"folds": folds, "epochs": epochs}
+    settings = replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
     if keep_folds and preset != "default":
         raise typer.BadParameter("only the default preset has networks to keep", param_hint="--keep-folds")
     with wrong_argument("--out"):
@@ -146,12 +105,11 @@ def train(
         hits, importance or (), settings.folds
     )  # what can be wrong without any package comes first
     load_keras()
-    if report:
-        check_matplotlib()
+    check_matplotlib()
     began = time.perf_counter()
     with progress(quiet=json) as bars:
         outcome = train_fusion(collection, settings, bars, version=trivium.__version__)
-        save_outcome(outcome, folder, report=report, folds=keep_folds, progress=bars)
+        save_outcome(outcome, folder, folds=keep_folds, progress=bars)
     seconds = time.perf_counter() - began
     if json:
         print_json(
@@ -165,41 +123,17 @@ def train(
             }
         )
     else:
-        _print(outcome, folder, report, seconds)
+        _print(outcome, folder, seconds)
 
 
-def _settings(
-    preset: str,
-    numbers: Mapping[str, int | None],
-    of_default: Mapping[str, float | None],
-    of_thesis: Mapping[str, str | None],
-) -> Settings | ThesisSettings:
-    """Return the settings of a preset with the given values. ``of_default`` and ``of_thesis`` belong to one preset
-    only.
-    """
-    if preset not in PRESETS:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
-        )
-    special: dict[str, Mapping[str, Any]] = {"default": of_default, "thesis": of_thesis}
-    for owner, values in special.items():
-        for name, value in values.items():
-            if value is not None and preset != owner:
-                raise typer.BadParameter(f"only the {owner} preset has a {name}", param_hint=f"--{name}")
-    given: dict[str, Any] = {**numbers, **of_default, **of_thesis}
-    with wrong_argument("--sampling, --mining" if preset == "thesis" else None):
-        return replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
-
-
-def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:
+def _print(outcome: Outcome, folder: Path, seconds: float) -> None:
     out.print(_grid(outcome.reports))
     gate = outcome.gate
     colour, word = ("green", "open") if gate.active else ("yellow", "closed")
     out.print(f"gate [bold {colour}]{word}[/]: {escape(gate.because)}")
     if not gate.active:
         out.print("It will not be a default, but can be asked for by the name of its folder.")
-    written = " with its report" if report else ""
-    out.print(f"[bold]{escape(str(folder))}[/]{written}  [dim]({seconds:.0f} s)[/]")
+    out.print(f"[bold]{escape(str(folder))}[/] with its report  [dim]({seconds:.0f} s)[/]")
     out.print(
         f'Search with it:  [bold]trivium search "..." --store STORE --fusion {escape(str(folder))} --explain[/]'
     )

@@ -14,21 +14,18 @@ from trivium.errors import InputError
 from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
+from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.run_files import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
-from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
+from trivium.fusion.names import CONVEX, NETWORK
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.table import Table
-from trivium.graph.filters import Condition, parse
-from trivium.parser.sources.annotators import MAJORITY
+from trivium.graph.filters import parse
 from trivium.parser.sources.base import Problem
-from trivium.rerank.base import Reranker
 from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.names import RETRIEVERS
-from trivium.retrievers.setting_values import SettingValues
-from trivium.search.cut import Cut
 from trivium.search.inputs import DEPTH, Inputs, inputs_of
 from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
@@ -65,53 +62,30 @@ class Evaluator:
 
     def evaluate(
         self,
-        questions: str | Path | Sequence[Question],
-        retrievers: Sequence[str] | None = None,
-        fusions: Sequence[str] | None = None,
+        request: EvaluateRequest,
         *,
-        exact: bool = False,
-        hits: str | Path | None = None,
-        where: str | Condition | None = None,
-        rerank: Sequence[str | Reranker] = (),
-        cut: Sequence[str | Cut] = (),
-        runs: Sequence[str | Path] = (),
-        settings: SettingValues | None = None,
-        annotators: str = MAJORITY,
-        depth: int | None = DEPTH,
         progress: Progress | None = None,
         reading: Progress | None = None,
     ) -> Report:
-        """See :meth:`trivium.engine.Engine.evaluate`.
-
-        - ``where``: search only chunks that match. Gold chunks remain gold whether they match or not.
-        - ``rerank``: also measure each system after each of these rerankers, as the system ``NAME > RERANKER``.
-        - ``cut``: also measure all of these, ended by each of these rules, as ``NAME > RULE`` (at most :data:`CUT_K`
-          passages if a rule has no bounds).
-        - ``settings``: settings of rerankers.
-        - ``runs``: TREC files of further systems (ids of questions as in the question file, uris of chunks), to which
-          rerankers and cuts apply as well. If nothing else is named, only they are measured.
-        - ``annotators``: for original rows of Natural Questions, whose answers count
-          (:func:`trivium.parser.sources.annotators.counted`). Unreadable rows are the report's ``problems``.
-        - ``depth``: length of the retrievers' lists. None: as many as they find with their own settings, such as all
-          chunks of three pages.
-        - ``reading``: progress in bytes of the question files.
-        """
-        condition = parse(where) if isinstance(where, str) else where
+        """Measure what is asked for. ``progress`` counts questions, ``reading`` the bytes of the question files."""
         problems: list[Problem] = []
-        if isinstance(questions, str | Path):
+        if isinstance(request.questions, str | Path):
             asked = read_questions(
-                questions, annotators=annotators, on_problem=problems.append, progress=reading
+                request.questions,
+                annotators=request.annotators,
+                on_problem=problems.append,
+                progress=reading,
             )
         else:
-            asked = list(questions)
-        if not retrievers and not fusions and not runs:
-            retrievers, fusions = RETRIEVERS, (DEFAULT,)
+            asked = list(request.questions)
+        condition = parse(request.where) if isinstance(request.where, str) else request.where
+        hits, depth = request.hits, request.depth
         searcher = self.searcher
-        single = list(searcher.retrievers.choose(retrievers)) if retrievers else []
-        fused = {name: searcher.fusions.get(name) for name in fusions or ()}
-        after = [searcher.second_stage(MAX_K, one, settings=settings) for one in rerank]
-        cuts = [searcher.second_stage(CUT_K, cut=one) for one in cut]
-        given = read_runs(runs, [question.id for question in asked])
+        single = list(searcher.retrievers.choose(request.retrievers)) if request.retrievers else []
+        fused = {name: searcher.fusions.get(name) for name in request.fusions}
+        after = [searcher.second_stage(MAX_K, one, settings=request.settings) for one in request.rerank]
+        cuts = [searcher.second_stage(CUT_K, cut=one) for one in request.cut]
+        given = read_runs(request.runs, [question.id for question in asked])
         if taken := given.keys() & {*single, *fused}:
             raise InputError(
                 f"expected runs named unlike the systems measured, got {', '.join(sorted(taken))}"
@@ -141,7 +115,7 @@ class Evaluator:
         asking = {inputs: needed(inputs) for inputs in dict.fromkeys((*usual, *wanted.values()))}
         for done, question in enumerate(traced.questions, start=1):
             with searcher.limited(condition) as store:
-                query = searcher.query(question.text, exact, store)
+                query = searcher.query(question.text, request.exact, store)
                 tables = {
                     inputs: searcher.table(
                         query,

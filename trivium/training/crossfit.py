@@ -15,7 +15,6 @@ from trivium.fusion.network import Network
 from trivium.training.data import Example
 from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
-from trivium.training.teacher import with_teacher_scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +50,6 @@ def crossfit(
         fold_examples = [examples[place] for place in rest]
         fold_pages = [pages[place] for place in rest]
         scale = scale_of(fold_examples)
-        fold_examples = _with_teacher(fold_examples, fold_pages, settings)
         trained = [
             _train_member(fold_examples, fold_pages, settings, member, scale, counter)
             for member in range(settings.members)
@@ -65,17 +63,8 @@ def crossfit(
     return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))), tuple(networks))
 
 
-def _with_teacher(
-    examples: Sequence[Example], pages: Sequence[Sequence[str]], settings: Settings
-) -> list[Example]:
-    if settings.teacher == 0:
-        return list(examples)
-    return with_teacher_scores(examples, pages, settings.trees, settings.seed)
-
-
 def fit_all(
     examples: Sequence[Example],
-    pages: Sequence[Sequence[str]],
     settings: Settings,
     epochs: int,
     progress: Progress | None = None,
@@ -83,7 +72,6 @@ def fit_all(
     """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs``."""
     counter = EpochCounter(progress, settings.members * min(epochs, settings.epochs))
     scale = scale_of(examples)
-    examples = _with_teacher(examples, pages, settings)
     members = [
         train(examples, (), settings, settings.seed + member, scale=scale, epochs=epochs, tick=counter)
         for member in range(settings.members)

@@ -91,13 +91,11 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A question: features (n, f) of its candidates, a mask (n,) of those that are gold, and its weight. ``teacher``
-    holds the scores (n,) of a teacher model to learn from as well; None without one."""
+    """A question: features (n, f) of its candidates, a mask (n,) of those that are gold, and its weight."""
 
     rows: NDArray[np.float32]
     gold: NDArray[np.bool_]
     weight: float
-    teacher: NDArray[np.float32] | None = None
 
 
 def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2) -> Collection:

@@ -56,11 +56,10 @@ def train(
     """Train one network on the questions that have gold among their candidates.
 
     The loss of a question is the mean, over its gold candidates, of the softmax cross-entropy of that candidate against
-    all that are not gold. Where a teacher has scored the candidates, a share ``settings.teacher`` of the loss is the
-    cross-entropy between the softmax of its scores and that of the network's. With ``validation`` questions the weights
-    of the epoch with the lowest validation loss are kept, otherwise those after ``epochs`` (at most
-    ``settings.epochs``). Features are standardised by ``scale``, by default computed from the examples. ``tick`` is
-    called after every epoch. The same arguments give the same network on one machine.
+    all that are not gold. With ``validation`` questions the weights of the epoch with the lowest validation loss are
+    kept, otherwise those after ``epochs`` (at most ``settings.epochs``). Features are standardised by ``scale``, by
+    default computed from the examples. ``tick`` is called after every epoch. The same arguments give the same network
+    on one machine.
 
     Raises MissingExtraError without TensorFlow, InputError without a question that has both gold and other candidates,
     ConfigurationError when the loss is no longer finite.
@@ -82,12 +81,12 @@ def train(
     for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
         if batch is None or epoch % settings.redrawn == 0:
             batch = _draw(examples, mean, deviation, settings, generator)
-        rows, gold, present, teacher, share = batch
+        rows, gold, present = batch
         order = generator.permutation(len(examples))
         losses = []
         for start in range(0, len(examples), settings.batch):
             chosen = order[start : start + settings.batch]
-            arrays = (rows, gold, present, teacher, share, weights)
+            arrays = (rows, gold, present, weights)
             losses.append(len(chosen) * float(step(*(array[chosen] for array in arrays))))
         loss = sum(losses) / len(examples)
         if not np.isfinite(loss):
@@ -170,16 +169,14 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
     )
     optimizer.build(model.trainable_variables)
 
-    def step(rows: Any, gold: Any, present: Any, teacher: Any, share: Any, weight: Any) -> Any:
+    def step(rows: Any, gold: Any, present: Any, weight: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = model(rows, training=True)[..., 0]
             logits = tf.where(present == 0, -1e9, logits)
-            targets = tf.nn.softmax(tf.where(present == 0, -1e9, teacher), 1)
-            distillation = -tf.reduce_sum(targets * tf.nn.log_softmax(logits, 1) * present, 1)
             others = tf.where(gold > 0, -1e9, logits)
             negatives = tf.reduce_logsumexp(others, 1, keepdims=True)
             ranking = tf.reduce_sum(tf.nn.softplus(negatives - logits) * gold, 1) / tf.reduce_sum(gold, 1)
-            loss = tf.reduce_mean(((1 - share) * ranking + share * distillation) * weight)
+            loss = tf.reduce_mean(ranking * weight)
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
@@ -187,7 +184,7 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
     # Leave the numbers of questions and candidates open, so that the smaller last batch does not trigger retracing.
     table, question = tf.TensorSpec((None, None), tf.float32), tf.TensorSpec((None,), tf.float32)
     rows = tf.TensorSpec((None, None, model.input_shape[-1]), tf.float32)
-    signature = (rows, table, table, table, question, question)
+    signature = (rows, table, table, question)
     compiled: Callable[..., Any] = tf.function(step, input_signature=signature, autograph=False)
     return compiled
 
@@ -198,14 +195,13 @@ def _draw(
     deviation: Floats32,
     settings: Settings,
     generator: np.random.Generator,
-) -> tuple[Floats32, Floats32, Floats32, Floats32, Floats32]:
-    """A random draw of candidates: standardised rows (q, c, f); masks of gold, and of places that hold a candidate, and
-    the teacher's scores, all (q, c); and the teacher's share of each question's loss (q,)."""
+) -> tuple[Floats32, Floats32, Floats32]:
+    """A random draw of candidates: standardised rows (q, c, f); masks of gold, and of places that hold a candidate,
+    both (q, c)."""
     candidates = settings.candidates
     rows = np.zeros((len(examples), candidates, len(mean)), dtype=np.float32)
     gold = np.zeros(rows.shape[:2], dtype=np.float32)
-    present, teacher = np.zeros_like(gold), np.zeros_like(gold)
-    share = np.zeros(len(examples), dtype=np.float32)
+    present = np.zeros_like(gold)
     for place, example in enumerate(examples):
         positive = generator.permutation(np.flatnonzero(example.gold))[: candidates // 4]
         negative = generator.permutation(np.flatnonzero(~example.gold))[: candidates - len(positive)]
@@ -213,10 +209,7 @@ def _draw(
         rows[place, : len(chosen)] = np.clip((example.rows[chosen] - mean) / deviation, -CLIP, CLIP)
         gold[place, : len(positive)] = 1
         present[place, : len(chosen)] = 1
-        if example.teacher is not None:
-            teacher[place, : len(chosen)] = example.teacher[chosen]
-            share[place] = settings.teacher
-    return rows, gold, present, teacher, share
+    return rows, gold, present
 
 
 def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:

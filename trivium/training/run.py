@@ -65,7 +65,7 @@ def train_fusion(
 ) -> Outcome:
     """Train a network on a collection of hit lists. ``version``, that of the program, is recorded in the artefact.
 
-    Raises MissingExtraError without TensorFlow (or LightGBM, where a teacher is used), InputError when there is
+    Raises MissingExtraError without TensorFlow, InputError when there is
     nothing to learn from.
     """
 
@@ -90,7 +90,7 @@ def train_fusion(
         network, layout = thesis.fit_all(collection, settings, stage_progress("Finishing"))
     else:
         network, layout = (
-            fit_all(examples, collection.pages, settings, fitted.epochs, stage_progress("Finishing")),
+            fit_all(examples, settings, fitted.epochs, stage_progress("Finishing")),
             collection.layout,
         )
     artefact = Artefact(

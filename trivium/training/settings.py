@@ -26,9 +26,7 @@ class Settings:
     ``decay``, and batches of ``batch`` questions.
 
     Data: up to ``candidates`` candidates per question, of which at most a quarter are gold, drawn anew every ``redrawn``
-    epochs. One page in ``watched`` is held out for validation, which decides the best epoch. A share ``teacher`` in
-    [0, 1] of the loss is the distance to a teacher of ``trees`` boosted trees that have not seen the question's pages;
-    0: no teacher.
+    epochs. One page in ``watched`` is held out for validation, which decides the best epoch.
 
     A fusion is the mean of ``members`` networks with different seeds, starting at ``seed``. It is evaluated by
     cross-fitting in ``folds`` folds. Raises ConfigurationError for values out of range.
@@ -43,8 +41,6 @@ class Settings:
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    teacher: float = 0.0
-    trees: int = 200
     prior: float = 3.0
     members: int = 3
     folds: int = 5
@@ -52,14 +48,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_minimum(
-            self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, trees=1, members=1, folds=2, seed=0
+            self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0
         )
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
         if not 0 <= self.prior < float("inf"):
             raise ConfigurationError(f"the prior must be 0 or a positive number, got {self.prior}")
-        if not 0 <= self.teacher <= 1:
-            raise ConfigurationError(f"the teacher's share must be in [0, 1], got {self.teacher}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
 

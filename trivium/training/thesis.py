@@ -202,23 +202,6 @@ def fit_all(
     return stack([member.network for member in members]), whole.layout
 
 
-def cascade(first: Floats, second: Floats, threshold: float) -> Floats:
-    """Combine the scores (n,) of two networks: candidates that the first scores ``threshold`` or more rank before the
-    others, in the order of the second; the others keep the order of the first."""
-    scores = first.copy()
-    top = first >= threshold
-    if top.any():
-        scores[top] = first.max() + 1 + second[top] - second[top].min()
-    return scores
-
-
-def lowest_mined_score(training_set: TrainingSet, first: Network, share: float) -> float:
-    """The lowest first-pass score among the hard negatives; the second network has seen no negatives below it."""
-    scores = first.logits(training_set.pool.rows.astype(np.float64))
-    places = hardest(training_set.pool.gold, scores, share)
-    return float(scores[places][~training_set.pool.gold[places]].min())
-
-
 def counted_examples(
     collection: Collection, settings: ThesisSettings, logits: Sequence[Floats]
 ) -> tuple[list[Example], list[Floats]]:

@@ -39,17 +39,8 @@ def test_a_run_of_other_settings_is_refused_and_nothing_is_touched(
     before = (tmp_path / SETTINGS).read_bytes()
     with pytest.raises(InputError, match=named) as refused:
         begin(tmp_path, {**SETTINGS_NOW, **changes}, ["a.jsonl"])
-    assert "--out" in str(refused.value) and "--fresh" in str(refused.value)
+    assert "--out" in str(refused.value)
     assert (tmp_path / SETTINGS).read_bytes() == before and (tmp_path / "a.jsonl").exists()
-
-
-def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path: Path) -> None:
-    """The folder may hold other things."""
-    begin(tmp_path, SETTINGS_NOW, ["a.jsonl", "judged-*.jsonl"])
-    for name in ("a.jsonl", "judged-x.jsonl", "mine.txt"):
-        (tmp_path / name).write_text("x")
-    begin(tmp_path, {**SETTINGS_NOW, "k": 5}, ["a.jsonl", "judged-*.jsonl"], fresh=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", SETTINGS]
 
 
 @pytest.mark.parametrize("settings", ["", "[]", "{", "null"])

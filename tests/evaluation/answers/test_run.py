@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from tests.fakes.chat_model import ScriptedModel
-from trivium.cli.app import app
 from trivium.datasets.gold import Gold
 from trivium.engine import Engine
 from trivium.errors import (
@@ -23,17 +22,15 @@ from trivium.errors import (
     FusionError,
     InputError,
     MissingExtraError,
-    RerankError,
 )
 from trivium.evaluation.answers.asking import gold_hits
 from trivium.evaluation.answers.bertscore import BertScore
-from trivium.evaluation.answers.run import evaluate_answers
-from trivium.evaluation.trec import write_run
+from trivium.evaluation.answers.report import AnswerReport
+from trivium.evaluation.answers.run import evaluate_answers as run
+from trivium.evaluation.requests import AnswersRequest
 from trivium.llm.base import Message
 from trivium.llm.json_replies import JsonSchema
-from trivium.rerank.base import Deadline, RerankCandidate
-from trivium.rerank.llm_pointwise import PointwiseReranker
-from trivium.types import Question, Turn, Usage
+from trivium.types import Question, Turn
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -86,6 +83,21 @@ class Reader(ScriptedModel):
         return super().complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
 
+def evaluate_answers(
+    engine: Engine,
+    questions: Sequence[Question],
+    folder: Path,
+    retrievers: Sequence[str] = (),
+    fusions: Sequence[str] = (),
+    **options: Any,
+) -> AnswerReport:
+    """The report on a request made of these."""
+    request = AnswersRequest(
+        questions=questions, folder=folder, retrievers=retrievers, fusions=fusions, **options
+    )
+    return run(engine, request)
+
+
 def test_the_best_sentences_of_vector_and_default_unless_rows_are_named(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -114,148 +126,6 @@ def test_a_reader_is_told_apart_from_its_context(engine: Engine, tmp_path: Path)
     ]  # fmt: skip
     assert all(len(one.hits) == 2 for one in report.answers["lexical"])
     assert {c.found.row for c in report.comparisons} == {"rrf", "gold"}
-
-
-def test_the_run_of_another_system_is_a_context(engine: Engine, tmp_path: Path) -> None:
-    """Its first k passages in its order; a question it does not have gets none. Another run of the name is refused."""
-    theirs = tmp_path / "theirs.run"
-    uris = ["Titan#chunk-1", "Phobos#chunk-1", "Triton#chunk-1"]
-    write_run(theirs, "theirs", {"phobos": [(uri, 1.0) for uri in uris], "titan": [("Titan#chunk-1", 7.0)]})
-
-    def asked() -> dict[tuple[str, str], list[str]]:
-        evaluate_answers(engine, QUESTIONS, tmp_path / "out", ["lexical"], runs=[theirs], model=Reader(), k=2)
-        lines = (tmp_path / "out" / "answers.jsonl").read_text().splitlines()
-        return {(each["row"], each["question"]): each["hits"] for each in map(json.loads, lines)}
-
-    contexts = asked()
-    assert {row for row, _ in contexts} == {"lexical", "theirs"}
-    assert contexts["theirs", "phobos"] == uris[:2] and contexts["theirs", "titan"] == uris[:1]
-    assert contexts["theirs", "triton"] == []
-    assert asked() == contexts
-    write_run(theirs, "theirs", {"phobos": [("Titan#chunk-1", 1.0)]})
-    with pytest.raises(InputError, match=r"begun with other settings \(row theirs"):
-        asked()
-    theirs.rename(tmp_path / "gold.run")
-    with pytest.raises(InputError, match="runs named unlike the other rows, got gold"):
-        evaluate_answers(engine, QUESTIONS, tmp_path / "x", gold=True, runs=[tmp_path / "gold.run"])
-
-
-class Backwards:
-    """A reranker that turns the order round; it fails for what is asked about Titan."""
-
-    name = "backwards"
-    views: tuple[str, ...] = ()
-    independent = False
-
-    def rerank(
-        self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline
-    ) -> Sequence[float]:
-        """Places from the end."""
-        if "Titan" in question:
-            raise RerankError("out of order")
-        return [float(place) for place in range(len(candidates))]
-
-
-def test_contexts_are_reranked_and_cut_and_named_so(engine: Engine, tmp_path: Path) -> None:
-    """Beside each context as it is. All five passages turned round: the last of the plain search come first; where the
-    reranker fails the order is that of the search, and the report says so. Of its scores 4, 3 .. 0 near:0.3 keeps those
-    of 4 - .3 * (4 - 0) = 2.8 and more: two."""
-    theirs = tmp_path / "theirs.run"
-    order = [f"{title}#chunk-1" for title in ("Titan", "Mars", "Deimos")]
-    runs = {name: [(uri, 3.0 - place) for place, uri in enumerate(order)] for name in ASKED}
-    write_run(theirs, "theirs", runs)
-    asked = {"rerank": [Backwards()], "cut": ["near:0.3:1-5"], "model": Reader(), "k": 2}
-    report = evaluate_answers(
-        engine, QUESTIONS, tmp_path / "a", ["vector"], runs=[theirs], gold=True, **asked
-    )
-    assert tuple(report.rows) == (
-        "vector", "theirs", "vector > backwards", "theirs > backwards", "vector > near:0.3:1-5",
-        "theirs > near:0.3:1-5", "vector > backwards > near:0.3:1-5", "theirs > backwards > near:0.3:1-5", "gold",
-    )  # fmt: skip
-    hits = {row: [list(one.hits) for one in given] for row, given in report.answers.items()}
-    for n, question in enumerate(QUESTIONS[:3]):
-        plain = [hit.uri for hit in engine.search(question.text, 5, ["vector"])]
-        turned = plain if question.id == "titan" else plain[::-1]
-        assert hits["vector"][n] == plain[:2] and hits["vector > backwards"][n] == turned[:2]
-        assert hits["theirs"][n] == order[:2]
-        assert hits["theirs > backwards"][n] == (order if question.id == "titan" else order[::-1])[:2]
-    cut = hits["vector > backwards > near:0.3:1-5"]
-    assert cut[0] == hits["vector > backwards"][0] and len(cut[2]) == 2
-    # Scores 3, 2, 1 of the run: 3 - .3 * (3 - 1) = 2.4 keeps the first alone.
-    assert hits["theirs > near:0.3:1-5"] == [order[:1]] * 3
-    assert report.rows["theirs > near:0.3:1-5"].passages == 1.0
-    warned = {row: list(told.warnings.items()) for row, told in report.rows.items() if told.warnings}
-    failed = "backwards: out of order; the passages are in the order of the search"
-    assert set(warned) == {row for row in report.rows if "backwards" in row}
-    assert warned["vector > backwards"] == [(failed, 1)]
-    assert report.to_json()["rows"]["vector > backwards"]["warnings"] == {failed: 1}
-    again = Reader()
-    told = evaluate_answers(
-        engine, QUESTIONS, tmp_path / "a", ["vector"], runs=[theirs], gold=True, **{**asked, "model": again}
-    )
-    assert again.asked == [] and told.to_json() == report.to_json()
-
-
-def test_the_command_answers_from_reranked_passages(engine: Engine, tmp_path: Path) -> None:
-    """What Python gives, printed with the number of passages of a cut; a language model of the command grades them."""
-    lines = [{"id": q.id, "question": q.text, "answers": q.answers, "page": q.page} for q in QUESTIONS[:3]]
-    file = tmp_path / "q.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    asked = [
-        "evaluate",
-        str(file),
-        "--store",
-        str(engine.store.location),
-        "--answers",
-        "--retriever",
-        "lexical",
-    ]
-    asked += ["--rerank", "bm25", "--cut", "near:0.9:1-1", "--out", str(tmp_path / "out"), "--k", "3"]
-    done = CliRunner().invoke(app, [*asked, "--json"])
-    assert done.exit_code == 0, done.output
-    rows = json.loads(done.stdout)["rows"]
-    assert {row: told["passages"] for row, told in rows.items()} == {
-        "lexical": rows["lexical"]["passages"], "lexical > bm25": rows["lexical"]["passages"],
-        "lexical > near:0.9:1-1": 1, "lexical > bm25 > near:0.9:1-1": 1,
-    }  # fmt: skip
-    printed = CliRunner().invoke(app, asked, env={"COLUMNS": "200"})
-    assert "lexical > bm25 > near:0.9:1-1: " in printed.stdout and "; 1.0 passages" in printed.stdout
-
-
-def test_rows_are_named_as_those_of_retrieval(engine: Engine, tmp_path: Path) -> None:
-    """In the same order, so that both reports can be read side by side."""
-    options = {"rerank": ["bm25", "weighted:0.7"], "cut": ["gap", "near:0.5"]}
-    names = ["vector", "lexical"], ["rrf"]
-    answers = evaluate_answers(engine, QUESTIONS, tmp_path, *names, **options, model=Reader())
-    assert list(answers.rows) == list(engine.evaluate(QUESTIONS, *names, **options).rows)
-    assert len(answers.rows) == 3 * 3 * 3
-
-
-def test_what_reranks_and_cuts_is_checked_first_and_another_is_another_row(
-    engine: Engine, tmp_path: Path
-) -> None:
-    """Before anything is asked or written; what a language model took to grade passages is told beside the reader's."""
-    for wrong, said in (
-        ({"cut": ["probability"]}, "needs probabilities"),
-        ({"cut": ["elbow"]}, "unknown cut"),
-        ({"rerank": ["bm25", "bm25"]}, "every reranker and every cut once, got bm25, bm25"),
-    ):
-        with pytest.raises(InputError, match=said):
-            evaluate_answers(engine, QUESTIONS, tmp_path / "no", ["vector"], **wrong)
-    assert not (tmp_path / "no").exists()
-    # Grades cost 4 characters a token: the prompt's, and '{"score": 3}' are 12 characters, 3 tokens a passage.
-    judge = ScriptedModel('{"score": 3}')
-    report = evaluate_answers(
-        engine, QUESTIONS, tmp_path, ["lexical"], rerank=[PointwiseReranker(judge)], model=Reader(), k=2
-    )
-    row, plain = report.rows["lexical > llm-pointwise:scripted"], report.rows["lexical"]
-    read = sum(judge.count_tokens(message.content) for asked in judge.asked for message in asked)
-    assert row.search_usage == Usage(read, 3 * len(judge.asked)) and len(judge.asked) >= 6
-    assert plain.search_usage == Usage() and row.usage == plain.usage
-    other = PointwiseReranker(ScriptedModel('{"score": 3}'), "llm-pointwise:scripted")
-    other.model.name = "another"  # type: ignore[misc]
-    with pytest.raises(InputError, match="begun with other settings"):
-        evaluate_answers(engine, QUESTIONS, tmp_path, ["lexical"], rerank=[other], model=Reader(), k=2)
 
 
 def test_a_follow_up_question_is_asked_by_itself(engine: Engine, tmp_path: Path) -> None:
@@ -291,20 +161,17 @@ def test_a_run_that_broke_off_goes_on(engine: Engine, tmp_path: Path) -> None:
     again = Reader()
     evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=again)
     assert again.asked == []
-    evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=again, fresh=True)
-    assert len(again.asked) == 6
 
 
 def test_more_may_be_asked_for_but_nothing_else(engine: Engine, tmp_path: Path) -> None:
     """Rows, a larger sample; another reader, number of passages or question file is another run."""
-    small = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], sample=2, seed=3)
+    small = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], sample=2)
     assert len(small.asked) == 2
     more = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector", "lexical"])
     assert len(more.asked) == 3 and len(more.rows) == 2
     for named, changes in {
         "reader": {"model": Reader()},
         "k": {"k": 5},
-        "exact": {"exact": True},
         "questions": {"questions": QUESTIONS[1:]},
     }.items():
         arguments = {"questions": QUESTIONS, **changes}
@@ -319,13 +186,12 @@ def test_a_file_without_a_question_to_ask_gives_an_empty_report(engine: Engine, 
     assert report["rows"]["vector"]["contained"] is None
 
 
-def test_the_sample_hangs_on_the_seed_alone(engine: Engine, tmp_path: Path) -> None:
+def test_the_sample_is_the_same_every_time(engine: Engine, tmp_path: Path) -> None:
     """It is drawn from the questions that can be judged, so that it has the size that was asked for."""
     drawn = [
-        evaluate_answers(engine, QUESTIONS, tmp_path / str(n), ["lexical"], sample=2, seed=n // 2).asked
-        for n in range(4)
+        evaluate_answers(engine, QUESTIONS, tmp_path / str(n), ["lexical"], sample=2).asked for n in range(2)
     ]
-    assert drawn[0] == drawn[1] and drawn[2] == drawn[3]
+    assert drawn[0] == drawn[1]
     assert all(len(one) == 2 and set(one) <= set(ASKED) for one in drawn)
 
 
@@ -341,7 +207,7 @@ def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path
     """Judgements are kept beside the answers; what it makes no sense of is missing, counted and not zero."""
     evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader())
     judge = ScriptedModel(say_as_judge)
-    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge)
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judges=[judge])
     row = report.rows["vector"]
     faithful = row.values["faithfulness"].tolist()
     assert faithful[0] == 1.0 and np.isnan(faithful[1]) and faithful[2] == 0.0
@@ -350,7 +216,7 @@ def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path
     assert row.judged.malformed == 10 and sum(row.judged.missing.values()) == 5
     assert all("malformed" in reason for reason in row.judged.missing)
     silent = ScriptedModel("never asked")
-    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent)
+    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judges=[silent])
     assert silent.asked == [] and again.to_json() == report.to_json()
 
 
@@ -368,9 +234,9 @@ class Grading(ScriptedModel):
         return json.dumps({"reason": "so it seems", "grade": self._grades["Hall" in asked]})
 
 
-def test_two_judges_are_averaged_and_their_agreement_is_told(engine: Engine, tmp_path: Path) -> None:
+def test_two_judges_are_averaged(engine: Engine, tmp_path: Path) -> None:
     """Of three answers (all "Asaph Hall", who found one of them): correctness 1, 0, 0 by one and .75, .5, .5 by the
-    other. Both call the first one good and the others not: kappa 1; a third, who likes all, agrees by chance alone."""
+    other."""
     lenient, strict = Grading("lenient", 4, 3), Grading("strict", 5, 1)
     report = evaluate_answers(
         engine,
@@ -378,7 +244,7 @@ def test_two_judges_are_averaged_and_their_agreement_is_told(engine: Engine, tmp
         tmp_path,
         ["vector"],
         model=Reader(),
-        judge=[strict, lenient],
+        judges=[strict, lenient],
         judge_by=["grades"],
         k=1,
     )
@@ -387,18 +253,8 @@ def test_two_judges_are_averaged_and_their_agreement_is_told(engine: Engine, tmp
     assert report.judges == ("strict", "lenient") and row.judged is not None
     assert report.by_judge["strict"]["vector"]["correctness"] == pytest.approx(1 / 3)
     assert row.values["hallucination"].tolist() == [0.125, 0.75, 0.75]  # turned round: 0 is nothing made up
-    (found,) = [a for a in report.agreements if a.measure == "correctness"]
-    assert (found.first, found.second, found.answers, found.kappa, found.same) == (
-        "strict",
-        "lenient",
-        3,
-        1,
-        1,
-    )
-    # Disagreement squared: 1 + 4 + 4 seen; by chance (each of 5, 1, 1 with each of 4, 3, 3) (9 + 17 + 17) / 3.
-    assert found.weighted == pytest.approx(1 - 9 / (43 / 3))
     told = report.to_json()
-    assert told["judges"] == ["strict", "lenient"] and told["agreement"][1]["kappa"] == 1
+    assert told["judges"] == ["strict", "lenient"]
     kept = [json.loads(line) for line in (tmp_path / "graded-strict.jsonl").read_text().splitlines()]
     assert kept[0]["grades"]["correctness"] == {"grade": 5, "reason": "so it seems", "asked": True}
 
@@ -408,7 +264,7 @@ def test_without_context_the_model_is_asked_alone(engine: Engine, tmp_path: Path
     model = Reader()
     judge = Grading("judge", 5, 1)
     report = evaluate_answers(
-        engine, QUESTIONS, tmp_path, ["vector"], no_context=True, model=model, judge=judge
+        engine, QUESTIONS, tmp_path, ["vector"], no_context=True, model=model, judges=[judge]
     )
     row = report.rows["no-context"]
     assert [one.hits for one in report.answers["no-context"]] == [()] * 3
@@ -427,6 +283,8 @@ def test_wrong_arguments_are_refused_before_anything_is_asked(engine: Engine, tm
     model = Reader()
     folder = tmp_path / "run"
     for error, arguments in (
+        (InputError, {"judges": [model], "judge_by": ["claims"]}),
+        (InputError, {"judges": [model, model]}),
         (InputError, {"retrievers": ["no-such"]}),
         (FusionError, {"fusions": ["no-such"]}),
         (InputError, {"k": 0}),
@@ -477,27 +335,6 @@ def test_bertscore_is_that_of_its_package(
     assert found[0] == 1 and np.isnan(found[1]) and found[2] == 0
     report = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], bertscore=scorer)
     assert report.bertscore == FakeScorer.hash and report.rows["vector"].counts["bertscore"] == 3
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--sample", "3"], "--sample"),
-        (["--judge", "local"], "--judge"),
-        (["--seed", "0"], "--seed"),
-        (["--judge-by", "grades"], "--judge-by"),
-        (["--answers", "--judge-by", "grades"], "--judge-by"),
-        (["--answers", "--judge-by", "claims"], "grades includes faithfulness"),
-        (["--answers", "--model", "none", "--no-context"], "--no-context"),
-        (["--answers", "--hits", "x"], "--hits"),
-        (["--answers", "--activate"], "--activate"),
-        (["--answers", "--suite", "x.toml"], "QUESTIONS"),
-    ],
-)
-def test_options_that_do_not_belong_together_are_refused(arguments: list[str], named: str) -> None:
-    """As wrong usage, by name, before a store is opened."""
-    result = CliRunner().invoke(app, ["evaluate", "questions.jsonl", "--store", "no-such", *arguments])
-    assert result.exit_code == 2 and named in result.stderr
 
 
 def test_unanswerable_questions_are_asked_to_see_whether_they_are_refused(

@@ -19,16 +19,14 @@ _KEYED = ("rows", "judges")
 """Settings with named entries: entries may be added, but existing ones must not change."""
 
 
-def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh: bool = False) -> None:
-    """Prepare the folder for these settings, or resume in it; ``fresh`` first removes ``files`` of an earlier run.
+def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str]) -> None:
+    """Prepare the folder for these settings, or resume in it. ``files`` are patterns of the files of a run besides its
+    settings.
 
     Raises InputError, naming the settings that differ, if it was started with other ones.
     """
     wanted = json.loads(json.dumps(settings))
     path = folder / SETTINGS
-    if fresh:
-        for file in (path, *(found for name in files for found in folder.glob(name))):
-            file.unlink(missing_ok=True)
     if not path.exists():
         if any(found for name in files for found in folder.glob(name)):
             raise InputError(f"{folder}: expected an empty folder, or that of a run; it lacks {SETTINGS}")
@@ -47,7 +45,7 @@ def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh
     if changed:
         raise InputError(
             f"{folder} was begun with other settings ({'; '.join(changed)}): name another folder with --out,"
-            " or answer everything anew with --fresh"
+            " or remove it to answer everything anew"
         )
     if wanted != recorded:
         write_file(path, json.dumps(wanted, indent=2) + "\n")

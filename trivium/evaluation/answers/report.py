@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from trivium.common.arrays import Floats
 from trivium.common.files import write_file
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.answers.agreement import Agreement
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
 from trivium.evaluation.fitted_table import FittedTable
@@ -101,8 +100,8 @@ class AnswerReport:
     ``traced`` are the questions of the file with their gold, ``without_answers`` the number of those without a known
     answer, which were not asked, ``asked`` the ids of the others. ``answers`` are by row, ``judgements`` by judge,
     method and row, in their order. ``resampled`` is the unit that intervals and tests resample and ``clusters`` their
-    number. ``by_judge`` are the means by judge and row, and ``agreements`` the agreement between judges. ``refused`` is
-    the share of the ``unanswerable`` questions that was answered with "Not in the collection.", by row.
+    number. ``by_judge`` are the means by judge and row. ``refused`` is the share of the ``unanswerable`` questions that
+    was answered with "Not in the collection.", by row.
     """
 
     traced: Traced = field(repr=False)
@@ -119,7 +118,6 @@ class AnswerReport:
     resampled: str
     clusters: int
     by_judge: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
-    agreements: tuple[Agreement, ...] = ()
     unanswerable: int = 0
     refused: Mapping[str, float] = field(default_factory=dict)
 
@@ -148,7 +146,6 @@ class AnswerReport:
                 name: {row: dict(means) for row, means in rows.items()}
                 for name, rows in self.by_judge.items()
             },
-            "agreement": [_agreement_json(agreement) for agreement in self.agreements],
         }
 
     def to_pandas(self) -> DataFrame:
@@ -233,14 +230,6 @@ def sum_of_five(means: Mapping[str, float]) -> float | None:
     return 100.0 * sum(1 - means[name] if name == "hallucination" else means[name] for name in FIVE)
 
 
-def _agreement_json(agreement: Agreement) -> dict[str, Any]:
-    """Convert an agreement to JSON values; undefined numbers are null."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in asdict(agreement).items()
-    }
-
-
 def _judged_json(judged: Judged) -> dict[str, Any]:
     return {
         "missing": dict(judged.missing),
@@ -304,11 +293,6 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
                 plain(c.found.row), plain(c.found.against), c.found.measure, c.found.difference
             )
             yield Text(f"{compared}, {p}, {c.questions} questions")
-    for a in report.agreements:
-        yield Text(
-            f"{plain(a.first)} and {plain(a.second)}, {a.measure}: kappa {_number(a.kappa)} (good or not; the same for"
-            f" {_number(a.same)}), {_number(a.weighted)} weighted (five grades), {a.answers} answers"
-        )
     if report.bertscore is not None:
         yield Text(f"BERTScore: {plain(report.bertscore)}")
 

@@ -11,7 +11,6 @@ import numpy as np
 from trivium.common.arrays import Floats, Integers
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
-from trivium.evaluation.answers.agreement import agreements
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import Judgements
 from trivium.evaluation.answers.measuring import judged_values
@@ -86,7 +85,6 @@ def summarise(
             name: {row: defined_means(measures) for row, measures in of_rows.items()}
             for name, of_rows in told.items()
         },
-        tuple(agreements({name: _all_rows(list(of_rows.values())) for name, of_rows in told.items()})),
         unanswerable,
         refused or {},
     )
@@ -106,12 +104,6 @@ def defined_means(measures: Mapping[str, Floats]) -> dict[str, float]:
     """Return the means of the defined values. Measures without any are dropped."""
     there = {name: array[~np.isnan(array)] for name, array in measures.items()}
     return {name: float(array.mean()) for name, array in there.items() if len(array)}
-
-
-def _all_rows(rows: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
-    """Concatenate the measures of all rows."""
-    names = rows[0] if rows else {}
-    return {name: np.concatenate([measures[name] for measures in rows]) for name in names}
 
 
 def _judged_of(judgements: Judgements, row: str) -> list[JudgedAnswer]:

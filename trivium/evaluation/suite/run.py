@@ -44,13 +44,10 @@ from trivium.evaluation.suite.results import (
 )
 from trivium.evaluation.systems import System, followed
 from trivium.evaluation.trec import write_runs
-from trivium.llm.base import ChatModel
 from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
-from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.selectors import Selector
-from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import Cut
 from trivium.search.selectors import make_selector
 
@@ -66,10 +63,7 @@ def run_suite(
     retrievers: Sequence[str] | None = None,
     fusions: Sequence[str] | None = None,
     *,
-    model: ChatModel | None = None,
     selector: str | Selector | None = None,
-    settings: SettingValues | None = None,
-    fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> list[SetResult]:
     """Evaluate every set of a suite: exactly the named retrievers and fusions, or all eight retrievers and
@@ -80,26 +74,23 @@ def run_suite(
     texts (``<set>/``) and a page that compares the best retriever with the first fusion
     (``compare-<set>-<one>-<other>.html``), and finally ``report.json`` and ``report.md``.
 
-    A set that was completed there earlier, with the same questions, store, rows and version, is reused unless
-    ``fresh``. ``model`` is the language model of the path retriever's selector; without it ``selector`` is used, by
-    default that of the settings. Calls and tokens of language models that select or rerank are counted. ``settings``
-    are retriever settings by dotted name.
+    A set that was completed there earlier, with the same questions, store, rows and version, is reused. ``selector`` is
+    that of the path retriever, by default that of the settings. Calls and tokens of language models that select or
+    rerank are counted.
     """
     folder = Path(folder)
     if not retrievers and not fusions:
         retrievers, fusions = RETRIEVERS, ("default",)
     named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
     models = SearchModels()
-    if model is not None:
-        selector = LlmSelector(model)
-    elif selector is None or isinstance(selector, str):
+    if selector is None or isinstance(selector, str):
         selector = make_selector(selector)
-    parts: dict[str, Any] = {"selector": models.of_selector(selector), "settings": settings}
+    chooser = models.of_selector(selector)
     results = []
     for done, suite_set in enumerate(suite.sets):
         if progress is not None:
             progress("sets", done, len(suite.sets))
-        results.append(_judge(suite_set, folder, named, model, models, parts, fresh, progress))
+        results.append(_judge(suite_set, folder, named, models, chooser, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
     write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
@@ -111,10 +102,8 @@ def _judge(
     suite_set: SuiteSet,
     folder: Path,
     named: tuple[tuple[str, ...], tuple[str, ...]],
-    model: ChatModel | None,
     models: SearchModels,
-    parts: Mapping[str, Any],
-    fresh: bool,
+    chooser: Selector,
     progress: StageProgress | None,
 ) -> SetResult:
     """Return the result of one set, computed now or earlier."""
@@ -122,10 +111,10 @@ def _judge(
     rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
     given = tuple(system_of(Path(run)) for run in suite_set.runs)
     systems = followed([*named[0], *named[1], *given], rerankers, [Cut.read(rule) for rule in suite_set.cut])
-    with Engine.open(suite_set.store, **parts, on_stage=watch.stage_ended) as engine:
+    with Engine.open(suite_set.store, selector=chooser, on_stage=watch.stage_ended) as engine:
         own = folder / suite_set.name
-        inputs = _inputs(suite_set, engine, named, model, systems)
-        earlier = None if fresh else load_result(own, inputs)
+        inputs = _inputs(suite_set, engine, named, systems)
+        earlier = load_result(own, inputs)
         if earlier is not None and (earlier.page is None or (folder / earlier.page).is_file()):
             return earlier
         forget_result(own)
@@ -186,7 +175,6 @@ def _inputs(
     suite_set: SuiteSet,
     engine: Engine,
     named: tuple[tuple[str, ...], tuple[str, ...]],
-    model: ChatModel | None,
     systems: Sequence[System],
 ) -> dict[str, Any]:
     """Return everything the result of a set depends on, except times."""
@@ -205,7 +193,6 @@ def _inputs(
         "fusions": list(named[1]),
         "trained": trained_digests(named[1]),
         "shipped": shipped_digest(),
-        "model": None if model is None else model.name,
         **changed_retrieval(engine.searcher.retrievers),
     }
 

@@ -30,7 +30,7 @@ from trivium.evaluation.answers.measures import MEASURES
 from trivium.evaluation.answers.measuring import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import FIVE, NO_CONTEXT, SUM_OF_FIVE
-from trivium.evaluation.answers.run import RUN_FILES, check_stages, named_rows, run_settings
+from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.evaluation.search_models import SearchModels
@@ -48,8 +48,6 @@ from trivium.settings import load_settings
 from trivium.types import Question, Usage
 
 OpenModel = Callable[[str], ChatModel]
-RUNS = "runs"
-"""The folder of the runs of contexts, below that of a sweep."""
 
 
 @dataclass
@@ -91,17 +89,16 @@ def run_sweep(
     folder: str | Path,
     *,
     open_model: OpenModel = open_chat_model,
-    fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> SweepReport:
     """Evaluate every cell of a sweep on the same questions: those of the file whose gold can be traced and whose
     answers are known, or ``sample`` of them.
 
     Answers and judgements are saved below ``folder`` immediately, so that the same call resumes after any
-    interruption. A changed question file, store or selector is rejected unless ``fresh`` empties the folders of the
-    cells. If a model fails, the others continue; if a reranker fails, the passages keep the order of the search and
-    the report counts the answers; an exhausted budget ends the run. The report says so, and has the scores of every
-    complete cell. ``open_model`` maps names to language models. Raises InputError, and the errors of the search.
+    interruption. A changed question file, store or selector is rejected. If a model fails, the others continue; if a
+    reranker fails, the passages keep the order of the search and the report counts the answers; an exhausted budget ends
+    the run. The report says so, and has the scores of every complete cell. ``open_model`` maps names to language models.
+    Raises InputError, and the errors of the search.
     """
     folder = Path(folder)
     searching = SearchModels()
@@ -150,7 +147,7 @@ def run_sweep(
             progress=progress,
         )
         for group in groups:
-            begin(folder / group.folder, _settings(state, group), RUN_FILES, fresh)
+            begin(folder / group.folder, _settings(state, group), RUN_FILES)
         for group in groups:
             _count_earlier(state, group)
         stopped = _ask_all(state, groups)
