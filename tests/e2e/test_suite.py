@@ -13,14 +13,12 @@ from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreNotFoundError
 from trivium.evaluation.comparison.run import compare_runs, explainer
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.latency import Stopwatch
 from trivium.evaluation.suite.definition import Suite, read_suite
 from trivium.evaluation.suite.run import run_suite
 from trivium.evaluation.trec import read_run, write_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
 from trivium.search.searcher import Searcher
-from trivium.search.stages import STAGES
 
 ROWS = ["--retriever", "vector", "lexical", "--fusion", "convex", "rrf"]
 
@@ -74,19 +72,14 @@ def test_a_set_has_the_numbers_of_evaluating_it_alone(
     assert double["report"]["questions"] == 15
 
 
-def test_the_folder_holds_runs_reports_times_and_a_page(results: Path) -> None:
+def test_the_folder_holds_runs_and_reports(results: Path) -> None:
     assert {path.name for path in (results / "single").iterdir()} == {
         "vector.run", "lexical.run", "convex.run", "rrf.run", "qrels.txt", "metrics.json", "questions.jsonl", "set.json"
     }  # fmt: skip
     report = json.loads((results / "report.json").read_text("utf-8"))
     text = (results / "report.md").read_text("utf-8")
     for judged in report["sets"]:
-        assert (results / judged["page"]).is_file() and judged["page"] in text
-        assert judged["timed"] == judged["report"]["traced"]
         assert judged["model"] == {"name": None, "calls": 0, "tokens": 0}
-        assert set(judged["latency"]["vector"]) == {"embed", "retrieve", "fetch", "total"}
-        assert set(judged["latency"]["convex"]) == {"embed", "retrieve", "score", "fuse", "fetch", "total"}
-        assert all(t["median"] > 0 for row in judged["latency"].values() for t in row.values())
         assert {test["row"] for test in judged["tests"]} == {"convex", "rrf"}
     assert "lost" in text and "Holm" in text and "minilm" in text
 
@@ -149,13 +142,13 @@ def test_a_changed_question_file_is_judged_anew(
         questions.write_text("\n".join(lines[:count]), "utf-8")
         (judged,) = run_suite(suite, tmp_path / "out", ["lexical"])
         assert judged.report["questions"] == count
-        assert judged.page is None and judged.tests == ()
+        assert judged.tests == ()
 
 
 def test_a_set_may_be_reranked_and_cut(
     suite_file: Path, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the figures, warnings and names of ``evaluate --rerank --cut``, timed and tested against the same without; one
+    """With the figures, warnings and names of ``evaluate --rerank --cut``, and tested against the same without; one
     set may, the other not. A grade of 3 for every passage keeps the order, and each costs what the endpoint reports:
     100 tokens read, 7 written."""
     (one, other) = read_suite(suite_file).sets
@@ -175,7 +168,7 @@ def test_a_set_may_be_reranked_and_cut(
         with Engine.open(sample_store) as engine:
             alone = engine.evaluate(questions, ["vector"], ["rrf"], **after).to_json()
     assert reranked.report == alone
-    assert list(alone["rows"]) == list(reranked.rows) == [*reranked.latency]
+    assert list(alone["rows"]) == list(reranked.rows)
     assert reranked.rows[2:6] == (
         "vector > bm25", "vector > llm-pointwise:openai:tiny", "rrf > bm25", "rrf > llm-pointwise:openai:tiny"
     )  # fmt: skip
@@ -194,8 +187,8 @@ def test_a_set_may_be_reranked_and_cut(
 
 
 def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path) -> None:
-    """With the figures of ``evaluate --run-in``, reranked and cut as all rows are, tested against the best retriever, and
-    not timed. A run that has changed is measured anew; one that is not there is named."""
+    """With the figures of ``evaluate --run-in``, reranked and cut as all rows are, tested against the best retriever.
+    A run that has changed is measured anew; one that is not there is named."""
     (one, _) = read_suite(suite_file).sets
     lines = [json.loads(line) for line in Path(one.questions).read_text("utf-8").splitlines()[:5]]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
@@ -221,14 +214,6 @@ def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path)
             runs=[tmp_path / "else where.run"],
         )
     assert judged.report == alone.to_json()
-    assert set(judged.latency) == {
-        "vector",
-        "lexical",
-        "rrf",
-        "vector > bm25",
-        "lexical > bm25",
-        "rrf > bm25",
-    }
     tests = {(test.row, test.against) for test in judged.tests}
     assert ("else where > bm25", "else where") in tests
     assert {row for row, against in tests if against in ("vector", "lexical")} >= {"else where", "rrf"}
@@ -258,19 +243,6 @@ def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path)
     (tmp_path / "else where.run").unlink()
     with pytest.raises(InputError, match=r"else where\.run"):
         run_suite(*arguments)
-
-
-def test_the_stages_of_a_search_add_up_to_it(sample_store: Path) -> None:
-    watch = Stopwatch()
-    with Engine.open(sample_store, on_stage=watch.stage_ended) as engine:
-        watch.start()
-        engine.search("Who discovered the moons of Mars?", 10, None, "convex")
-        laps = watch.stop()
-        assert laps.keys() == {*STAGES, "total"} - {"signals"}
-        assert sum(laps[stage] for stage in laps if stage != "total") == pytest.approx(laps["total"])
-        watch.start()
-        engine.search("Mars", 10, ["page"])
-        assert watch.stop().keys() == {"embed", "retrieve", "fetch", "total"}
 
 
 def test_contributions_of_any_candidate_add_up_to_its_score(sample_store: Path) -> None:

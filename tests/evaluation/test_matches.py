@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from trivium.datasets.gold import Gold
-from trivium.evaluation.matches import chart, print_matches
+from trivium.evaluation.matches import chart, matches_table
 from trivium.evaluation.retrieval import CMC_DEPTH, cumulative_matches
 
 
 def printed(matches: dict[str, list[float]], means: dict[str, dict[str, float]]) -> str:
     out = io.StringIO()
-    print_matches(matches, means, Console(file=out, width=80))
+    Console(file=out, width=80).print(matches_table(matches, means))
     return out.getvalue()
 
 
@@ -44,4 +44,4 @@ def test_a_line_a_system_with_figures_chart_and_precision_within_eighty_columns(
 
 
 def test_without_traced_questions_there_is_nothing_to_draw() -> None:
-    assert printed({"vector": []}, {"vector": {}}) == printed({}, {}) == ""
+    assert matches_table({"vector": []}, {"vector": {}}) is matches_table({}, {}) is None

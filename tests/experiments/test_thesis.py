@@ -17,7 +17,7 @@ from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.embedding.plain import is_plain
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.leaderboard.folder import read_leaderboard
+from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec import write_run
 from trivium.fusion.hits import hit_list, load_hits
 from trivium.fusion.table import Table

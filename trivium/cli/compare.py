@@ -32,7 +32,6 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Maximum number of questions to show.")] = 500,
     json: Json = False,
 ) -> None:
     """Compare two runs question by question on a web page: wins, losses and their reasons.
@@ -49,7 +48,7 @@ def compare(
     from trivium.evaluation.comparison.run import compare_runs
 
     with nullcontext() if store is None else Engine.open(store) as engine:
-        written = compare_runs(first, second, page, qrels=qrels, engine=engine, most=most)
+        written = compare_runs(first, second, page, qrels=qrels, engine=engine)
     if json:
         print_json({"page": str(written)})
     else:

@@ -16,7 +16,7 @@ def leaderboard(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of TREC runs (.run, .trec), or of such folders, one per set.",
+            help="Folder of TREC runs (.run, .trec).",
             show_default=False,
         ),
     ],
@@ -50,8 +50,8 @@ def leaderboard(
 ) -> None:
     """Rank all runs in a folder on one web page, with paired tests by document against the best or a named run.
 
-    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. For the folder
-    of a suite, every set is ranked, and so is the mean over the sets, weighted equally.
+    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. Of a suite, each
+    set has a folder.
 
     Examples:
 
@@ -59,29 +59,13 @@ def leaderboard(
 
         trivium leaderboard runs --baseline vector --measure ndcg@10
 
-        trivium leaderboard results/squad --qrels my-qrels.txt --out squad.html
+        trivium leaderboard results/squad --qrels my-qrels.txt --out squad.html"""
+    from trivium.evaluation.leaderboard import print_leaderboard, read_leaderboard, write_leaderboard
 
-        trivium leaderboard results --baseline vector
-    """
-    from trivium.evaluation.leaderboard.folder import (
-        print_leaderboard,
-        print_sets,
-        read_leaderboard,
-        read_sets,
-        write_leaderboard,
-    )
-    from trivium.evaluation.leaderboard.ranking import Leaderboard
-
-    sets = read_sets(folder, measure, baseline)
-    if sets is not None and qrels is not None:
-        raise typer.BadParameter("every set of the folder has its own: leave it out", param_hint="--qrels")
-    found = read_leaderboard(folder, qrels, measure, baseline) if sets is None else sets
+    found = read_leaderboard(folder, qrels, measure, baseline)
     written = write_leaderboard(found, folder / "leaderboard.html" if page is None else page)
     if json:
         print_json({**found.to_json(), "page": str(written)})
         return
-    if isinstance(found, Leaderboard):
-        print_leaderboard(found, out)
-    else:
-        print_sets(found, out)
+    print_leaderboard(found, out)
     out.print(shown(str(written)), soft_wrap=True)

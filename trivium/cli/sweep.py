@@ -11,7 +11,6 @@ from rich.markup import escape
 from trivium.cli.arguments import chat_model
 from trivium.cli.options import Json
 from trivium.cli.terminal import err, out, print_json, progress, shown
-from trivium.common.files import write_file
 from trivium.llm.base import ChatModel
 
 OUT_OF_BUDGET = 4
@@ -46,9 +45,8 @@ def sweep(
     """
     # Imported here because these modules are slow to load and no other command needs them.
     from trivium.evaluation.sweep.definition import read_sweep
-    from trivium.evaluation.sweep.page import sweep_page
+    from trivium.evaluation.sweep.report import PAGE, print_sweep, write_tables
     from trivium.evaluation.sweep.run import run_sweep
-    from trivium.evaluation.sweep.tables import print_sweep, write_tables
 
     wanted = read_sweep(file)
     folder = Path(f"{file.stem}-sweep") if folder is None else folder
@@ -60,10 +58,8 @@ def sweep(
             progress=lambda what, done, total: bars(escape(what), done, total),
         )
     write_tables(report, folder)
-    page = folder / "sweep.html"
-    write_file(page, sweep_page(report))
     if json:
-        print_json({**report.to_json(), "page": str(page)})
+        print_json({**report.to_json(), "page": str(folder / PAGE)})
     else:
         print_sweep(report, out)
         err.print(f"[dim]answers, tables and page: {shown(str(folder))}[/]", soft_wrap=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.text import Text
 
 import trivium
 from trivium.cli.arguments import wrong_argument
@@ -20,8 +19,8 @@ from trivium.fusion.artefact import check_publishable
 from trivium.training.settings import PRESETS
 
 if TYPE_CHECKING:
-    from trivium.evaluation.fitted_table import FittedTable
     from trivium.evaluation.report import Report
+    from trivium.evaluation.tables import Table
     from trivium.training.run import Outcome
 
 
@@ -139,21 +138,16 @@ def _print(outcome: Outcome, folder: Path, seconds: float) -> None:
     )
 
 
-def _grid(reports: Mapping[str, Report]) -> FittedTable:
-    """Build a table of the out-of-fold results, with one row per system and one column per set."""
-    from trivium.evaluation.fitted_table import FittedTable
+def _grid(reports: Mapping[str, Report]) -> Table:
+    """Build a table of the out-of-fold results, with one row per system and a column per set and measure."""
+    from trivium.evaluation.tables import Cell, Table
     from trivium.training.out_of_fold import NETWORK as TRAINED
     from trivium.training.out_of_fold import headline_measures
 
-    measures = {name: headline_measures(report) for name, report in reports.items()}
-    heads = [f"{name}\n{' '.join(asked)}" for name, asked in measures.items()]
-    grid = FittedTable(["out of fold", *heads])
+    columns = [(name, measure) for name, report in reports.items() for measure in headline_measures(report)]
+    grid = Table(["out of fold", *(f"{name}\n{measure}" for name, measure in columns)])
     rows = next(iter(reports.values())).rows
     for row in sorted(rows, key=lambda name: name == TRAINED):
-        cells = [
-            " ".join(f"{report.rows[row].means[measure]:.3f}" for measure in measures[name])
-            for name, report in reports.items()
-        ]
-        style = "bold" if row == TRAINED else ""
-        grid.add_row(*(Text(cell, style=style) for cell in [row, *cells]))
+        values = [reports[name].rows[row].means[measure] for name, measure in columns]
+        grid.add_row(row, *(Cell(f"{value:.3f}", best=row == TRAINED) for value in values))
     return grid

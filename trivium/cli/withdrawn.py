@@ -16,6 +16,7 @@ WITHDRAWN: Mapping[str, Mapping[str, int]] = {
     "evaluate answers": {**_OF_RETRIEVAL, "--chat": 1, "--seed": 1},
     "evaluate suite": {"--set": 1, "--selector": 1, "--fresh": 0},
     "sweep": {"--fresh": 0},
+    "compare": {"--most": 1},
     "train": {
         "--seed": 1, "--seeds": 1, "--teacher": 1, "--prior": 1, "--sampling": 1, "--mining": 1, "--report": 0,
         "--no-report": 0,

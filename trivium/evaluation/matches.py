@@ -6,12 +6,9 @@ The CMC of a system at k is the share of questions with a gold passage among its
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from trivium.evaluation.fitted_table import FittedTable
-from trivium.evaluation.tables import share
+from trivium.evaluation.tables import Table, share
 
 SHOWN_RANKS = (1, 3, 5, 10, 20)
 """The ranks that are printed; the chart shows all."""
@@ -29,26 +26,24 @@ def chart(matches: Sequence[float]) -> str:
     return "".join(_LEVELS[_level(value)] for value in matches)
 
 
-def print_matches(
-    matches: Mapping[str, Sequence[float]], means: Mapping[str, Mapping[str, float]], console: Console
-) -> None:
-    """Print the CMC of each system, and its precision at large ranks. Prints nothing if no question was traced."""
+def matches_table(
+    matches: Mapping[str, Sequence[float]], means: Mapping[str, Mapping[str, Any]]
+) -> Table | None:
+    """Return the CMC of each system, and its precision at large ranks; None if no question was traced."""
     depth = max(map(len, matches.values()), default=0)
     if not depth:
-        return
-    console.print()
-    # Names come from the command line and from files: use Text, never markup.
+        return None
     late = [measure.replace("precision", "P") for measure in LATE_PRECISION]
-    table = FittedTable(["CMC", *(f"@{rank}" for rank in SHOWN_RANKS), f"ranks 1 to {depth}", *late])
+    table = Table(["CMC", *(f"@{rank}" for rank in SHOWN_RANKS), f"ranks 1 to {depth}", *late])
     for name, shares in matches.items():
+        precision = [means[name].get(measure) for measure in LATE_PRECISION]
         table.add_row(
-            Text(name),
+            name,
             *(share(shares[rank - 1]) for rank in SHOWN_RANKS),
-            Text(chart(shares)),
-            *(share(means[name][measure]) for measure in LATE_PRECISION),
+            chart(shares),
+            *("-" if value is None else share(value) for value in precision),
         )
-    console.print(table)
-    console.print()
+    return table
 
 
 def _level(value: float) -> int:

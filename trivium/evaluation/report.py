@@ -14,10 +14,9 @@ from rich.text import Text
 from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.fitted_table import FittedTable
-from trivium.evaluation.matches import print_matches
+from trivium.evaluation.matches import matches_table
 from trivium.evaluation.significance import Interval
-from trivium.evaluation.tables import html_table
+from trivium.evaluation.tables import Cell, Table
 from trivium.parser.sources.base import Problem
 
 if TYPE_CHECKING:
@@ -107,14 +106,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """HTML representation for notebooks: the means shown in the terminal, and the number of questions."""
-        table = html_table(
-            ["system", *HEADLINE],
-            [
-                [name, *(_shown(row.means[measure]) for measure in HEADLINE)]
-                for name, row in self.rows.items()
-            ],
-        )
-        return f"{table}<p>{len(self.traced.questions)} of {self.traced.asked} questions traced</p>"
+        return f"{_table(self).to_html()}<p>{len(self.traced.questions)} of {self.traced.asked} questions traced</p>"
 
 
 def traced_json(traced: Traced) -> dict[str, Any]:
@@ -161,11 +153,13 @@ def print_report(report: Report, console: Console) -> None:
     """
     console.print(_table(report))
     rows = report.rows
-    print_matches(
-        {name: row.matches for name, row in rows.items()},
-        {name: row.means for name, row in rows.items()},
-        console,
+    matches = matches_table(
+        {name: row.matches for name, row in rows.items()}, {name: row.means for name, row in rows.items()}
     )
+    if matches is not None:
+        console.print()
+        console.print(matches)
+        console.print()
     for note in _footnotes(report):
         console.print(note)
 
@@ -178,25 +172,24 @@ def _row_json(row: SystemScores) -> dict[str, Any]:
     }
 
 
-def _table(report: Report) -> FittedTable:
-    # Names come from the command line and reasons from files: use Text, never markup.
+def _table(report: Report) -> Table:
     heads = [
         head for measure in HEADLINE for head in ((measure, "95 %") if measure == JUDGED_BY else (measure,))
     ]
-    table = FittedTable(["system", *heads, *report.shown])
+    table = Table(["system", *heads, *report.shown])
     best = {
         measure: max((_shown(row.means[measure]) for row in report.rows.values()), default="")
         for measure in HEADLINE
     }
     for name, row in report.rows.items():
-        cells = [Text(name)]
+        cells = [Cell(name)]
         for measure in HEADLINE:
             value = _shown(row.means[measure])
             is_best = measure in row.intervals and value == best[measure]
-            cells.append(Text(value, style="bold" if is_best else ""))
+            cells.append(Cell(value, best=is_best))
             if measure == JUDGED_BY:
-                cells.append(Text(_range(row.intervals[measure]) if measure in row.intervals else ""))
-        table.add_row(*cells, *(Text(f"{row.means[measure]:.2f}") for measure in report.shown))
+                cells.append(Cell(_range(row.intervals[measure]) if measure in row.intervals else ""))
+        table.add_row(*cells, *(f"{row.means[measure]:.2f}" for measure in report.shown))
     return table
 
 
@@ -239,7 +232,7 @@ def _footnotes(report: Report) -> Iterator[Text]:
     yield from problem_lines(report.problems)
     if report.traced.unanswerable:
         yield Text(
-            f"{len(report.traced.unanswerable)} unanswerable (--answers has the share that is refused)"
+            f"{len(report.traced.unanswerable)} unanswerable (evaluate answers has the share that is refused)"
         )
     if missing:
         yield Text(f"{len(missing)} could not be traced and are not in the means:")

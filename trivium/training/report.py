@@ -12,7 +12,7 @@ from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Against, Gate
 from trivium.evaluation.report import HEADLINE, Report
-from trivium.evaluation.tables import chance, grid, plain, share
+from trivium.evaluation.tables import Cell, Table, chance, plain, share, with_interval
 from trivium.fusion.artefact import CARD, DESCRIPTION, FOLDS, NUMBERS, publishing, write
 from trivium.fusion.artefact import REPORT as REPORT_FOLDER
 from trivium.fusion.folds import write_folds
@@ -78,7 +78,7 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     yield "## All sets"
     yield overview(outcome.reports)
     yield (
-        "hit@1/hit@3/hit@5; recall@5/all@5 where at least half of the questions have several things to find."
+        "hit@1, hit@3 and hit@5; recall@5 and all@5 where at least half of the questions have several things to find."
         " Best of a column in bold."
     )
     yield "## The gate"
@@ -106,10 +106,8 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     )
     yield "## What each view contributes"
     yield f"![Shares of the contributions]({_CONTRIBUTIONS})"
-    yield grid(
-        ["", *map(plain, shares)],
-        [[name, *(share(own[name]) for own in shares.values())] for name in next(iter(shares.values()))],
-    )
+    rows = ([name, *(share(own[name]) for own in shares.values())] for name in next(iter(shares.values())))
+    yield Table(["", *shares], rows).to_markdown()
     yield (
         f"Mean absolute Shapley values over the {HITS} best hits of about {QUESTIONS} questions a set, as shares; signals"
         " count for the retriever they belong to. Computed with the final network."
@@ -125,70 +123,59 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
 
 
 def overview(reports: Mapping[str, Report]) -> str:
-    """A Markdown table of the measures: a row per system, a column per set."""
+    """A Markdown table of the measures: a row per system, a column per set and measure."""
     rows = list(next(iter(reports.values())).rows)
     rows = [*(name for name in rows if name != NETWORK), NETWORK]
-    measures = {name: headline_measures(report) for name, report in reports.items()}
+    columns = [(name, measure) for name, report in reports.items() for measure in headline_measures(report)]
     best = {
-        (name, measure): max(share(row.means[measure]) for row in report.rows.values())
-        for name, report in reports.items()
-        for measure in measures[name]
+        (name, measure): max(share(row.means[measure]) for row in reports[name].rows.values())
+        for name, measure in columns
     }
-
-    def cell(name: str, row: str) -> str:
-        values = [(measure, share(reports[name].rows[row].means[measure])) for measure in measures[name]]
-        return "/".join(f"**{v}**" if v == best[name, measure] else v for measure, v in values)
-
-    head = [f"{plain(name)} ({len(report.traced.questions):,})" for name, report in reports.items()]
-    return grid(["", *head], [[row, *(cell(name, row) for name in reports)] for row in rows])
+    table = Table(
+        ["", *(f"{name} ({len(reports[name].traced.questions):,}) {measure}" for name, measure in columns)]
+    )
+    for row in rows:
+        shown = [share(reports[name].rows[row].means[measure]) for name, measure in columns]
+        table.add_row(
+            row,
+            *(Cell(value, best=value == best[column]) for value, column in zip(shown, columns, strict=True)),
+        )
+    return table.to_markdown()
 
 
 def gate_table(gate: Gate) -> str:
     """A Markdown table: the network against the best single retriever and the convex combination, a row per set."""
-    return grid(
-        [
-            "set",
-            "measure",
-            "network",
-            "best single",
-            "difference",
-            "p",
-            "convex",
-            "difference",
-            "p",
-            "network is",
-        ],
-        [
-            [
-                plain(name),
-                verdict.measure,
-                share(verdict.mean),
-                f"{verdict.single.row} {share(verdict.single.mean)}",
-                *_difference(verdict.single),
-                share(verdict.convex.mean),
-                *_difference(verdict.convex),
-                verdict.decision,
-            ]
-            for name, verdict in gate.sets.items()
-        ],
-    )
+    heads = ["set", "measure", "network", "best single", "difference", "p", "convex", "difference", "p"]
+    table = Table([*heads, "network is"])
+    for name, verdict in gate.sets.items():
+        table.add_row(
+            name,
+            verdict.measure,
+            share(verdict.mean),
+            f"{verdict.single.row} {share(verdict.single.mean)}",
+            *_difference(verdict.single),
+            share(verdict.convex.mean),
+            *_difference(verdict.convex),
+            verdict.decision,
+        )
+    return table.to_markdown()
 
 
 def _difference(against: Against) -> tuple[str, str]:
     bounds = against.difference
-    return f"{bounds.mean:+.3f} ({bounds.low:+.3f} to {bounds.high:+.3f})", chance(against.p)
+    return with_interval(f"{bounds.mean:+.3f}", bounds.low, bounds.high), chance(against.p)
 
 
 def _details(report: Report) -> str:
     p = {comparison.row: comparison.p for comparison in report.comparisons if comparison.measure == "hit@5"}
-    rows = []
+    table = Table(["", *HEADLINE, "p"])
     for name, row in report.rows.items():
         figures = []
         for measure in HEADLINE:
             bounds = row.intervals[measure]
             figures.append(f"{share(row.means[measure])} ({share(bounds.low)}-{share(bounds.high)})")
-        rows.append([name, *figures, chance(p[name]) if name in p else ""])
-    return grid(["", *HEADLINE, "p"], rows)
+        table.add_row(name, *figures, chance(p[name]) if name in p else "")
+    return table.to_markdown()
 
 
 def importance(fusion: NetworkFusion, hit_set: HitSet) -> dict[str, float]:
@@ -213,13 +200,9 @@ def card(outcome: Outcome, *, report: bool) -> str:
     network = artefact.network
     numbers = sum(weights.size + bias.size for weights, bias in network.layers)
     shape = "-".join(str(units) for units in (len(layout.columns), *settings["hidden"], 1))
-    data_table = grid(
-        ["set", "questions", "importance", "SHA-256 of the hit lists"],
-        [
-            [plain(name), f"{data['questions']:,}", f"{data['importance']:g}", f"`{data['sha256'][:16]}`"]
-            for name, data in artefact.data.items()
-        ],
-    )
+    data_table = Table(["set", "questions", "importance", "SHA-256 of the hit lists"])
+    for name, data in artefact.data.items():
+        data_table.add_row(name, f"{data['questions']:,}", f"{data['importance']:g}", data["sha256"][:16])
     more = f" More in [{REPORT_FOLDER}/{REPORT}]({REPORT_FOLDER}/{REPORT})." if report else ""
     return f"""# A trained fusion for {artefact.embedder}
 
@@ -236,7 +219,7 @@ A small network that ranks the candidates of a question from the scores of {len(
 
 ## Data
 
-{data_table}
+{data_table.to_markdown()}
 
 This folder holds no questions or pages, only the weights fitted to their scores. The data keep their own licences (those
 from Wikipedia: CC BY-SA).
@@ -252,7 +235,7 @@ Out of fold ({settings["folds"]} folds by page): every question was answered by 
 
 {overview(outcome.reports)}
 
-hit@1/hit@3/hit@5; recall@5/all@5 where at least half of the questions have several things to find.
+Recall@5 and all@5 where at least half of the questions have several things to find, else hit@1, hit@3 and hit@5.
 
 {gate_table(outcome.gate)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from trivium.answering.marks import cited, without_marks
@@ -11,6 +12,23 @@ from trivium.types import Answer, Outcome, Usage
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 NOTHING_SPENT = Usage()
+
+
+class Timing(BaseModel):
+    """Median and 90th percentile over questions, in milliseconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    median: float
+    p90: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Timing:
+        """Compute it from the seconds of each question; zeros if there are none."""
+        if not len(seconds):
+            return cls(median=0.0, p90=0.0)
+        milliseconds = 1000 * np.asarray(seconds)
+        return cls(median=float(np.median(milliseconds)), p90=float(np.quantile(milliseconds, 0.9)))
 
 
 class Said(BaseModel):

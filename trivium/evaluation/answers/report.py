@@ -18,12 +18,10 @@ from trivium.common.files import write_file
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judged import JudgedAnswer
-from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
-from trivium.evaluation.fitted_table import FittedTable
-from trivium.evaluation.latency import Timing
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.report import Comparison, compared_json, in_words, traced_json
 from trivium.evaluation.significance import Interval
-from trivium.evaluation.tables import html_table, share
+from trivium.evaluation.tables import Table, share
 from trivium.text import plain
 from trivium.types import Usage
 
@@ -171,9 +169,7 @@ class AnswerReport:
 
     def _repr_html_(self) -> str:
         """HTML representation for notebooks: measures by systems."""
-        measures = next(iter(self.rows.values())).means if self.rows else {}
-        cells = [[name, *(_cell(row, name, self) for row in self.rows.values())] for name in measures]
-        return html_table(["", *self.rows], cells)
+        return str(_table(self).to_html())
 
 
 def save_answer_report(report: AnswerReport, folder: Path) -> None:
@@ -239,12 +235,11 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _table(report: AnswerReport) -> FittedTable:
-    # Names come from the command line and from files: use Text, never markup.
-    table = FittedTable(["", *map(plain, report.rows)])
+def _table(report: AnswerReport) -> Table:
+    table = Table(["", *map(plain, report.rows)])
     measures = next(iter(report.rows.values())).means if report.rows else {}
     for measure in measures:
-        table.add_row(measure, *(Text(_cell(row, measure, report)) for row in report.rows.values()))
+        table.add_row(measure, *(_cell(row, measure, report) for row in report.rows.values()))
     sums = [sum_of_five(row.means) for row in report.rows.values()]
     if any(value is not None for value in sums):
         table.add_row("sum of five", *("-" if value is None else f"{value:.1f}" for value in sums))

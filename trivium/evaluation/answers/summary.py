@@ -14,9 +14,8 @@ from trivium.datasets.splits import clusters
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import Judgements
 from trivium.evaluation.answers.measuring import judged_values
-from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.answers.report import AnswerReport, AnswerRow, Compared, Judged
-from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 

@@ -15,7 +15,8 @@ from trivium.evaluation.comparison.why import (
     ranks_sentence,
     signed,
 )
-from trivium.evaluation.own_pages import render
+from trivium.evaluation.pages import render
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table
 from trivium.graph.schema import headings_of, section_of
 
 TOP = 3
@@ -253,14 +254,29 @@ def _render(first: str, second: str, setting: Setting, found: RunComparison, car
         for verdict in ("won", "lost", "tied")
     }
     return render(
-        "trivium.evaluation.comparison",
         "compare",
         scripted=True,
         first=first,
         second=second,
         facts=setting.facts,
-        comparison=found,
+        questions=len(found.differences),
+        totals=_totals(first, second, found),
         cards=cards,
         verdicts=verdicts,
         has_texts=any(passage.excerpt for card in cards for top in card.tops for passage in top),
     )
+
+
+def _totals(first: str, second: str, found: RunComparison) -> Table:
+    table = Table(["measure", first, second, "difference", "won", "lost", "tied"])
+    for total in found.totals:
+        moved = total.second - total.first
+        mark = BETTER if moved > 0 else WORSE if moved < 0 else ""
+        table.add_row(
+            total.measure,
+            f"{total.first:.3f}",
+            f"{total.second:.3f}",
+            Cell(f"{moved:+.3f}", mark=mark),
+            *(f"{count:,}" for count in (total.won, total.lost, total.tied)),
+        )
+    return table

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from rich.console import Console
 from rich.text import Text
 
-from trivium.evaluation.fitted_table import FittedTable
-from trivium.evaluation.latency import TOTAL
-from trivium.evaluation.matches import LATE_PRECISION, SHOWN_RANKS, chart
+from trivium.evaluation.matches import matches_table
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.significance import LEVEL, RESAMPLES, holm
 from trivium.evaluation.suite.results import Paired, SetResult
-from trivium.evaluation.tables import BETTER, WORSE, grid, plain, share
-from trivium.search.stages import STAGES
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, plain, with_interval
 
 _FOLLOWED = "a reranked or cut row from the same without"
 
@@ -80,39 +76,32 @@ def print_suite(results: Sequence[SetResult], console: Console) -> None:
 def to_markdown(results: Sequence[SetResult]) -> str:
     """Return the report as Markdown: means with intervals, tests, times, and the conditions of the measurement."""
     corrected = adjusted(results)
-    lines = ["# Evaluation", ""]
+    lines = ["# Evaluation", "", _table(results, corrected).to_markdown(), ""]
     for result in results:
         lines += [*_quality(result, corrected), ""]
     if any((result.fusions or result.runs) and result.tests for result in results):
         lines += [*_tests(results, corrected), ""]
     if any(result.followed and result.tests for result in results):
         lines += [*_tests_of_followed(results, corrected), ""]
-    lines += [*_times(results), "", *_circumstances(results)]
+    lines += [*_circumstances(results)]
     return "\n".join(lines) + "\n"
 
 
-def _table(results: Sequence[SetResult], corrected: Adjusted) -> FittedTable:
-    # Names come from the command line and from files: use Text, never markup.
-    heads = [
-        f"{result.name}\n{' '.join(measure.ljust(6) for measure in result.measures)}" for result in results
-    ]
-    table = FittedTable(["system", *heads])
+def _table(results: Sequence[SetResult], corrected: Adjusted) -> Table:
+    """Return systems by sets and measures."""
+    columns = [(result, measure) for result in results for measure in result.measures]
+    table = Table(["system", *(f"{result.name}\n{measure}" for result, measure in columns)])
     for row in dict.fromkeys(row for result in results for row in result.rows):
-        table.add_row(Text(row), *(_cell(result, row, corrected) for result in results))
+        table.add_row(row, *(_cell(result, row, measure, corrected) for result, measure in columns))
     return table
 
 
-def _cell(result: SetResult, row: str, corrected: Adjusted) -> Text:
-    cell = Text()
-    for measure in result.measures:
-        shown = _shown(result.mean(row, measure))
-        best = max(_shown(result.mean(other, measure)) for other in result.rows)
-        mark = _mark(result, row, measure, corrected)
-        if cell:
-            cell.append(" ")
-        cell.append(shown, style="bold" if shown == best else "")
-        cell.append(mark.ljust(max(len(measure), 6) - len(shown)))
-    return cell
+def _cell(result: SetResult, row: str, measure: str, corrected: Adjusted, interval: str = "") -> Cell:
+    if row not in result.rows:
+        return Cell("")
+    shown = _shown(result.mean(row, measure))
+    best = shown == max(_shown(result.mean(other, measure)) for other in result.rows)
+    return Cell(f"{shown}{interval}", best, _mark(result, row, measure, corrected))
 
 
 def _mark(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str:
@@ -145,37 +134,24 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
     )
     yield ""
     counted = ["passages"] if result.cut else []
-    yield grid(
+    yield Table(
         ["system", *result.measures, "mrr", "ndcg@10", *counted],
         [
-            [plain(row)]
+            [row]
             + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
             + [f"{result.mean(row, measure) or 0.0:.1f}" for measure in counted]
             for row in result.rows
         ],
-    )
+    ).to_markdown()
     for warning in report.get("warnings", ()):
         yield ""
         yield f"Warning: {plain(warning)}"
-    matches = {row: report["rows"][row]["cmc"] for row in result.rows}
-    if all(matches.values()):
+    matches = matches_table({row: report["rows"][row]["cmc"] for row in result.rows}, report["rows"])
+    if matches is not None:
         yield ""
         yield "Share of questions with a gold passage among the first k (CMC), and precision far down the list:"
         yield ""
-        late = [
-            measure for measure in LATE_PRECISION if all(measure in report["rows"][row] for row in matches)
-        ]
-        yield grid(
-            ["system", *(f"k = {rank}" for rank in SHOWN_RANKS), "ranks 1 on", *late],
-            [
-                [plain(row), *(share(shares[rank - 1]) for rank in SHOWN_RANKS), f"`{chart(shares)}`"]
-                + [share(result.mean(row, measure) or 0.0) for measure in late]
-                for row, shares in matches.items()
-            ],
-        )
-    if result.page is not None:
-        yield ""
-        yield f"Question by question: [{plain(result.page)}]({quote(result.page)})"
+        yield matches.to_markdown()
     if report["untraceable"]:
         yield ""
         yield "Not traced, and not in the means:"
@@ -188,14 +164,11 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
             yield f"  - and {len(report['untraceable']) - SHOWN_REASONS} more, all in report.json"
 
 
-def _mean(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str:
-    shown = _shown(result.mean(row, measure))
+def _mean(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str | Cell:
     interval = result.interval(row, measure)
     if interval is None:
-        return shown
-    best = shown == max(_shown(result.mean(other, measure)) for other in result.rows)
-    mark = _mark(result, row, measure, corrected)
-    return f"{f'**{shown}**' if best else shown}{mark} ({interval[0]:.3f} to {interval[1]:.3f})"
+        return _shown(result.mean(row, measure))
+    return _cell(result, row, measure, corrected, f" ({interval[0]:.3f} to {interval[1]:.3f})")
 
 
 def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
@@ -230,56 +203,22 @@ def _tests_of_followed(results: Sequence[SetResult], corrected: Adjusted) -> Ite
 def _test_grid(
     system: str, rival: str, tests: Sequence[tuple[SetResult, Paired]], corrected: Adjusted
 ) -> str:
-    rows = []
+    rows: list[list[str | Cell]] = []
     for result, test in tests:
         p = corrected[result.name, test.row, test.measure]
         rows.append(
             [
-                plain(test.row),
-                plain(result.name),
+                test.row,
+                result.name,
                 test.measure,
-                plain(test.against),
-                _difference(test),
-                _p(test.p),
-                _p(p) + _mark(result, test.row, test.measure, corrected),
+                test.against,
+                with_interval(f"{test.difference:+.3f}", test.low, test.high),
+                chance(test.p),
+                Cell(chance(p), mark=_mark(result, test.row, test.measure, corrected)),
             ]
         )
-    return grid([system, "set", "measure", rival, "difference", "p", "p (Holm)"], rows, 4)
-
-
-def _difference(test: Paired) -> str:
-    return f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})"
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _times(results: Sequence[SetResult]) -> Iterator[str]:
-    yield "## Milliseconds of a search"
-    yield ""
-    yield (
-        "Median / 90th percentile over searches for ten hits, one after another, warm: all questions had been asked "
-        "before in the same process. A stage is timed within the whole search, so the stages of one search add up to its "
-        "total; their medians need not."
-    )
-    for result in results:
-        if not result.latency:
-            continue
-        measured = [
-            stage for stage in (*STAGES, TOTAL) if any(stage in row for row in result.latency.values())
-        ]
-        yield ""
-        yield f"{plain(result.name)}, {result.timed} questions:"
-        yield ""
-        yield grid(
-            ["system", *measured],
-            [
-                [plain(row)]
-                + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in measured]
-                for row, t in result.latency.items()
-            ],
-        )
+    heads = [system, "set", "measure", rival, "difference", "p", "p (Holm)"]
+    return Table(heads, rows, keys=4).to_markdown()
 
 
 def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
@@ -292,18 +231,18 @@ def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
         model = result.model
         rows.append(
             [
-                plain(result.name),
-                plain(store["location"]),
-                plain(f"{embedder.get('name', '-')} {embedder.get('version', '')}"),
-                "none" if model.name is None else f"{plain(model.name)}, {model.calls:,} calls",
-                plain(result.version),
+                result.name,
+                str(store["location"]),
+                f"{embedder.get('name', '-')} {embedder.get('version', '')}",
+                "none" if model.name is None else f"{model.name}, {model.calls:,} calls",
+                result.version,
                 f"{nodes.get('Page', 0):,}",
                 f"{nodes.get('Chunk', 0):,}",
                 f"{model.tokens:,}",
             ]
         )
     head = ["set", "store", "embedder", "language model", "trivium", "pages", "chunks", "tokens"]
-    yield grid(head, rows, 5)
+    yield Table(head, rows, keys=5).to_markdown()
     if any(result.model.tokens for result in results):
         yield ""
-        yield "Tokens are those that language models read and wrote while the questions were measured, times aside."
+        yield "Tokens are those that language models read and wrote while the questions were measured."

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from trivium.common.files import write_file
-from trivium.common.frames import data_frame
-from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.trec import run_path
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 RESULT = "set.json"
 """Written last: a folder that contains it is complete."""
@@ -65,8 +60,7 @@ class ModelUse(BaseModel):
 class SetResult(BaseModel):
     """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium evaluate
     --json``; ``runs`` are the given runs, ``followed`` the reranked or cut systems; ``measures`` are those the set is
-    judged by; ``latency`` is by system and stage, over ``timed`` searches; ``store`` and ``version`` describe where and
-    with which version it was measured; ``page`` is the file name of the comparison beside the report.
+    judged by; ``store`` and ``version`` describe where and with which version it was measured.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,11 +76,8 @@ class SetResult(BaseModel):
     followed: tuple[str, ...] = ()
     measures: tuple[str, ...]
     tests: tuple[Paired, ...] = ()
-    latency: dict[str, dict[str, Timing]] = Field(default_factory=dict)
-    timed: int = 0
     model: ModelUse = ModelUse()
     store: dict[str, JsonValue] = Field(default_factory=dict)
-    page: str | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -110,21 +101,6 @@ class SetResult(BaseModel):
         """Return its 95 % interval, if there is one."""
         found = self.report["rows"][row]["ci"].get(measure)
         return None if found is None else (found[0], found[1])
-
-    def to_pandas(self) -> DataFrame:
-        """Return one row per system and measure: ``set``, ``system``, ``measure``, ``mean``, and the 95 % interval
-        ``low`` to ``high`` if there is one. The sets of a suite can be combined with ``pandas.concat``. Raises
-        MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
-        """
-        rows = []
-        for system in self.rows:
-            for measure, mean in self.report["rows"][system].items():
-                if measure not in ("ci", "cmc"):
-                    bounds = dict(zip(("low", "high"), self.interval(system, measure) or (), strict=False))
-                    rows.append(
-                        {"set": self.name, "system": system, "measure": measure, "mean": mean, **bounds}
-                    )
-        return data_frame(rows, ["set", "system", "measure", "mean", "low", "high"])
 
 
 def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import trivium
 from trivium.common.files import write_file
 from trivium.common.progress import StageProgress
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.evaluation.best_system import against_best, best_system, compare_pairs, headline
-from trivium.evaluation.comparison.outcomes import Run
-from trivium.evaluation.comparison.page import Setting, Side
-from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
+from trivium.evaluation.best_system import against_best, compare_pairs, headline
+from trivium.evaluation.comparison.run import QUESTIONS, write_texts
 from trivium.evaluation.digests import (
     changed_retrieval,
     digest_of,
@@ -28,8 +25,6 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
-from trivium.evaluation.latency import Stopwatch, Timing, timings
-from trivium.evaluation.report import Report
 from trivium.evaluation.run_files import system_of
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
@@ -51,11 +46,6 @@ from trivium.retrievers.selectors import Selector
 from trivium.search.cut import Cut
 from trivium.search.selectors import make_selector
 
-TIMED = 100
-"""Number of questions of a set that are timed for each row."""
-_K = 10
-"""Number of hits of a timed search: the default of searches."""
-
 
 def run_suite(
     suite: Suite,
@@ -71,8 +61,7 @@ def run_suite(
 
     If a set names TREC runs, they are measured too. If it names rerankers or cuts, each of these is also measured after
     them (:class:`~trivium.evaluation.systems.System`). For each set, ``folder`` receives TREC runs, qrels and question
-    texts (``<set>/``) and a page that compares the best retriever with the first fusion
-    (``compare-<set>-<one>-<other>.html``), and finally ``report.json`` and ``report.md``.
+    texts (``<set>/``), and finally ``report.json`` and ``report.md``.
 
     A set that was completed there earlier, with the same questions, store, rows and version, is reused. ``selector`` is
     that of the path retriever, by default that of the settings. Calls and tokens of language models that select or
@@ -107,15 +96,14 @@ def _judge(
     progress: StageProgress | None,
 ) -> SetResult:
     """Return the result of one set, computed now or earlier."""
-    watch = Stopwatch()
     rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
     given = tuple(system_of(Path(run)) for run in suite_set.runs)
     systems = followed([*named[0], *named[1], *given], rerankers, [Cut.read(rule) for rule in suite_set.cut])
-    with Engine.open(suite_set.store, selector=chooser, on_stage=watch.stage_ended) as engine:
+    with Engine.open(suite_set.store, selector=chooser) as engine:
         own = folder / suite_set.name
         inputs = _inputs(suite_set, engine, named, systems)
         earlier = load_result(own, inputs)
-        if earlier is not None and (earlier.page is None or (folder / earlier.page).is_file()):
+        if earlier is not None:
             return earlier
         forget_result(own)
         questions = sample(read_questions(suite_set.questions), suite_set.sample, suite_set.seed)
@@ -161,11 +149,8 @@ def _judge(
                     *compare_pairs(report, against_first),
                 )
             ),
-            latency=_latency(suite_set, engine, watch, report, retrievers, given, by_name, progress),
-            timed=min(TIMED, len(report.traced.questions)),
             model=use,
             store=asdict(engine.info()),
-            page=_page(suite_set, engine, report, retrievers, fusions, measures[0], folder),
         )
         save_result(result, own)
         return result
@@ -177,7 +162,7 @@ def _inputs(
     named: tuple[tuple[str, ...], tuple[str, ...]],
     systems: Sequence[System],
 ) -> dict[str, Any]:
-    """Return everything the result of a set depends on, except times."""
+    """Return everything the result of a set depends on."""
     after = {"followed": {system.name: system.depends_on for system in systems}} if systems else {}
     given = {"runs": {system_of(Path(run)): digest_of_files([Path(run)]) for run in suite_set.runs}}
     return {
@@ -203,71 +188,3 @@ def _digest_of_questions(questions: str) -> str:
         return digest_of([questions])
     path = Path(questions)
     return digest_of_folder(path) if path.is_dir() else digest_of_files([path])
-
-
-def _latency(
-    suite_set: SuiteSet,
-    engine: Engine,
-    watch: Stopwatch,
-    report: Report,
-    retrievers: Sequence[str],
-    given: Sequence[str],
-    systems: Mapping[str, System],
-    progress: StageProgress | None,
-) -> dict[str, dict[str, Timing]]:
-    """Time searches for single rows, stage by stage; ``given`` runs are left out. All questions have been asked before,
-    so models and indexes are in memory. Each row gets all questions before the next row does, so that no search profits
-    from a cache that the same question has just filled.
-    """
-    questions = report.traced.questions
-    step = max(1, len(questions) // TIMED)
-    timed = questions[::step][:TIMED]
-    found = {}
-    every = [systems.get(row, System(row)) for row in report.rows]
-    searched = [system for system in every if system.first not in given]
-    for done, system in enumerate(searched if timed else ()):
-        laps = []
-        for count, question in enumerate(timed, start=1):
-            watch.start()
-            system.search(engine, question.text, _K, retrievers, exact=suite_set.exact)
-            laps.append(watch.stop())
-            if progress is not None:
-                progress(f"{suite_set.name}: times", done * len(timed) + count, len(searched) * len(timed))
-        found[system.name] = timings(laps)
-    return found
-
-
-def _page(
-    suite_set: SuiteSet,
-    engine: Engine,
-    report: Report,
-    retrievers: Sequence[str],
-    fusions: Sequence[str],
-    measure: str,
-    folder: Path,
-) -> str | None:
-    """Write the page that compares the best retriever with the first fusion, if there are both, and return its name."""
-    best = best_system(report, retrievers, measure)
-    if best is None or not fusions:
-        return None
-    ids = [question.id for question in report.traced.questions]
-    runs: dict[str, Run] = {
-        row: dict(zip(ids, rankings, strict=True)) for row, rankings in report.rankings.items()
-    }
-    texts = {question.id: question.text for question in report.traced.questions}
-    info = engine.info()
-    facts = [
-        suite_set.name,
-        f"{len(ids):,} questions",
-        f"{info.nodes['Chunk']:,} chunks",
-        "" if info.embedder is None else info.embedder.name,
-    ]
-    fused = fusions[0]
-    setting = Setting(report.traced.gold, texts, {name: runs[name] for name in retrievers}, facts)
-    sides = (
-        Side(best, runs[best]),
-        Side(label(fused), runs[fused], explainer(engine, fused, runs[fused], texts, suite_set.exact)),
-    )
-    name = f"compare-{suite_set.name}-{quote(best, safe='')}-{quote(label(fused), safe='')}.html"
-    write_page(folder / name, *sides, setting, engine)
-    return name

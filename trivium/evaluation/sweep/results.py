@@ -6,16 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
-from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.evaluation.answers.grades import LOWER_IS_BETTER
-from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.answers.report import SUM_OF_FIVE, Compared, sum_of_five, usage_json, warning_lines
 from trivium.evaluation.answers.summary import (
     compare_with_first,
@@ -24,7 +23,6 @@ from trivium.evaluation.answers.summary import (
     intervals_of,
     mean_passages,
 )
-from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import compared_json, traced_json
 from trivium.evaluation.significance import FEW, LEVEL, Interval, holm
 from trivium.evaluation.sweep.budget import Meter
@@ -32,10 +30,6 @@ from trivium.evaluation.sweep.cells import Cell
 from trivium.evaluation.sweep.definition import Priced, Sweep
 from trivium.evaluation.tables import BETTER, WORSE
 from trivium.types import Usage
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 CELL = tuple(axis.name for axis in fields(Cell))
 """The columns of tables that identify a cell."""
@@ -205,19 +199,6 @@ class SweepReport:
             "failures": dict(self.failures),
             "cells": [_cell_json(cell) for cell in self.cells],
         }
-
-    def to_pandas(self) -> DataFrame:
-        """Return one row per cell and measure: the columns of the cell, ``measure``, ``mean``, its 95 % interval
-        ``low`` to ``high``, and ``n``. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
-        """
-        return data_frame(
-            (
-                {**asdict(cell.cell), "measure": name, **asdict(interval), "n": cell.counts[name]}
-                for cell in self.cells
-                for name, interval in cell.intervals.items()
-            ),
-            [*CELL, "measure", "mean", "low", "high", "n"],
-        )
 
 
 def summarise_sweep(

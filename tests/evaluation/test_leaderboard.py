@@ -10,7 +10,7 @@ import scipy
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.leaderboard.ranking import rank_runs
+from trivium.evaluation.leaderboard import rank_runs
 from trivium.evaluation.significance import holm
 
 PAGES = ["Mars", "Mars", "Mars", "Io", "Io", "Venus", "Earth", "Moon", "Pluto", "Ceres"]

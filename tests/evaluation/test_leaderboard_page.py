@@ -11,11 +11,11 @@ import pytest
 from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
-from tests.evaluation.leaderboard.test_ranking import GOLD, RUNS
+from tests.evaluation.test_leaderboard import GOLD, RUNS
 from trivium.cli.app import app
 from trivium.datasets.gold import Gold
-from trivium.evaluation.leaderboard.page import MOST_LINES, leaderboard_page
-from trivium.evaluation.leaderboard.ranking import rank_runs
+from trivium.evaluation.leaderboard import leaderboard_page, rank_runs
+from trivium.evaluation.pages import MOST_LINES
 from trivium.evaluation.trec import run_path, write_qrels, write_run
 
 EVIL = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
@@ -37,7 +37,7 @@ def test_every_run_is_in_each_table_in_its_order() -> None:
         names = [head.get_text(strip=True) for head in table.select("tbody th")]
         assert names == ["best", "half", "never"]
     ranked = [cell.get_text() for cell in tables[0].select("tbody tr")[1].find_all(["td", "th"])]
-    assert ranked[:3] == ["2", "half", ".500"] and ranked[4] == "-0.400" and ranked[-1] == "9"
+    assert ranked[:3] == ["2", "half", ".500"] and ranked[4].startswith("-0.400 (") and ranked[-1] == "9"
     curves = [line["points"].split() for line in found.find_all("polyline")]
     assert [len(points) for points in curves] == [20, 20, 20]
     heights = [[float(point.split(",")[1]) for point in points] for points in curves]
@@ -88,7 +88,7 @@ def test_the_command_ranks_a_folder(tmp_path: Path) -> None:
     assert "[red]a/b &gt; c" in (folder / "leaderboard.html").read_text("utf-8")
     printed = CliRunner().invoke(app, [*asked, "--out", str(tmp_path / "own.html")], env={"COLUMNS": "100"})
     assert printed.exit_code == 0 and (tmp_path / "own.html").is_file()
-    assert "[red]a/b > c" in printed.stdout and "differences to half; intervals" in " ".join(
+    assert "[red]a/b > c" in printed.stdout and "Differences to half: two-sided" in " ".join(
         printed.stdout.split()
     )
 
@@ -97,6 +97,7 @@ def test_the_command_ranks_a_folder(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["EMPTY"], "expected a folder with TREC runs"),
+        (["ABOVE"], "did you mean RUNS?"),
         (["RUNS", "--qrels", "EMPTY/none.txt"], "expected a readable TREC file"),
         (["RUNS", "--baseline", "nobody"], "expected one of the runs as baseline"),
         (["RUNS", "--measure", "luck"], "expected a measure, one of"),
@@ -106,7 +107,12 @@ def test_what_is_missing_is_said(tmp_path: Path, arguments: list[str], said: str
     folder = filled(tmp_path / "runs")
     (tmp_path / "empty").mkdir()
     words = [
-        word.replace("RUNS", str(folder)).replace("EMPTY", str(tmp_path / "empty")) for word in arguments
+        word.replace("RUNS", str(folder))
+        .replace("EMPTY", str(tmp_path / "empty"))
+        .replace("ABOVE", str(tmp_path))
+        for word in arguments
     ]
     answer = CliRunner().invoke(app, ["leaderboard", *words])
-    assert answer.exit_code != 0 and said in f"{answer.output} {answer.exception}"
+    assert (
+        answer.exit_code != 0 and said.replace("RUNS", str(folder)) in f"{answer.output} {answer.exception}"
+    )

@@ -1,9 +1,7 @@
-"""The tables of a sweep, scores and differences to the baseline, in the terminal and as CSV."""
+"""The tables of a sweep, scores and differences to the baseline: in the terminal, as CSV and on a web page."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -15,10 +13,10 @@ from rich.text import Text
 
 from trivium.common.files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE
-from trivium.evaluation.fitted_table import FittedTable
-from trivium.evaluation.significance import LEVEL
+from trivium.evaluation.pages import Dots, Section, report_page
+from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
-from trivium.evaluation.tables import BETTER, WORSE, chance, share
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
 from trivium.text import plain
 
 SHOWN = (
@@ -26,17 +24,13 @@ SHOWN = (
     "hallucination", "specific_information", SUM_OF_FIVE,
 )  # fmt: skip
 """The measures of the tables in the terminal and on the page, if present; the sweep's own comes first."""
+PAGE = "sweep.html"
 
 
 def shown_measures(report: SweepReport) -> list[str]:
     """Return the columns of the displayed tables."""
     there = report.measures
     return [name for name in dict.fromkeys((report.measure, *SHOWN)) if name in there]
-
-
-def best_mean(report: SweepReport) -> str | None:
-    """Return the sweep's measure of the best cell as displayed; None if no cell is complete."""
-    return shown_mean(report.measure, report.complete[0].means[report.measure]) if report.complete else None
 
 
 def print_sweep(report: SweepReport, console: Console) -> None:
@@ -57,11 +51,12 @@ def print_sweep(report: SweepReport, console: Console) -> None:
 
 
 def write_tables(report: SweepReport, folder: Path) -> None:
-    """Write ``scores.csv``, ``differences.csv`` and ``report.json`` to a folder. The tables are byte-for-byte
-    independent of interruptions. Raises InputError if they cannot be written.
+    """Write ``scores.csv``, ``differences.csv``, ``sweep.html`` and ``report.json`` to a folder. Tables and page are
+    byte-for-byte independent of interruptions. Raises InputError if they cannot be written.
     """
     write_file(folder / "scores.csv", _csv(_score_lines(report)))
     write_file(folder / "differences.csv", _csv(_difference_lines(report)))
+    write_file(folder / PAGE, sweep_page(report))
     write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
 
 
@@ -92,29 +87,63 @@ def length(passages: float) -> str:
     return "-" if math.isnan(passages) else f"{passages:.1f}"
 
 
-def _scores(report: SweepReport, measures: Sequence[str]) -> FittedTable:
+def sweep_page(report: SweepReport) -> str:
+    """Return the sweep as HTML. Names are escaped."""
+    measures = shown_measures(report)
+    cells = [(one.cell.label, one.cell.model, one.intervals[report.measure]) for one in report.complete]
+    sections = [
+        Section(
+            f"{report.measure} with 95 % intervals, the best first",
+            dots=Dots(cells, 500 if report.measure == SUM_OF_FIVE else 1, report.baseline),
+        ),
+        Section("Scores", _scores(report, measures), report.warnings),
+    ]
+    if report.of_judges():
+        sections.append(Section("Scores by judge", _by_judge(report, measures)))
+    sections.append(
+        Section(
+            f"Differences to {report.baseline}",
+            _differences(report, measures),
+            [
+                f"Two-sided paired permutation test of the mean difference ({RESAMPLES:,} sign patterns, or all of them"
+                " where there are fewer); signs are flipped, and bootstrap intervals drawn, by whole"
+                f" {report.resampled}. {_tested(report)} Only complete cells are compared."
+            ],
+        )
+    )
+    stopped = "" if report.stopped is None else f" Stopped by the budget ({report.stopped})."
+    about = (
+        f"{len(report.complete)} of {len(report.cells)} cells complete, on {report.asked:,} questions. The baseline is"
+        f" {report.baseline}. Spent so far: {report.tokens:,} tokens, {cost(report.spent)}.{stopped}"
+    )
+    return report_page(f"Sweep by {report.measure}", about, sections)
+
+
+def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
     told = [name for name, there in (("passages", report.cut), ("warnings", report.warnings)) if there]
-    table = FittedTable(["cell", *measures, *told, "tokens", "cost"])
-    best = best_mean(report)
+    searched = ["tokens of the search"] if report.chosen else []
+    table = Table(["cell", *measures, *told, "tokens", *searched, "cost"])
+    best = shown_mean(report.measure, report.complete[0].means[report.measure]) if report.complete else None
     for cell in report.cells:
-        row = [Text(plain(cell.cell.label))]
+        row = [Cell(plain(cell.cell.label))]
         for name in measures:
             value = shown_mean(name, cell.means[name]) if name in cell.means else "-"
             if not cell.complete and name == measures[0]:
                 value = f"{cell.answered} of {report.asked}"
-            row.append(Text(value, style="bold" if value == best and name == report.measure else ""))
+            row.append(Cell(value, best=value == best and name == report.measure))
         values = {"passages": length(cell.passages), "warnings": f"{cell.warned}"}
-        row += [Text(values[name]) for name in told]
         spent = cell.cost + cell.search_cost + cell.judge_cost
-        row += [Text(f"{(cell.usage + cell.search_usage).total:,}"), Text(cost(spent))]
-        table.add_row(*row)
+        of_search = [f"{cell.search_usage.total:,}"] if searched else []
+        table.add_row(
+            *row, *(values[name] for name in told), f"{cell.usage.total:,}", *of_search, cost(spent)
+        )
     return table
 
 
-def _by_judge(report: SweepReport, measures: Sequence[str]) -> FittedTable:
+def _by_judge(report: SweepReport, measures: Sequence[str]) -> Table:
     there = report.of_judges()
     judged = [name for name in measures if any(name in cell.by_judge[judge] for cell, judge in there)]
-    table = FittedTable(["cell, by judge", *judged])
+    table = Table(["cell, by judge", *judged])
     for cell, judge in there:
         means = cell.by_judge[judge]
         values = [shown_mean(name, means[name]) if name in means else "-" for name in judged]
@@ -122,8 +151,8 @@ def _by_judge(report: SweepReport, measures: Sequence[str]) -> FittedTable:
     return table
 
 
-def _differences(report: SweepReport, measures: Sequence[str]) -> FittedTable:
-    table = FittedTable(
+def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
+    table = Table(
         [f"over {plain(report.baseline)}", f"{report.measure} (95 %)", "p", "p (Holm)", *measures[1:]]
     )
     for cell in report.cells:
@@ -131,42 +160,47 @@ def _differences(report: SweepReport, measures: Sequence[str]) -> FittedTable:
             continue
         tested = cell.against[report.measure].found
         d = tested.difference
-        row = [
+        table.add_row(
             plain(cell.cell.label),
-            f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})",
+            with_interval(f"{d.mean:+.3f}", d.low, d.high),
             chance(tested.p),
-            f"{chance(cell.p_holm)} {cell.mark(report.measure) or ' '}",
-        ]
-        row += [
-            f"{cell.against[name].found.difference.mean:+.3f}" if name in cell.against else "-"
-            for name in measures[1:]
-        ]
-        table.add_row(*map(Text, row))
+            Cell(chance(cell.p_holm), mark=cell.mark(report.measure)),
+            *(
+                f"{cell.against[name].found.difference.mean:+.3f}" if name in cell.against else "-"
+                for name in measures[1:]
+            ),
+        )
     return table
 
 
-def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> FittedTable:
+def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
     best = report.complete[0]
     baseline = next(cell for cell in report.cells if cell.cell.label == report.baseline)
     title = f"baseline: {plain(report.baseline)}\nbest: {plain(best.cell.label)}"
-    table = FittedTable(["measure", "baseline", "best", "difference (95 %)", "p"], title=title)
+    table = Table(["measure", "baseline", "best", "difference (95 %)", "p"], title=title)
     for name in measures:
         if name in best.means and name in baseline.means:
             compared = best.against.get(name)
             d = None if compared is None else compared.found.difference
-            shown = "" if d is None else f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})"
+            shown = "" if d is None else with_interval(f"{d.mean:+.3f}", d.low, d.high)
             p = "" if compared is None else chance(compared.found.p)
             means = (shown_mean(name, cell.means[name]) for cell in (baseline, best))
-            table.add_row(*map(Text, (name, *means, shown, p)))
+            table.add_row(name, *means, shown, p)
     return table
 
 
-def _footnotes(report: SweepReport) -> Iterator[str]:
+def _tested(report: SweepReport) -> str:
     hint = " (so few that they are only a hint)" if report.only_a_hint else ""
+    return (
+        f"Intervals and tests resample {report.clusters} {report.resampled}{hint}; {BETTER} {WORSE}: p < {LEVEL:g} after"
+        " Holm's correction over all cells."
+    )
+
+
+def _footnotes(report: SweepReport) -> Iterator[str]:
     yield (
-        f"{report.asked} questions; {len(report.complete)} of {len(report.cells)} cells complete; intervals and tests "
-        f"resample {report.clusters} {report.resampled}{hint}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's"
-        " correction over all cells. The best cell is chosen on these same questions, which favours it."
+        f"{report.asked} questions; {len(report.complete)} of {len(report.cells)} cells complete. {_tested(report)}"
+        " The best cell is chosen on these same questions, which favours it."
     )
     yield f"spent so far: {report.tokens:,} tokens, {cost(report.spent)}"
     yield from report.warnings
@@ -225,6 +259,5 @@ def _named(cell: CellScores) -> list[object]:
 
 
 def _csv(lines: Iterator[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
+    heads, *rows = ([str(value) for value in line] for line in lines)
+    return Table(heads, rows).to_csv()
