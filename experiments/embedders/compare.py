@@ -180,13 +180,14 @@ def _figures(measures: Mapping[str, float]) -> str:
     return " | ".join(groups)
 
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+"""The Okabe-Ito palette, which colour-blind readers can tell apart."""
+
+
 def plot(rows: Sequence[Row], file: Path) -> None:
     """Plot recall@1 against document length, one panel per task with several lengths. Raises InputError if there is
-    none, MissingExtraError without matplotlib.
+    none. Needs matplotlib (``pip install matplotlib``).
     """
-    from trivium.training.plots import COLOURS, check_matplotlib
-
-    check_matplotlib()
     from matplotlib.figure import Figure
 
     tasks = [task for task in dict.fromkeys(row.task for row in rows) if len(_lengths(rows, task)) > 1]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from fuser_settings import ThesisSettings
 
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
@@ -21,7 +22,6 @@ from trivium.fusion.hits import HitFile, HitList, hit_list, load_hits, save_hits
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.ranking import Ranking
 from trivium.training.data import Collection, HitSet
-from trivium.training.settings import ThesisSettings
 
 RETRIEVERS = ThesisSettings().retrievers
 EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {

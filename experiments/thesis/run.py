@@ -17,7 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import fuser as thesis
 import numpy as np
+from fuser_settings import ThesisSettings
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from systems import Questions, Scores, naive_ranking, trained
@@ -30,10 +32,8 @@ from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.hits import HitList
 from trivium.fusion.network import Network
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
-from trivium.training import thesis
 from trivium.training.data import Collection, HitSet, read
 from trivium.training.fit import load_keras
-from trivium.training.settings import ThesisSettings
 
 SETTINGS = ThesisSettings(sampling="share", mining="mixed")
 HYBRID = "**hybrid** (`--sampling share --mining mixed`)"

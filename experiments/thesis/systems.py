@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import fuser as thesis
 import numpy as np
 from collect import RETRIEVERS, collection_of
+from fuser_settings import ThesisSettings
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
@@ -16,9 +18,7 @@ from sklearn.inspection import permutation_importance
 from trivium.datasets.splits import folds
 from trivium.fusion.hits import HitList, load_hits
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
-from trivium.training import thesis
 from trivium.training.data import Collection
-from trivium.training.settings import ThesisSettings
 
 Scores = NDArray[np.float64]
 Questions = tuple[list[HitList], list[list[str]], Scores]

@@ -36,11 +36,11 @@ import published
 import systems
 import tables
 from collect import Source, each_retriever, gold_of, hit_sets
+from fuser_settings import MININGS, SAMPLINGS, ThesisSettings
 
 from trivium.errors import InputError, TriviumError
 from trivium.evaluation.run_files import read_runs
 from trivium.training.fit import load_keras
-from trivium.training.settings import MININGS, SAMPLINGS, ThesisSettings
 
 TABLES = ("4.1", "4.2", "4.3", "4.4", "4.5")
 REPEATS = 10

@@ -88,7 +88,7 @@ def test_a_missing_key_is_said_at_once(
 
 
 @pytest.mark.parametrize(
-    "command", ["ask", "serve", "mcp", "evaluate", "synthesize generate", "build", "add"]
+    "command", ["ask", "serve", "mcp", "evaluate answers", "synthesize generate", "build", "add"]
 )
 def test_the_names_are_told_everywhere(command: str) -> None:
     """The same in each help."""

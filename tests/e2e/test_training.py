@@ -129,7 +129,7 @@ def test_what_cannot_be_trained_on_is_a_clear_error(trivium: Run, hits: Path, tm
         ([hits, "--out", net, "--folds", "9999"], "at least 9999 groups of questions"),
         ([hits, "--out", tmp_path / "mine"], "holds notes.txt"),
         ([hits, "--out", net, "--importance", "1", "2"], "importance for each of 1"),
-        ([hits, "--out", net, "--preset", "best"], "expected one of default"),
+        ([hits, "--out", net, "--preset", "thesis"], "No such option"),
     ):
         result = trivium("train", *arguments)
         assert result.code != 0 and "Traceback" not in result.err

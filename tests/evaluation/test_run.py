@@ -172,5 +172,5 @@ def test_a_notebook_shows_the_means_and_no_name_becomes_markup() -> None:
     """Names of systems are given by people and folders."""
     given = evaluate([*QUESTIONS, LOST], TRACED, {"<b>mine</b>": rankings()["perfect"]})
     html = given._repr_html_()
-    assert "&lt;b&gt;mine&lt;/b&gt;</td><td>1.000" in html and "<b>" not in html
+    assert '&lt;b&gt;mine&lt;/b&gt;</th><td class="best">1.000' in html and "<b>" not in html
     assert "8 of 9 questions traced" in html

@@ -16,7 +16,7 @@ from trivium.cli.arguments import wrong_argument
 from trivium.cli.options import Json
 from trivium.cli.terminal import out, print_json, progress
 from trivium.fusion.artefact import check_publishable
-from trivium.training.settings import PRESETS
+from trivium.training.settings import Settings
 
 if TYPE_CHECKING:
     from trivium.evaluation.report import Report
@@ -36,7 +36,6 @@ def train(
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the trained fusion.", show_default=False)
     ],
-    preset: Annotated[str, typer.Option("--preset", help=f"One of: {', '.join(PRESETS)}.")] = "default",
     importance: Annotated[
         list[float] | None,
         typer.Option(
@@ -79,24 +78,15 @@ def train(
 
         trivium train mine.npz --out my-fusion --keep-folds
 
-        trivium train whole.npz --preset thesis --out thesis-fusion
-
         trivium search "..." --store my-store --fusion my-fusion --explain
     """
-    if preset not in PRESETS:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
-        )
     given: dict[str, Any] = {"folds": folds, "epochs": epochs}
-    settings = replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
-    if keep_folds and preset != "default":
-        raise typer.BadParameter("only the default preset has networks to keep", param_hint="--keep-folds")
+    settings = replace(Settings(), **{name: value for name, value in given.items() if value is not None})
     with wrong_argument("--out"):
         check_publishable(folder)
     # Imported here because these modules take a second to load.
     from trivium.training.data import read
     from trivium.training.fit import load_keras
-    from trivium.training.plots import check_matplotlib
     from trivium.training.report import save_outcome
     from trivium.training.run import train_fusion
 
@@ -104,7 +94,6 @@ def train(
         hits, importance or (), settings.folds
     )  # what can be wrong without any package comes first
     load_keras()
-    check_matplotlib()
     began = time.perf_counter()
     with progress(quiet=json) as bars:
         outcome = train_fusion(collection, settings, bars, version=trivium.__version__)

@@ -93,9 +93,9 @@ class Table:
         return text.getvalue()
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[RichTable]:
-        heads = [Text(head) for head in self.heads]
-        marked = [any(row[column].mark for row in self.rows) for column in range(len(heads))]
-        rows = [[_text(cell, marked[column]) for column, cell in enumerate(row)] for row in self.rows]
+        columns = [_column(head, [row[place] for row in self.rows]) for place, head in enumerate(self.heads)]
+        heads = [column[0] for column in columns]
+        rows = [list(row) for row in zip(*(column[1:] for column in columns), strict=True)]
         widths = [
             max(line.cell_len for cell in column for line in cell.split(allow_blank=True) or [cell])
             for column in zip(heads, *rows, strict=True)
@@ -135,16 +135,28 @@ class Table:
             elif column < self.keys:
                 table.add_column(heads[column], overflow="fold", max_width=name)
             else:
-                table.add_column(heads[column], justify="right", overflow="fold")
+                padded = any(row[column].mark for row in self.rows)
+                table.add_column(heads[column], justify="left" if padded else "right", overflow="fold")
         for row in rows:
             table.add_row(*(row[column] for column in columns))
         return table
 
 
-def _text(cell: Cell, marked: bool) -> Text:
-    """Return a cell for the terminal. In a column with marks, the others have a space in their place."""
-    text = Text(cell.text, style="bold" if cell.best else "")
-    return Text.assemble(text, cell.mark or " ") if marked and cell.text else text
+def _column(head: str, cells: Sequence[Cell]) -> list[Text]:
+    """Return a head and its cells for the terminal. In a column with marks they are padded, so that marks stand behind
+    the numbers, and these below each other.
+    """
+    texts = [Text(cell.text, style="bold" if cell.best else "") for cell in cells]
+    if not any(cell.mark for cell in cells):
+        return [Text(head), *texts]
+    lines = head.split("\n")
+    width = max(*map(len, lines), *(len(cell.text) + 1 for cell in cells))
+    padded = Text("\n".join(line.rjust(width) for line in lines))
+    marked = [
+        Text.assemble(" " * (width - 1 - len(cell.text)), text, cell.mark)
+        for cell, text in zip(cells, texts, strict=True)
+    ]
+    return [padded, *marked]
 
 
 def _html(cell: Cell, name: bool) -> Markup:

@@ -22,7 +22,7 @@ class Crossfit:
     """Out-of-fold scores.
 
     ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
-    ``networks`` are the ensembles of the folds; empty for the thesis preset. ``histories`` are the training histories
+    ``networks`` are the ensembles of the folds, if they are kept. ``histories`` are the training histories
     of the first network of each fold; ``epochs`` is the mean of the best epochs of all networks, at least 1.
     """
 

@@ -1,8 +1,8 @@
-"""Writes a trained fusion to a folder: the artefact, its model card, and a report in Markdown with plots."""
+"""Writes a trained fusion to a folder: the artefact, its model card, and a report in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,13 @@ from trivium.fusion.artefact import REPORT as REPORT_FOLDER
 from trivium.fusion.folds import write_folds
 from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
-from trivium.training import plots
+from trivium.training.calibrate import Bin
 from trivium.training.data import HitSet
+from trivium.training.fit import Epoch
 from trivium.training.out_of_fold import NETWORK, headline_measures
 from trivium.training.run import Outcome
 
 REPORT = "report.md"
-_CURVES, _CALIBRATION, _CONTRIBUTIONS = "learning.svg", "calibration.svg", "contributions.svg"
 QUESTIONS = 100
 """Questions of each set to compute Shapley values for; each takes 512 passes through the network."""
 HITS = 5
@@ -40,7 +40,7 @@ def save_outcome(
 ) -> None:
     """Write the artefact, its card, (with ``report``) the report and (with ``folds``) the networks of the folds to a
     folder, which is created if it does not exist. An earlier artefact there stays until the new one is complete. Raises
-    FusionError when the folder holds anything else, MissingExtraError for a report without matplotlib."""
+    FusionError when the folder holds anything else."""
     with publishing(folder) as draft:
         write(outcome.artefact, draft)
         (draft / CARD).write_text(card(outcome, report=report), "utf-8")
@@ -51,8 +51,7 @@ def save_outcome(
 
 
 def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None = None) -> None:
-    """Write ``report.md`` and its plots into a new folder. Raises MissingExtraError without matplotlib."""
-    plots.check_matplotlib()
+    """Write ``report.md`` into a new folder."""
     folder.mkdir()
     fusion = outcome.artefact.fusion()
     shares: dict[str, dict[str, float]] = {}
@@ -60,9 +59,6 @@ def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None 
         shares[hit_set.name] = importance(fusion, hit_set)
         if progress is not None:
             progress("Reporting", len(shares), len(outcome.collection.sets))
-    plots.learning_curves(outcome.fitted.histories, folder / _CURVES)
-    plots.calibration(outcome.calibration.bins, folder / _CALIBRATION)
-    plots.contributions(shares, folder / _CONTRIBUTIONS)
     text = "\n\n".join(_sections(outcome, shares))
     (folder / REPORT).write_text(text + "\n", "utf-8")
 
@@ -89,15 +85,12 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         " retriever is the best on these very questions."
     )
     yield "## Learning"
-    yield f"![Loss and hit@1, epoch by epoch]({_CURVES})"
+    yield learning_table(outcome.fitted.histories)
     kept = f"One training page in {settings['watched']} is held out for validation; the epoch with the lowest loss on it"
-    if settings.get("preset") == "thesis":
-        yield f"{kept} is kept, also for the final network. The curves are those of the last pass, over its candidates."
-    else:
-        epochs = outcome.fitted.epochs
-        yield f"{kept} is kept. The final network is trained for {epochs} epochs, the mean of the best ones."
+    epochs = outcome.fitted.epochs
+    yield f"{kept} is kept. The final network is trained for {epochs} epochs, the mean of the best ones."
     yield "## Calibration"
-    yield f"![Observed share of gold against predicted probability]({_CALIBRATION})"
+    yield calibration_table(outcome.calibration.bins)
     yield (
         f"The sigmoid of a score is the probability that a candidate is gold: expected error {calibration.after:.4f}"
         f" out of fold, {calibration.before:.4f} before scaling by {calibration.scaling.slope:.3f} x score"
@@ -105,7 +98,6 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         " the question weigh together."
     )
     yield "## What each view contributes"
-    yield f"![Shares of the contributions]({_CONTRIBUTIONS})"
     rows = ([name, *(share(own[name]) for own in shares.values())] for name in next(iter(shares.values())))
     yield Table(["", *shares], rows).to_markdown()
     yield (
@@ -159,6 +151,40 @@ def gate_table(gate: Gate) -> str:
             verdict.decision,
         )
     return table.to_markdown()
+
+
+def learning_table(histories: Sequence[Sequence[Epoch]]) -> str:
+    """A Markdown table of the losses of each fold's first network: at the beginning, in the best epoch, at the end."""
+    heads = [
+        "fold",
+        "epochs",
+        "best",
+        "loss",
+        "in the best",
+        "in the last",
+        "validation loss",
+        "in the best",
+        "hit@1",
+    ]
+    table = Table(heads)
+    for fold, history in enumerate(histories, start=1):
+        losses = [e.loss if e.validation_loss is None else e.validation_loss for e in history]
+        best = min(range(len(history)), key=losses.__getitem__)
+        seen = [history[0].validation_loss, history[best].validation_loss, history[best].validation_hit]
+        table.add_row(
+            str(fold),
+            str(len(history)),
+            str(best + 1),
+            *(f"{history[epoch].loss:.3f}" for epoch in (0, best, -1)),
+            *("-" if value is None else f"{value:.3f}" for value in seen),
+        )
+    return table.to_markdown()
+
+
+def calibration_table(bins: Sequence[Bin]) -> str:
+    """A Markdown table of predicted probabilities and observed shares of gold."""
+    rows = ([share(one.predicted), share(one.observed), share(one.weight)] for one in bins)
+    return Table(["predicted", "observed", "share of the candidates"], rows).to_markdown()
 
 
 def _difference(against: Against) -> tuple[str, str]:
@@ -252,17 +278,10 @@ combination, and on average over the sets better than both.{more}
 
 
 def _training(settings: Mapping[str, Any]) -> str:
-    """One paragraph on how the network was trained."""
+    """One paragraph on how the network was trained; ``told`` of the settings, if it is there."""
+    if "told" in settings:
+        return str(settings["told"])
     rate, dropout, seed = settings["rate"], settings["dropout"], settings["seed"]
-    if settings.get("preset") == "thesis":
-        return (
-            "The fuser of the thesis (Milano-Bicocca, 2024): scores only of what a retriever returned,"
-            f" {settings['standardisation']} standardisation,\nmining: {settings['mining']} (a share of"
-            f" {settings['share']:g} of the negatives), binary cross-entropy, Adam ({rate:g}, on a plateau x"
-            f" {settings['factor']:g} down to {settings['least_rate']:g}),\nL2 {settings['l2']:g}, batch normalisation,"
-            f" dropout {'/'.join(f'{part:g}' for part in dropout)}, early stopping ({settings['patience']}) within"
-            f" {settings['epochs']} epochs, batches of {settings['batch']} candidates, seed {seed}."
-        )
     return (
         f"A softmax between each gold candidate and {settings['candidates']} others at most, AdamW ({rate:g}, cosine),\n"
         f"dropout {dropout:g}, {settings['epochs_of_the_whole']} of {settings['epochs']} epochs, batches of\n"

@@ -6,19 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Gate
 from trivium.evaluation.report import Report
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.base import Fusion
 from trivium.fusion.convex import load as load_convex
+from trivium.fusion.features import Layout
+from trivium.fusion.network import Network
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.training import thesis
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
 from trivium.training.data import Collection, Example, HitSet, examples_of
 from trivium.training.out_of_fold import gate_of, report_of
-from trivium.training.settings import Settings, ThesisSettings
+from trivium.training.settings import Settings
 
 SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 
@@ -37,7 +39,7 @@ class Outcome:
     gate: Gate
 
     def folds(self) -> list[Artefact]:
-        """Return the artefacts of the folds, scaled like the final one; empty for the thesis preset."""
+        """Return the artefacts of the folds, scaled like the final one; empty without them."""
         return [
             replace(
                 self.artefact,
@@ -57,48 +59,56 @@ class Outcome:
 
 
 def train_fusion(
+    collection: Collection, settings: Settings, progress: StageProgress | None = None, *, version: str = ""
+) -> Outcome:
+    """Train a network on a collection of hit lists. ``version``, that of the program, is recorded in the artefact.
+
+    Raises MissingExtraError without TensorFlow, InputError when there is nothing to learn from.
+    """
+    stage = _stages(progress)
+    examples = examples_of(collection)
+    fitted = crossfit(examples, collection.pages, settings, stage("Training"))
+    return finished(
+        collection,
+        fitted,
+        examples,
+        fitted.logits,
+        lambda: (fit_all(examples, settings, fitted.epochs, stage("Finishing")), collection.layout),
+        asdict(settings),
+        progress,
+        version=version,
+    )
+
+
+def finished(
     collection: Collection,
-    settings: Settings | ThesisSettings,
+    fitted: Crossfit,
+    examples: Sequence[Example],
+    scored: Sequence[Floats],
+    whole: Callable[[], tuple[Network, Layout]],
+    settings: Mapping[str, Any],
     progress: StageProgress | None = None,
     *,
     version: str = "",
 ) -> Outcome:
-    """Train a network on a collection of hit lists. ``version``, that of the program, is recorded in the artefact.
-
-    Raises MissingExtraError without TensorFlow, InputError when there is
-    nothing to learn from.
+    """Calibrate, evaluate and judge a cross-fit, then train the final network by ``whole``. ``examples`` and their scores
+    ``scored`` (n,) are those that the calibration uses.
     """
-
-    def stage_progress(stage: str) -> Callable[[int, int], None]:
-        return lambda done, total: None if progress is None else progress(stage, done, total)
-
-    if isinstance(settings, ThesisSettings):
-        fitted = thesis.crossfit(collection, settings, stage_progress("Training"))
-        examples, scored = thesis.counted_examples(collection, settings, fitted.logits)
-    else:
-        examples = examples_of(collection)
-        fitted = crossfit(examples, collection.pages, settings, stage_progress("Training"))
-        scored = fitted.logits
+    stage = _stages(progress)
     calibration = calibrate(scored, examples, fitted.fold)
     fusions: dict[str, Fusion] = {"rrf": ReciprocalRank(), "convex": load_convex(collection.embedder)}
     reports: dict[str, Report] = {}
     for hit_set, logits in collection.by_set(fitted.logits):
         reports[hit_set.name] = report_of(hit_set, logits, fusions)
-        stage_progress("Judging")(len(reports), len(collection.sets))
+        stage("Judging")(len(reports), len(collection.sets))
     gate = gate_of(reports, collection.layout.retrievers)
-    if isinstance(settings, ThesisSettings):
-        network, layout = thesis.fit_all(collection, settings, stage_progress("Finishing"))
-    else:
-        network, layout = (
-            fit_all(examples, settings, fitted.epochs, stage_progress("Finishing")),
-            collection.layout,
-        )
+    network, layout = whole()
     artefact = Artefact(
         network=apply(calibration.scaling, network),
         layout=layout,
         embedder=collection.embedder,
         data={hit_set.name: _data(hit_set) for hit_set in collection.sets},
-        settings={**asdict(settings), "epochs_of_the_whole": fitted.epochs},
+        settings={**settings, "epochs_of_the_whole": fitted.epochs},
         scores={name: scores_of(report) for name, report in reports.items()},
         calibration={
             **asdict(calibration.scaling),
@@ -110,6 +120,13 @@ def train_fusion(
         inputs=collection.inputs,
     )
     return Outcome(artefact, collection, examples, fitted, calibration, reports, gate)
+
+
+def _stages(progress: StageProgress | None) -> Callable[[str], Callable[[int, int], None]]:
+    def stage(name: str) -> Callable[[int, int], None]:
+        return lambda done, total: None if progress is None else progress(name, done, total)
+
+    return stage
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:

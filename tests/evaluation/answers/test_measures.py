@@ -182,4 +182,4 @@ def test_an_answer_report_is_a_table_and_is_shown_in_a_notebook() -> None:
     assert known.loc[("vector", "contained"), "mean"] == 0.5 and known.loc[("vector", "cited_gold"), "n"] == 3
     assert known.loc[("vector", "faithfulness")].isna()[["mean", "low", "high"]].all()
     html = summary()._repr_html_()
-    assert "<th>[red]fused</th>" in html and ".667 (" in html
+    assert ">[red]fused</th>" in html and ".667 (" in html

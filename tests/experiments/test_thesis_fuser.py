@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from tests.training.world import collection_of, needs_tensorflow
-from trivium.cli.app import app
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.artefact import CARD, load
 from trivium.fusion.features import counted, features
@@ -19,11 +18,14 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
 from trivium.search.ranking import fused_ranking, own_ranking
-from trivium.training import thesis
 from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained
-from trivium.training.settings import PRESETS, ThesisSettings
-from trivium.training.thesis_fit import Sample, build, without_batch_norm
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "thesis"))
+
+import fuser as thesis
+from fuser_network import Sample, build, without_batch_norm
+from fuser_settings import ThesisSettings
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical")
 THESIS = RETRIEVERS[:5]
@@ -162,8 +164,7 @@ def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
 
 def test_the_preset_is_the_thesis() -> None:
     """As many negatives as gold, then all gold with the top tenth of the negatives; network and optimiser by hand."""
-    preset = PRESETS["thesis"]
-    assert isinstance(preset, ThesisSettings)
+    preset = ThesisSettings()
     assert (preset.sampling, preset.mining, preset.share) == ("balanced", "hard", 0.1)
     assert (preset.standardisation, preset.depths, preset.folds) == ("local", {"vector": 10}, 5)
     assert (preset.hidden, preset.dropout, preset.l2) == ((254, 128, 64), (0.2, 0.3, 0.4), 0.01)
@@ -306,25 +307,12 @@ def test_the_second_pass_learns_from_what_the_first_likes(monkeypatch: pytest.Mo
 
 @needs_tensorflow
 def test_the_command_makes_a_fusion_to_search_with(tmp_path: Path) -> None:
-    """``--preset thesis``: the artefact has five columns and their constants, ranks as it did in training, explains in
-    numbers that add up, and its card says what it is."""
+    """The artefact has five columns and their constants, ranks as it did in training, explains in numbers that add up,
+    and its card says what it is."""
     collection = _world(60)
     hits, net = tmp_path / "made-up.npz", tmp_path / "net"
     save_hits(hits, HitFile(tuple(collection.hits), "minilm"))
-    given = [
-        "train",
-        str(hits),
-        "--out",
-        str(net),
-        "--preset",
-        "thesis",
-        "--epochs",
-        "3",
-        "--folds",
-        "2",
-    ]
-    result = CliRunner().invoke(app, given)
-    assert result.exit_code == 0, result.output
+    thesis.main([str(hits), "--out", str(net), "--epochs", "3", "--folds", "2"])
     layout = load(net).layout
     assert (layout.retrievers, layout.signals, layout.blocks) == (THESIS, (), ("standard",))
     assert layout.depths == {"vector": 10}

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from fuser_settings import ThesisSettings
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats32
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
 from trivium.training.fit import Epoch, Scale, Tick, Trained, load_keras
-from trivium.training.settings import ThesisSettings
 
 SPREAD = 8.0
 """The exported deviations are multiplied by this. Keras trains on unclipped features, but a :class:`Network` clips

@@ -1,30 +1,40 @@
 """The fuser of the thesis: five columns, hard negatives mined by a first network for a second one.
 
+    python experiments/thesis/fuser.py hits/earth.npz hits/qed.npz --out thesis-fusion
+
+trains one on hit lists (``trivium evaluate --hits FILE --depth own``) and saves it, to search with. Requires the extra
+``train``.
+
 Its candidates are those returned by at least one of its retrievers. A candidate that a retriever did not return has, in
 that column, a constant just below the lowest score of the retriever in the training data.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from fuser_network import Sample, train
+from fuser_settings import MININGS, SAMPLINGS, ThesisSettings
 from numpy.typing import NDArray
 
+import trivium
 from trivium.common.arrays import Floats
-from trivium.common.progress import Progress
+from trivium.common.progress import Progress, StageProgress
 from trivium.datasets.splits import folds
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.hits import HitList
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.training.crossfit import Crossfit, EpochCounter, stack, validation_part
-from trivium.training.data import Collection, Example
+from trivium.training.data import Collection, Example, read
 from trivium.training.fit import Scale, Tick, Trained
-from trivium.training.settings import ThesisSettings
-from trivium.training.thesis_fit import Sample, train
+from trivium.training.report import save_outcome
+from trivium.training.run import Outcome, finished
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",), "none": ("raw",)}
 _PATH_FLOOR = 0.0
@@ -82,7 +92,7 @@ def layout_of(hits: Sequence[HitList], settings: ThesisSettings) -> Layout:
     missing = [name for name in settings.retrievers if name not in hits[0].table.columns] if hits else []
     if missing or not hits:
         raise InputError(
-            f"the preset thesis needs hit lists with scores of {', '.join(settings.retrievers)}:"
+            f"the fuser of the thesis needs hit lists with scores of {', '.join(settings.retrievers)}:"
             f" {', '.join(missing) or 'all of them'} missing"
         )
     layout = Layout(
@@ -258,3 +268,58 @@ def _count(others: NDArray[np.int64], share: float) -> int:
 
 def _epochs(settings: ThesisSettings) -> int:
     return settings.epochs * (1 if settings.mining == "none" else 2)
+
+
+def train_thesis(
+    collection: Collection, settings: ThesisSettings, progress: StageProgress | None = None
+) -> Outcome:
+    """Train the fuser on a collection, and judge it as ``trivium train`` judges its own."""
+
+    def told(done: int, total: int) -> None:
+        if progress is not None:
+            progress("Training", done, total)
+
+    fitted = crossfit(collection, settings, told)
+    examples, scored = counted_examples(collection, settings, fitted.logits)
+    how = (
+        "The fuser of the thesis (Milano-Bicocca, 2024): scores only of what a retriever returned,"
+        f" {settings.standardisation} standardisation,\nmining: {settings.mining} (a share of {settings.share:g} of the"
+        f" negatives), binary cross-entropy, Adam ({settings.rate:g}, on a plateau x {settings.factor:g} down to"
+        f" {settings.least_rate:g}),\nL2 {settings.l2:g}, batch normalisation, dropout"
+        f" {'/'.join(f'{part:g}' for part in settings.dropout)}, early stopping ({settings.patience}) within"
+        f" {settings.epochs} epochs, batches of {settings.batch} candidates, seed {settings.seed}."
+    )
+    return finished(
+        collection,
+        fitted,
+        examples,
+        scored,
+        lambda: fit_all(collection, settings),
+        {**asdict(settings), "told": how},
+        progress,
+        version=trivium.__version__,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train one and save it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hits", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--mining", choices=MININGS, default=ThesisSettings().mining)
+    parser.add_argument("--sampling", choices=SAMPLINGS, default=ThesisSettings().sampling)
+    parser.add_argument("--epochs", type=int, default=ThesisSettings().epochs)
+    parser.add_argument("--folds", type=int, default=ThesisSettings().folds)
+    given = parser.parse_args(arguments)
+    settings = ThesisSettings(
+        mining=given.mining, sampling=given.sampling, epochs=given.epochs, folds=given.folds
+    )
+    outcome = train_thesis(read(given.hits, folds=given.folds), settings)
+    save_outcome(outcome, given.out)
+    print(f"gate {'open' if outcome.gate.active else 'closed'}: {outcome.gate.because}")
+
+
+if __name__ == "__main__":
+    main()
