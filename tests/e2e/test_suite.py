@@ -79,7 +79,6 @@ def test_the_folder_holds_runs_and_reports(results: Path) -> None:
     report = json.loads((results / "report.json").read_text("utf-8"))
     text = (results / "report.md").read_text("utf-8")
     for judged in report["sets"]:
-        assert judged["model"] == {"name": None, "calls": 0, "tokens": 0}
         assert {test["row"] for test in judged["tests"]} == {"convex", "rrf"}
     assert "lost" in text and "Holm" in text and "minilm" in text
 
@@ -149,8 +148,7 @@ def test_a_set_may_be_reranked_and_cut(
     suite_file: Path, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the figures, warnings and names of ``evaluate --rerank --cut``, and tested against the same without; one
-    set may, the other not. A grade of 3 for every passage keeps the order, and each costs what the endpoint reports:
-    100 tokens read, 7 written."""
+    set may, the other not. A grade of 3 for every passage keeps the order."""
     (one, other) = read_suite(suite_file).sets
     questions = tmp_path / "q.jsonl"
     questions.write_text("\n".join(Path(one.questions).read_text("utf-8").splitlines()[:4]), "utf-8")
@@ -177,9 +175,6 @@ def test_a_set_may_be_reranked_and_cut(
     assert {(test.row, test.against) for test in reranked.tests if test.row != "rrf"} == {
         (row, row.partition(" > ")[0]) for row in reranked.followed
     }
-    assert reranked.model.name == "tiny" and bare.model.tokens == 0
-    assert reranked.model.tokens == 107 * reranked.model.calls
-    assert reranked.model.calls == 4 * 2 * 30  # questions, systems, passages
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "## Reranked and cut, against the same without" in text
     heads = [line for line in text.splitlines() if line.startswith("| system | hit@1")]

@@ -7,7 +7,6 @@ import json
 from dataclasses import asdict, replace
 
 from trivium.common.progress import Progress
-from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.base import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
@@ -40,7 +39,8 @@ def generate(
     entities may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model
     fails, after which the same call resumes.
     """
-    bridges = _bridges(run, store, Sampling() if sampling is None else sampling)
+    sampling = Sampling() if sampling is None else sampling
+    bridges = run.drawn(_settings(store, sampling), sampling.entities, lambda: draw(store, sampling))
     settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
     if attempts > 1:
         settings["attempts"] = attempts
@@ -107,22 +107,6 @@ def _checked(
         tuple(failed),
         usage=usage,
     )
-
-
-def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
-    """Return the sampled bridges. They are logged, so that later steps do not need the store."""
-    with run.bridges.writing(_settings(store, sampling)) as append:
-        bridges = run.bridges.records()
-        if len(bridges) < sampling.entities:
-            drawn = draw(store, sampling)
-            if bridges != drawn[: len(bridges)]:
-                raise InputError(
-                    f"{run.bridges.path}: the store gives other bridges than before: start a run in another folder"
-                )
-            for bridge in drawn[len(bridges) :]:
-                append(bridge)
-            bridges = drawn
-        return bridges[: sampling.entities]
 
 
 def content_of(store: PageReader) -> str:

@@ -206,23 +206,15 @@ def _slots(run: Run, store: GraphStore, sampling: PlainSampling) -> list[Bridge]
         "kinds": list(sampling.kinds),
         "least_tokens": sampling.least_tokens,
     }
-    with run.bridges.writing(settings) as append:
-        logged = run.bridges.records()
-        wanted = sampling.chunks * sampling.each
-        if len(logged) < wanted:
-            slots = [
-                Bridge(f"{source.uri}?{number}", 0, (), (source,))
-                for source in draw_passages(store, sampling)
-                for number in range(1, sampling.each + 1)
-            ]
-            if logged != slots[: len(logged)]:
-                raise InputError(
-                    f"{run.bridges.path}: the store gives other passages than before: start a run in another folder"
-                )
-            for slot in slots[len(logged) :]:
-                append(slot)
-            logged = slots
-        return logged[:wanted]
+
+    def slots() -> list[Bridge]:
+        return [
+            Bridge(f"{source.uri}?{number}", 0, (), (source,))
+            for source in draw_passages(store, sampling)
+            for number in range(1, sampling.each + 1)
+        ]
+
+    return run.drawn(settings, sampling.chunks * sampling.each, slots)
 
 
 def _drawn(store: GraphStore, sampling: PlainSampling) -> Iterator[Source]:

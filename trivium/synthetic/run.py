@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from trivium.errors import InputError
-from trivium.synthetic.log import Log
+from trivium.synthetic.log import Log, Settings
 from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewed, Source, Written
 from trivium.types import Usage
 
@@ -49,6 +49,23 @@ class Run:
             raise InputError(
                 f"{self.folder}: expected the folder of a run, found none: start with  trivium synthesize generate"
             )
+
+    def drawn(self, settings: Settings, wanted: int, draw: Callable[[], list[Bridge]]) -> list[Bridge]:
+        """Return the first ``wanted`` of what ``draw`` gives. They are logged, so that later steps do not need the store.
+        Raises InputError when they are others than before.
+        """
+        with self.bridges.writing(settings) as append:
+            logged = self.bridges.records()
+            if len(logged) < wanted:
+                found = draw()
+                if logged != found[: len(logged)]:
+                    raise InputError(
+                        f"{self.bridges.path}: the store gives others than before: start a run in another folder"
+                    )
+                for bridge in found[len(logged) :]:
+                    append(bridge)
+                logged = found
+            return logged[:wanted]
 
     def candidates(self, threshold: int = THRESHOLD) -> list[Candidate]:
         """Return the questions whose scores are all at least ``threshold`` (1 to 10; 0: also unscored ones), highest

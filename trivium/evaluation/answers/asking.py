@@ -1,4 +1,4 @@
-"""Asks questions with different contexts, saving each answer immediately."""
+"""Asks questions with different contexts, saving each answer immediately, and writes the contexts as TREC runs."""
 
 from __future__ import annotations
 
@@ -10,26 +10,62 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from trivium.answering.answer import AnswerContext, answer
-from trivium.answering.events import Done, Found
+from trivium.answering.answer import AnswerContext, answer, final_text
+from trivium.answering.events import NOT_FOUND, Done, Found
+from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import passages
-from trivium.answering.prompting import make_prompt
+from trivium.answering.prompt_styles import DEFAULT, prompt_style
+from trivium.answering.prompting import ANSWER_TOKENS, make_prompt, quoted
+from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.writing import Writing
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
 from trivium.datasets.gold import Gold, Traced
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
-from trivium.evaluation.answers.alone import answer_without_context
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.run_files import Runs
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.systems import System
+from trivium.evaluation.trec import write_rankings
 from trivium.graph.protocols import GraphReader
-from trivium.llm.base import ChatModel
+from trivium.llm.base import ChatModel, usage_of
 from trivium.search.options import Warned
 from trivium.types import Answer, Hit, Question
+
+
+def answer_without_context(question: str, model: ChatModel, writing: Writing) -> Answer:
+    """Return the model's answer in the form required by the prompt style; its statements have no passages. Raises
+    ChatModelError.
+    """
+    style = prompt_style(DEFAULT) if writing.style is None else writing.style
+    messages = style.messages_alone(quoted(question))
+    wanted = ANSWER_TOKENS if writing.max_tokens is None else writing.max_tokens
+    max_tokens = min(wanted, model.context_tokens // 4)
+    text, again, repetition = "", None, Repetition()
+    with model.stream(messages, max_tokens=max_tokens, temperature=writing.temperature) as reply:
+        for piece in MarkFilter(()).filtered(reply):
+            text += piece
+            again = repetition.start(text) if piece else None
+            if again is not None:
+                break
+    usage = usage_of(reply, model, messages, text)
+    text = text if again is None else cut_at(text, again)
+    text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
+    return Answer(
+        question=question,
+        searched_for=None,
+        text=text,
+        outcome="absent" if text == NOT_FOUND else "answered",
+        statements=(),
+        citations=(),
+        passages=(),
+        intent="collection",
+        model=model.name,
+        usage=usage,
+    )
+
 
 ANSWERS = "answers.jsonl"
 
@@ -187,3 +223,20 @@ def kept(folder: Path, ask: Callable[[], T]) -> T:
         raise ChatModelError(
             f"{error} (what was answered is kept in {folder}: run it again to go on)"
         ) from error
+
+
+def write_contexts(
+    answers: Mapping[str, Sequence[Answered]], gold: Mapping[str, Gold], folder: str | Path
+) -> None:
+    """Write one run per row of answers, except those from gold passages and without context, and the relevance
+    judgements.
+
+    ``answers`` has one entry per question of ``gold``, in the same order. Scores are 1 / rank, since a reader gets an
+    order and no scores. Raises InputError if there is nothing to write.
+    """
+    rankings = {
+        row: [[(uri, 1.0 / rank) for rank, uri in enumerate(one.hits, start=1)] for one in found]
+        for row, found in answers.items()
+        if row not in (GOLD, NO_CONTEXT)
+    }
+    write_rankings(gold, rankings, folder)

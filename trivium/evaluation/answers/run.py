@@ -13,13 +13,11 @@ from trivium.common.progress import StageProgress
 from trivium.datasets.questions import log_problem, read_questions
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers
-from trivium.evaluation.answers.contexts import write_contexts
+from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
 from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import FILES, collect_judgements, judge_settings
-from trivium.evaluation.answers.measuring import measure_answers
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT, AnswerReport
-from trivium.evaluation.answers.summary import summarise
+from trivium.evaluation.answers.summary import measure_answers, summarise
 from trivium.evaluation.digests import (
     changed_retrieval,
     digest_of,

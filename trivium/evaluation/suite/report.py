@@ -69,8 +69,6 @@ def print_suite(results: Sequence[SetResult], console: Console) -> None:
     for result in results:
         for warning in result.report.get("warnings", ()):
             console.print(Text(f"warning: {result.name}: {warning}", style="yellow"))
-    tokens = sum(result.model.tokens for result in results)
-    console.print(Text(f"tokens of language models: {tokens:,}", style="dim"))
 
 
 def to_markdown(results: Sequence[SetResult]) -> str:
@@ -222,27 +220,21 @@ def _test_grid(
 
 
 def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
-    yield "## Stores and models"
+    yield "## Stores"
     yield ""
     rows = []
     for result in results:
         store: dict[str, Any] = result.store
         embedder, nodes = store["embedder"] or {}, store["nodes"]
-        model = result.model
         rows.append(
             [
                 result.name,
                 str(store["location"]),
                 f"{embedder.get('name', '-')} {embedder.get('version', '')}",
-                "none" if model.name is None else f"{model.name}, {model.calls:,} calls",
                 result.version,
                 f"{nodes.get('Page', 0):,}",
                 f"{nodes.get('Chunk', 0):,}",
-                f"{model.tokens:,}",
             ]
         )
-    head = ["set", "store", "embedder", "language model", "trivium", "pages", "chunks", "tokens"]
-    yield Table(head, rows, keys=5).to_markdown()
-    if any(result.model.tokens for result in results):
-        yield ""
-        yield "Tokens are those that language models read and wrote while the questions were measured."
+    head = ["set", "store", "embedder", "trivium", "pages", "chunks"]
+    yield Table(head, rows, keys=4).to_markdown()

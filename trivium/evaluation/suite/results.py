@@ -47,16 +47,6 @@ class Paired(BaseModel):
         )
 
 
-class ModelUse(BaseModel):
-    """The language models that took part in the searches (None: none), with the number of calls and tokens."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str | None = None
-    calls: int = 0
-    tokens: int = 0
-
-
 class SetResult(BaseModel):
     """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium evaluate
     --json``; ``runs`` are the given runs, ``followed`` the reranked or cut systems; ``measures`` are those the set is
@@ -76,7 +66,6 @@ class SetResult(BaseModel):
     followed: tuple[str, ...] = ()
     measures: tuple[str, ...]
     tests: tuple[Paired, ...] = ()
-    model: ModelUse = ModelUse()
     store: dict[str, JsonValue] = Field(default_factory=dict)
 
     @property

@@ -26,11 +26,9 @@ from trivium.evaluation.digests import (
     trained_digests,
 )
 from trivium.evaluation.run_files import system_of
-from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
 from trivium.evaluation.suite.results import (
-    ModelUse,
     Paired,
     SetResult,
     forget_result,
@@ -64,22 +62,19 @@ def run_suite(
     texts (``<set>/``), and finally ``report.json`` and ``report.md``.
 
     A set that was completed there earlier, with the same questions, store, rows and version, is reused. ``selector`` is
-    that of the path retriever, by default that of the settings. Calls and tokens of language models that select or
-    rerank are counted.
+    that of the path retriever, by default that of the settings.
     """
     folder = Path(folder)
     if not retrievers and not fusions:
         retrievers, fusions = RETRIEVERS, ("default",)
     named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
-    models = SearchModels()
     if selector is None or isinstance(selector, str):
         selector = make_selector(selector)
-    chooser = models.of_selector(selector)
     results = []
     for done, suite_set in enumerate(suite.sets):
         if progress is not None:
             progress("sets", done, len(suite.sets))
-        results.append(_judge(suite_set, folder, named, models, chooser, progress))
+        results.append(_judge(suite_set, folder, named, selector, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
     write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
@@ -91,15 +86,14 @@ def _judge(
     suite_set: SuiteSet,
     folder: Path,
     named: tuple[tuple[str, ...], tuple[str, ...]],
-    models: SearchModels,
-    chooser: Selector,
+    selector: Selector,
     progress: StageProgress | None,
 ) -> SetResult:
     """Return the result of one set, computed now or earlier."""
-    rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
+    rerankers = [make_reranker(name) for name in suite_set.rerank]
     given = tuple(system_of(Path(run)) for run in suite_set.runs)
     systems = followed([*named[0], *named[1], *given], rerankers, [Cut.read(rule) for rule in suite_set.cut])
-    with Engine.open(suite_set.store, selector=chooser) as engine:
+    with Engine.open(suite_set.store, selector=selector) as engine:
         own = folder / suite_set.name
         inputs = _inputs(suite_set, engine, named, systems)
         earlier = load_result(own, inputs)
@@ -107,7 +101,6 @@ def _judge(
             return earlier
         forget_result(own)
         questions = sample(read_questions(suite_set.questions), suite_set.sample, suite_set.seed)
-        before = models.spent
         report = engine.evaluate(
             questions,
             *named,
@@ -121,12 +114,6 @@ def _judge(
         fusions = tuple(row for row in report.rows if row in named[1])
         retrievers = tuple(row for row in report.rows if row not in {*fusions, *given, *by_name})
         measures = headline([report.traced.gold[question.id] for question in report.traced.questions])
-        spent = models.spent.since(before)
-        use = ModelUse(
-            name=", ".join(models.names) or None,
-            calls=spent.calls,
-            tokens=spent.usage.total,
-        )
         against_first = [
             (name, system.first, measure) for name, system in by_name.items() for measure in measures
         ]
@@ -149,7 +136,6 @@ def _judge(
                     *compare_pairs(report, against_first),
                 )
             ),
-            model=use,
             store=asdict(engine.info()),
         )
         save_result(result, own)

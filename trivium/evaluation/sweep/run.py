@@ -16,8 +16,7 @@ from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
-from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers
-from trivium.evaluation.answers.contexts import write_contexts
+from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
 from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import (
     WAYS,
@@ -27,10 +26,10 @@ from trivium.evaluation.answers.judging import (
     judgement_file,
 )
 from trivium.evaluation.answers.measures import MEASURES
-from trivium.evaluation.answers.measuring import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import FIVE, NO_CONTEXT, SUM_OF_FIVE
 from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_rows, run_settings
+from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.evaluation.search_models import SearchModels
