@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from trivium.errors import StoreError
 from trivium.graph.bulk.folder import SUFFIX, Finished, Folder, open_folder, translated
+from trivium.graph.bulk.id_table import IdTable
 from trivium.graph.bulk.internal_parts import InternalParts
-from trivium.graph.bulk.name_files import NameFiles
 from trivium.graph.bulk.store_parts import StoreParts
 from trivium.graph.bulk.tables import HEADERS, NODES, RELATIONSHIPS, NodeTable, RelationshipTable
 from trivium.graph.property_graph import with_marks
@@ -64,16 +63,13 @@ def export(
         target = open_folder(path)
         target.begin()
         stamps = _stamps(target)
-        files = NameFiles(path)
-        pages, links = (StoreParts(store, target, files) for _ in range(2))
-        try:
-            tell.all(pages.pages())
-            internal = InternalParts(store, target, files)
-            internal.write()
-            tell.total = before.pages + int(files.bare().sum())
-            tell.all(links.links())
-        finally:
-            shutil.rmtree(files.folder, ignore_errors=True)
+        ids = IdTable()
+        pages, links = (StoreParts(store, target, ids) for _ in range(2))
+        tell.all(pages.pages())
+        internal = InternalParts(store, target, ids, pages.digest)
+        internal.write()
+        tell.total = before.pages + len(ids.entities())
+        tell.all(links.links(pages.digest))
         names = [*pages.names, *links.names, *internal.names]
         target.keep(names)
         parts = {name: target.parts[name] for name in names}

@@ -7,9 +7,8 @@ from itertools import count
 from uuid import UUID
 
 from trivium.graph.bulk import rows, tables
-from trivium.graph.bulk.decisions import Alias, decide
 from trivium.graph.bulk.folder import Folder
-from trivium.graph.bulk.name_files import NameFiles, Question, Relation, Term
+from trivium.graph.bulk.id_table import IdTable, Question
 from trivium.graph.bulk.parts import Embeddings, Lines, Parts, index_parameters, relation_vectors
 from trivium.graph.bulk.tables import HEADERS, headers
 from trivium.graph.protocols import GraphStore
@@ -19,26 +18,25 @@ INTERNAL = "internal"
 
 
 class InternalParts(Parts):
-    """Decides about names, when all pages are written, and writes what belongs to none of them."""
+    """Writes what belongs to no page, when all of them are written; ``pages`` is their digest."""
 
-    def __init__(self, store: GraphStore, folder: Folder, files: NameFiles) -> None:
+    def __init__(self, store: GraphStore, folder: Folder, ids: IdTable, pages: bytes) -> None:
         super().__init__(folder)
         self._store = store
-        self._files = files
-        self.note(files.facts().digest)
+        self._ids = ids
+        self.note(pages)
 
     def write(self) -> None:
-        """Write the parts, and what was decided."""
-        aliases = decide(self._files)
-        kinds = sorted({relation.type for relation in self._files.read(Relation)})
+        """Write the parts."""
+        kinds = self._ids.types()
         embeddings = relation_vectors(self._store, kinds)
         self.note([vector.tobytes() for vector in embeddings.values()])
         self.note(self._store.fusion_decision)
-        questions = sorted(self._files.read(Question))
+        questions = self._ids.questions()
         # Questions come first: their numbers must not depend on whether the internal part is written or kept.
-        first_question = self._files.facts().last + 1
+        first_question = self._ids.last + 1
         first = first_question + len(questions)
-        self._write(INTERNAL, self._internal_lines(first, aliases, kinds, embeddings))
+        self._write(INTERNAL, self._internal_lines(first, kinds, embeddings))
         if questions:
             self._write(tables.QUESTIONS.name, _question_lines(first_question, questions))
         self._write(HEADERS, ((name, [line]) for name, line in headers()))
@@ -47,21 +45,19 @@ class InternalParts(Parts):
         for _ in self.part(name, lines):
             pass
 
-    def _internal_lines(
-        self, first: int, aliases: Sequence[Alias], kinds: Sequence[str], embeddings: Embeddings
-    ) -> Lines:
+    def _internal_lines(self, first: int, kinds: Sequence[str], embeddings: Embeddings) -> Lines:
         numbers = count(first)
-        for alias in aliases:
+        for alias in self._ids.aliases():
             number = next(numbers)
             yield tables.ALIASES.name, [tables.ALIASES.line(number, rows.alias(alias.alias, alias.leads_to))]
             yield tables.ALIASED.name, [tables.ALIASED.line(number, page) for page in alias.pages]
-        terms = ({"term": term, "df": chunks} for term, chunks in self._files.read(Term))
+        terms = ({"term": term, "df": chunks} for term, chunks in self._ids.terms())
         yield tables.TERMS.name, (tables.TERMS.line(next(numbers), row) for row in terms)
         for kind in kinds:
             row = rows.relation_type(kind, embeddings.get(kind))
             yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(next(numbers), row)]
-        term_total = self._files.facts().terms
-        own = rows.store(self._store, index_parameters(self._store), term_total, UUID(bytes=self.digest))
+        uuid = UUID(bytes=self.digest)
+        own = rows.store(self._store, index_parameters(self._store), self._ids.term_total, uuid)
         yield tables.STORE.name, [tables.STORE.line(next(numbers), own)]
 
 

@@ -1,10 +1,10 @@
-"""The files of a store, in two steps: its pages, and, when it is decided what names stand for, its entities and links."""
+"""The files of a store, in two steps: its pages, and, when it is known what names stand for, its entities and links."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from trivium.common.arrays import Integers
 from trivium.common.iteration import batched
 from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.folder import Folder
-from trivium.graph.bulk.id_table import IdTable, Placed
-from trivium.graph.bulk.name_files import NameFiles, Relation, Title
+from trivium.graph.bulk.id_table import Entity, IdTable, Placed, Relation
 from trivium.graph.bulk.parts import LINES_A_WRITE, Embeddings, Lines, Parts, by, facts, relation_vectors
 from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph
@@ -32,37 +31,35 @@ ENTITIES_A_PART = 20_000
 class StoreParts(Parts):
     """The parts of one of the steps; each step has an object of its own."""
 
-    def __init__(self, store: GraphStore, folder: Folder, files: NameFiles) -> None:
+    def __init__(self, store: GraphStore, folder: Folder, ids: IdTable) -> None:
         super().__init__(folder)
         self._store = store
-        self._files = files
+        self._ids = ids
         self._types = store.types()
         self._embedded = store.embedder is not None
 
     def pages(self) -> Generator[int, None, None]:
         """Write the pages, and what they say of names."""
-        self._files.folder.mkdir()
         self.note(facts(self._store, self._types))
-        ids = IdTable()
         sentences = _Sentences(self._store) if self._embedded else None
         pictures = _pictures(self._store)
         for number, pages in enumerate(batched(self._store.page_graphs(), PAGES_A_PART)):
-            yield from self._pages(f"pages-{number:05}", pages, ids, sentences, pictures)
-        ids.write(self._files, self.digest.hex())
+            yield from self._pages(f"pages-{number:05}", pages, sentences, pictures)
 
-    def links(self) -> Generator[int, None, None]:
-        """Write the entities without a page, and what pages cite and relate."""
-        names = self._files
-        self.note(names.facts().digest)
-        self.note(names.stands_for().tobytes())
-        entities = compress(names.read(Title), names.bare())
-        for part, some in enumerate(batched(entities, ENTITIES_A_PART)):
-            embeddings = self._vectors(Label.ENTITY, [title.title for title in some])
+    def links(self, pages: bytes) -> Generator[int, None, None]:
+        """Write the entities without a page, and what pages cite and relate. ``pages`` is the digest of the pages."""
+        stands_for = self._ids.stands_for()
+        self.note(pages)
+        self.note(stands_for.tobytes())
+        for part, some in enumerate(batched(self._ids.entities(), ENTITIES_A_PART)):
+            embeddings = self._vectors(Label.ENTITY, [entity.uri for entity in some])
             yield from self._part_of_entities(f"entities-{part:05}", some, embeddings)
-        yield from self.part(tables.CITES.name, self._citation_lines())
-        kinds = relation_vectors(self._store, sorted({relation.type for relation in names.read(Relation)}))
+        yield from self.part(tables.CITES.name, _citation_lines(self._ids.citations(), stands_for))
+        kinds = relation_vectors(self._store, self._ids.types())
         self.note([vector.tobytes() for vector in kinds.values()])
-        yield from self.part(tables.SEMANTIC_REL.name, _relation_lines(_resolved(names), kinds))
+        yield from self.part(
+            tables.SEMANTIC_REL.name, _relation_lines(self._ids.relations(stands_for), kinds)
+        )
 
     # -- pages -----------------------------------------------------------------------------------------------------
 
@@ -70,7 +67,6 @@ class StoreParts(Parts):
         self,
         name: str,
         pages: Sequence[PageGraph],
-        ids: IdTable,
         known_sentences: _Sentences | None,
         known_pictures: Mapping[str, str],
     ) -> Iterator[int]:
@@ -89,7 +85,7 @@ class StoreParts(Parts):
         records = self._store.find_pages([page.uri for page in pages])
         added = {uri: record.added for uri, record in records.items()}
         self.note(sorted(added.items()))
-        placed = [ids.add(page) for page in pages]
+        placed = [self._ids.add(page) for page in pages]
         embeddings = {
             Label.PAGE: self._vectors(Label.PAGE, [page.uri for page in pages]),
             Label.SUBCHAPTER: self._vectors(
@@ -131,40 +127,34 @@ class StoreParts(Parts):
     # -- links -----------------------------------------------------------------------------------------------------
 
     def _part_of_entities(
-        self, name: str, entities: Sequence[Title], embeddings: Embeddings
+        self, name: str, entities: Sequence[Entity], embeddings: Embeddings
     ) -> Iterator[int]:
         def lines() -> Iterator[str]:
-            for uri, number, _ in entities:
+            for uri, number in entities:
                 row = rows.entity(uri, self._types.get(uri), embeddings.get(uri))
                 yield tables.ENTITIES.line(number, row)
 
         return self.part(name, iter([(tables.ENTITIES.name, lines())]), len(entities))
 
-    def _citation_lines(self) -> Lines:
-        """Some rows of the arrays at a time: as Python numbers they take several times the memory."""
-        line, columns = tables.CITES.line, _citations(self._files)
-        for start in range(0, len(columns[0]), LINES_A_WRITE):
-            some = zip(*(column[start : start + LINES_A_WRITE].tolist() for column in columns), strict=True)
-            yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
+
+def _citation_lines(citations: Integers, stands_for: Integers) -> Lines:
+    """Some rows of the arrays at a time: as Python numbers they take several times the memory."""
+    line, columns = tables.CITES.line, _resolved(citations, stands_for)
+    for start in range(0, len(columns[0]), LINES_A_WRITE):
+        some = zip(*(column[start : start + LINES_A_WRITE].tolist() for column in columns), strict=True)
+        yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
 
 
-def _citations(names: NameFiles) -> tuple[Integers, Integers, Integers]:
+def _resolved(citations: Integers, stands_for: Integers) -> tuple[Integers, Integers, Integers]:
     """Chunk, entity and place of every citation (n,), resolved, each pair once, in order of appearance."""
-    chunks, cited = names.citations()
-    entities, place = np.unique(names.stands_for()[cited], return_inverse=True)
+    chunks, cited = citations
+    entities, place = np.unique(stands_for[cited], return_inverse=True)
     pairs = chunks * (len(entities) + 1) + place  # numbers of nodes themselves would not fit
     kept = np.sort(np.unique(pairs, return_index=True)[1])
     chunks, cited = chunks[kept], entities[place[kept]]
     begins = np.flatnonzero(np.diff(chunks, prepend=-1))
     lengths = np.diff(begins, append=len(chunks))
     return chunks, cited, np.arange(len(chunks)) - np.repeat(begins, lengths)
-
-
-def _resolved(names: NameFiles) -> Iterator[Relation]:
-    """Iterate over the relations, with the numbers of the nodes that their ends stand for."""
-    stands_for = names.stands_for()
-    for page, source, kind, target in names.read(Relation):
-        yield Relation(page, int(stands_for[source]), kind, int(stands_for[target]))
 
 
 def _relation_lines(relations: Iterable[Relation], embeddings: Embeddings) -> Lines:
