@@ -174,7 +174,7 @@ def test_variables_for_the_tests_are_nobodys_mistake(
         ("TRIVIUM_WORKERS", "many"),
         ("TRIVIUM_OPENAI_BASE_URL", "ftp://x"),
         ("TRIVIUM_OPENAI_BASE_URL", "https://user:secret@x.example"),
-        ("TRIVIUM_OPENAI_TOKENS_PER_MINUTE", "-1"),
+        ("TRIVIUM_CHAT_CONTEXT_TOKENS", "-1"),
     ],
 )
 def test_a_malformed_value_is_refused_without_repeating_it(

@@ -191,12 +191,6 @@ class Settings(BaseSettings):
     openai_api_version: str | None = None
     """API version if ``openai_base_url`` is an Azure OpenAI resource; models are then named by deployment."""
 
-    openai_requests_per_minute: Positive = 500
-    """Maximum number of requests per minute to the embedding endpoint."""
-
-    openai_tokens_per_minute: Positive = 1_000_000
-    """Maximum number of tokens per minute to the embedding endpoint."""
-
     anthropic_base_url: Url = Field(
         default="https://api.anthropic.com",
         validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
@@ -287,12 +281,6 @@ class Settings(BaseSettings):
     """Context window of the language model, prompt and answer together; None means 8,192 for an endpoint, 4,096 for a
     GGUF file, 1,536 for the bundled model.
     """
-
-    chat_requests_per_minute: Positive | None = None
-    """Maximum number of requests per minute to the language model; None means no limit."""
-
-    chat_tokens_per_minute: Positive | None = None
-    """Maximum number of tokens per minute to the language model; None means no limit."""
 
     neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
     """The user of Neo4j databases."""

@@ -16,7 +16,6 @@ from tests.fakes.openai_server import DIMENSION, OpenAIServer, Reply, embedding,
 from trivium.embedding.base import Embedder
 from trivium.embedding.openai import OpenAIEmbedder
 from trivium.endpoints.endpoint import Endpoint
-from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, token_counter
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
@@ -51,16 +50,12 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def embedder(
-    server: OpenAIServer, clock: Clock | None = None, rpm: int = 1000, tpm: int = 100_000, **options: Any
-) -> OpenAIEmbedder:
+def embedder(server: OpenAIServer, clock: Clock | None = None, **options: Any) -> OpenAIEmbedder:
     clock = clock or Clock()
     return OpenAIEmbedder(
         "toy",
         Endpoint(server.base_url, SecretStr(KEY), sleep=clock.sleep),
         WordCounter(),
-        MinuteLimit(rpm, clock, clock.sleep),
-        MinuteLimit(tpm, clock, clock.sleep),
         **options,
     )
 
@@ -95,9 +90,8 @@ def test_dimension_and_version_are_learned_from_the_first_answer(server: OpenAIS
 def test_an_azure_deployment_embeds(server: OpenAIServer) -> None:
     """The deployment is part of the path."""
     endpoint = Endpoint(server.address, SecretStr(KEY), api_version="2024-10-21")
-    limit = MinuteLimit(1000)
     server.script.append(Reply({"data": [{"index": 0, "embedding": embedding("moon")}]}))
-    rows = OpenAIEmbedder("my-ada", endpoint, WordCounter(), limit, limit).embed(["moon"])
+    rows = OpenAIEmbedder("my-ada", endpoint, WordCounter()).embed(["moon"])
     assert rows[0] == pytest.approx(expected("moon"), abs=1e-6)
     (request,) = server.requests
     assert request.path == "/openai/deployments/my-ada/embeddings?api-version=2024-10-21"
@@ -126,23 +120,8 @@ def test_a_long_text_is_cut_and_an_empty_one_is_a_space(server: OpenAIServer) ->
     assert rows.shape == (3, DIMENSION)
 
 
-def test_requests_wait_for_the_limit_per_minute(server: OpenAIServer) -> None:
-    """Two requests a minute: the fifth goes out after two minutes."""
-    clock = Clock()
-    embedder(server, clock, rpm=2, batch_texts=1).embed(list("abcde"))
-    assert clock.now == pytest.approx(1000.0 + 120.0)
-
-
-def test_tokens_wait_for_the_limit_per_minute(server: OpenAIServer) -> None:
-    """Ten tokens a minute and four a batch: two batches fit, the third waits."""
-    clock = Clock()
-    embedder(server, clock, tpm=10, batch_tokens=4).embed([f"{c} {c} {c} {c}" for c in "abc"])
-    assert clock.now == pytest.approx(1000.0 + 60.0)
-
-
 def test_rate_limiting_and_server_errors_are_tried_again(server: OpenAIServer) -> None:
-    """A 429 with Retry-After, a 500 and a broken line, then the vectors; every attempt counts as a
-    request."""
+    """A 429 with Retry-After, a 500 and a broken line, then the vectors."""
     clock = Clock()
     server.script.extend(
         [
@@ -155,14 +134,6 @@ def test_rate_limiting_and_server_errors_are_tried_again(server: OpenAIServer) -
     assert rows[0] == pytest.approx(expected("moon"), abs=1e-6)
     assert len(server.requests) == 4
     assert clock.now >= 1007.0
-
-
-def test_every_attempt_counts_against_the_limit(server: OpenAIServer) -> None:
-    """Three failures and an answer at two requests a minute take a minute."""
-    clock = Clock()
-    server.script.extend(error(429, "slow down", headers={"Retry-After": "1"}) for _ in range(3))
-    embedder(server, clock, rpm=2).embed(["moon"])
-    assert clock.now >= 1060.0
 
 
 def test_giving_up_is_an_embedding_error_without_the_key(server: OpenAIServer) -> None:
@@ -215,34 +186,6 @@ def test_another_dimension_than_before_is_an_error(server: OpenAIServer) -> None
     server.script.append(Reply({"data": [{"index": 0, "embedding": [1.0, 2.0]}]}))
     with pytest.raises(EmbeddingError, match=rf"shape \(1, {DIMENSION}\), got \(1, 2\)"):
         toy.embed(["sun"])
-
-
-@given(
-    limit=st.integers(1, 50),
-    steps=st.lists(st.tuples(st.integers(0, 60), st.floats(0, 30)), min_size=1, max_size=40),
-)
-def test_no_window_of_a_minute_holds_more_than_the_limit(limit: int, steps: list[tuple[int, float]]) -> None:
-    """Whatever is asked when; more than the limit counts as the limit."""
-    clock = Clock()
-    minute = MinuteLimit(limit, clock, clock.sleep)
-    taken: list[tuple[float, int]] = []
-    for amount, pause in steps:
-        clock.sleep(pause)
-        minute.take(amount)
-        taken.append((clock.now, min(amount, limit)))
-    for start, _ in taken:
-        assert sum(amount for at, amount in taken if start <= at < start + 60.0 - 1e-6) <= limit
-
-
-def test_a_limit_does_not_wait_without_need() -> None:
-    """What fits goes at once, and what has left the window makes room."""
-    clock = Clock()
-    minute = MinuteLimit(10, clock, clock.sleep)
-    for amount in (4, 6, 0):
-        minute.take(amount)
-    assert clock.now == 1000.0
-    minute.take(3)
-    assert clock.now == 1060.0
 
 
 @given(st.text(max_size=200), st.integers(1, 40))

@@ -75,7 +75,6 @@ def test_openai_takes_url_and_key_from_the_settings(tmp_path: Path, monkeypatch:
     [
         ("openai:text-embedding-3-small", "tiktoken"),
         ("fastembed:BAAI/bge-base-en", "fastembed"),
-        ("specter", "fastembed"),
     ],
 )
 def test_a_missing_extra_names_the_command(
@@ -103,9 +102,6 @@ def test_a_fastembed_model_that_cannot_be_loaded_is_an_embedding_error(tmp_path:
 
     with pytest.raises(EmbeddingError, match="cannot be loaded"):
         FastEmbedEmbedder("BAAI/bge-small-en-v1.5", folder=tmp_path)
-    for _ in range(2):  # the library is told of it once
-        with pytest.raises(EmbeddingError, match="specter cannot be loaded"):
-            FastEmbedEmbedder("specter", folder=tmp_path)
 
 
 ACME = """
@@ -132,7 +128,7 @@ def test_an_installed_package_adds_an_embedder(tmp_path: Path, monkeypatch: pyte
     assert open_embedder("acme", own).identity == EmbedderIdentity("acme", "3", 2)
     assert open_embedder("acme:large:v2", own).identity.name == "acme:large:v2"
     assert open_embedder("minilm", own).identity.dimension == 384
-    with pytest.raises(ConfigurationError, match=r"openai:NAME, tei:NAME, specter, acme, bad, minilm$"):
+    with pytest.raises(ConfigurationError, match=r"openai:NAME, tei:NAME, acme, bad, minilm$"):
         open_embedder("other", own)
     with pytest.raises(
         ConfigurationError, match=r"'bad' of trivium\.embedders: expected an Embedder, got int"

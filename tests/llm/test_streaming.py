@@ -14,7 +14,6 @@ from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, event, e
 from tests.waiting import until
 from trivium.common.stopping import Stop, StoppedError
 from trivium.endpoints.endpoint import Endpoint
-from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.errors import ChatModelError
 from trivium.llm import openai as openai_module
 from trivium.llm.base import ChatModel, Message, ReplyUsage
@@ -177,23 +176,6 @@ def test_what_is_not_taken_is_left_out(server: OpenAIServer) -> None:
     chat_model = model(server)
     assert list(chat_model.stream(QUESTION)) == ["yes"]
     assert {"stream_options", "seed"}.isdisjoint(server.requests[-1].body)
-
-
-def test_calls_are_held_back_to_what_is_allowed(server: OpenAIServer) -> None:
-    """The third call of a minute that allows two waits for the first to be a minute ago."""
-    now = 0.0
-    slept = []
-
-    def sleep(seconds: float) -> None:
-        nonlocal now
-        slept.append(seconds)
-        now += seconds
-
-    limit = MinuteLimit(2, clock=lambda: now, sleep=sleep)
-    held = OpenAIChatModel("tiny", Endpoint(server.base_url), requests=limit)
-    for _ in range(3):
-        held.complete(QUESTION)
-    assert slept == [60.0]
 
 
 def test_a_counted_model_counts_what_is_read(server: OpenAIServer) -> None:

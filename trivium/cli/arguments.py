@@ -45,8 +45,6 @@ CHAT_SETTINGS = (
     "timeout",
     "total_timeout",
     "retries",
-    "requests_per_minute",
-    "tokens_per_minute",
 )
 """Keys that ``--chat`` accepts: settings of a language model without their ``chat_`` prefix."""
 _OF_VALUES = (InputError, FusionError, ConfigurationError)

@@ -17,13 +17,6 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
-SPECTER = "specter"
-"""A model for scientific papers (Cohan et al., *SPECTER*, ACL 2020), which reads a title and an abstract. Uses the
-vector of the first token.
-"""
-_SPECTER_HUB = "sentence-transformers/allenai-specter"
-_SPECTER_DIMENSION = 768
-
 
 def load_on(device: Device, make: Callable[..., Any], failed: Callable[[Exception], str]) -> Any:
     """Load a fastembed model with ``make`` on a device. Errors of ``make`` become EmbeddingError with the message
@@ -43,7 +36,7 @@ def load_on(device: Device, make: Callable[..., Any], failed: Callable[[Exceptio
 
 
 class FastEmbedEmbedder:
-    """A model listed by fastembed, or :data:`SPECTER`. Its files are downloaded once, into a separate folder below
+    """A model listed by fastembed. Its files are downloaded once, into a separate folder below
     the home.
 
     ``folder`` names a folder with the model's files and disables downloads. On every ``device`` texts are embedded
@@ -65,9 +58,7 @@ class FastEmbedEmbedder:
         except ImportError as error:
             raise MissingExtraError(f"fastembed:{model}", "fastembed") from error
         check_device(device)
-        named = SPECTER if model == SPECTER else f"fastembed:{model}"
-        if model == SPECTER:
-            _list_specter()
+        named = f"fastembed:{model}"
         listed = {item["model"]: item for item in TextEmbedding.list_supported_models()}
         description = listed.get(model)
         if description is None:
@@ -119,22 +110,6 @@ class FastEmbedEmbedder:
             raise EmbeddingError(f"{self._identity.name} failed on a text") from error
         vector: Vectors = l2_normalize(rows, 1, self._identity.dimension)[0]
         return vector
-
-
-def _list_specter() -> None:
-    """Register the model with fastembed, once per process."""
-    from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
-
-    if all(item["model"] != SPECTER for item in TextEmbedding.list_supported_models()):
-        TextEmbedding.add_custom_model(
-            model=SPECTER,
-            pooling=PoolingType.CLS,
-            normalization=True,
-            sources=ModelSource(hf=_SPECTER_HUB),
-            dim=_SPECTER_DIMENSION,
-            model_file="onnx/model.onnx",
-        )
 
 
 def digest_files(folder: Path, names: Sequence[str]) -> str:

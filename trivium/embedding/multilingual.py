@@ -8,7 +8,6 @@ from trivium.embedding.manifest import manifest
 
 MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """The embedder of many languages that messages recommend."""
-_SPECTER = "specter"
 _MANY = re.compile(
     r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-[^/]{0,20}-v2|[-/]bge-m3",
     re.I,
@@ -27,7 +26,7 @@ def english_only(name: str) -> bool:
     >>> english_only("bge-small"), english_only("fastembed:intfloat/multilingual-e5-large")
     (True, False)
     """
-    if name in manifest() or name == _SPECTER:
+    if name in manifest():
         return True
     family, _, model = name.partition(":")
     return (

@@ -1,4 +1,4 @@
-"""Embeddings from an OpenAI-compatible endpoint: batched, rate-limited, with retries."""
+"""Embeddings from an OpenAI-compatible endpoint: batched, with retries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from trivium.embedding.base import Vectors
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.failures import EndpointError
-from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import TokenCounter
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
@@ -37,8 +36,6 @@ class OpenAIEmbedder:
         model: str,
         endpoint: Endpoint,
         counter: TokenCounter,
-        requests: MinuteLimit,
-        tokens: MinuteLimit,
         *,
         text_tokens: int = TEXT_TOKENS,
         batch_texts: int = _BATCH_TEXTS,
@@ -47,8 +44,6 @@ class OpenAIEmbedder:
         self._model = model
         self._endpoint = endpoint
         self._counter = counter
-        self._requests = requests
-        self._tokens = tokens
         self._text_tokens = text_tokens
         self._batch_texts = batch_texts
         self._batch_tokens = batch_tokens
@@ -61,7 +56,7 @@ class OpenAIEmbedder:
     @property
     def identity(self) -> EmbedderIdentity:
         """The identity; queries the endpoint if nothing has been embedded yet. Raises EmbeddingError."""
-        return self._ask(["dimension"], 1)[0] if self._identity is None else self._identity
+        return self._ask(["dimension"])[0] if self._identity is None else self._identity
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question as a unit vector (d,). Raises EmbeddingError."""
@@ -74,8 +69,8 @@ class OpenAIEmbedder:
         if not unique:
             return np.empty((0, self.identity.dimension), dtype=np.float32)
         parts: list[Vectors] = []
-        for batch, tokens in self._batches(unique):
-            parts.append(self._ask(batch, tokens)[1])
+        for batch in self._batches(unique):
+            parts.append(self._ask(batch)[1])
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)[places]
@@ -84,8 +79,8 @@ class OpenAIEmbedder:
         """Close open connections."""
         self._endpoint.close()
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
-        """Split texts into batches with their token counts, within the limits of a request."""
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Split texts into batches within the limits of a request."""
         batch: list[str] = []
         total = 0
         for text in texts:
@@ -94,21 +89,17 @@ class OpenAIEmbedder:
                 to_valid_text(text) if text.strip() else " ", self._text_tokens
             )
             if batch and (len(batch) == self._batch_texts or total + count > self._batch_tokens):
-                yield batch, total
+                yield batch
                 batch, total = [], 0
             batch.append(cut)
             total += count
         if batch:
-            yield batch, total
+            yield batch
 
-    def _ask(self, batch: list[str], tokens: int) -> tuple[EmbedderIdentity, Vectors]:
-        def within_limits() -> None:
-            self._requests.take(1)
-            self._tokens.take(tokens)
-
+    def _ask(self, batch: list[str]) -> tuple[EmbedderIdentity, Vectors]:
         body = {"model": self._model, "input": batch, "encoding_format": "float"}
         try:
-            answer = self._endpoint.post("/embeddings", body, within_limits)
+            answer = self._endpoint.post("/embeddings", body)
             rows = _rows(answer, len(batch))
             with self._lock:
                 vectors = l2_normalize(

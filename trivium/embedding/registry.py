@@ -11,7 +11,6 @@ from typing import Any
 
 from trivium.embedding.base import Embedder
 from trivium.embedding.device import CPU, parse_device
-from trivium.embedding.fastembed import SPECTER
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed
 from trivium.errors import ConfigurationError
@@ -47,7 +46,7 @@ def open_embedder(
     """Open the embedder of that name.
 
     Names are ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server given by the
-    setting ``embed_with``), ``specter``, and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
+    setting ``embed_with``), and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
     ``cuda:N``), by default that of the settings.
 
     Raises ConfigurationError for an unknown name or device, a broken entry point, or a device for an embedder that
@@ -70,10 +69,6 @@ def open_embedder(
         from trivium.embedding.fastembed import FastEmbedEmbedder
 
         return FastEmbedEmbedder(model, **_local(settings))
-    if name == SPECTER:
-        from trivium.embedding.fastembed import FastEmbedEmbedder
-
-        return FastEmbedEmbedder(SPECTER, **_local(settings))
     if family == "openai" and model:
         return _openai(model, settings)
     if name.startswith(TEI) and model:
@@ -106,21 +101,13 @@ def _local(settings: Settings) -> dict[str, Any]:
 
 def known_embedders() -> list[str]:
     """Return the names accepted by :func:`open_embedder`; ``NAME`` stands for the name of a model."""
-    return [*manifest(), "fastembed:NAME", "openai:NAME", f"{TEI}NAME", SPECTER, *list_plugins(GROUP)]
+    return [*manifest(), "fastembed:NAME", "openai:NAME", f"{TEI}NAME", *list_plugins(GROUP)]
 
 
 def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.embedding.openai import OpenAIEmbedder
     from trivium.endpoints.configured import openai_endpoint
-    from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.endpoints.tokens import token_counter
 
     counter = token_counter(model)  # first, since it may report a missing extra
-    return OpenAIEmbedder(
-        model,
-        openai_endpoint(settings),
-        counter,
-        MinuteLimit(settings.openai_requests_per_minute),
-        MinuteLimit(settings.openai_tokens_per_minute),
-        batch_tokens=min(250_000, settings.openai_tokens_per_minute),
-    )
+    return OpenAIEmbedder(model, openai_endpoint(settings), counter)

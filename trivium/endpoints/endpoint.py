@@ -89,31 +89,27 @@ class Endpoint:
         """Host and port, for messages."""
         return urlsplit(self.base_url).netloc
 
-    def post(
-        self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
-    ) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send ``body`` and return the JSON object of the response.
 
         Rate limiting (429), server errors, timeouts and broken connections are retried after the time the endpoint
         requests (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute, times a random factor of
-        0.5 to 1. ``before_attempt`` is called before every attempt. Raises EndpointError.
+        0.5 to 1. Raises EndpointError.
         """
 
         async def answered() -> httpx2.Response:
             return await self._client.post(path, body=body, cast_to=httpx2.Response, options=self._options)
 
-        return self.retried(lambda: self.whole(answered), before_attempt)
+        return self.retried(lambda: self.whole(answered))
 
-    def stream(
-        self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
-    ) -> JsonStream:
+    def stream(self, path: str, body: Mapping[str, Any]) -> JsonStream:
         """Send ``body`` and return a stream of the JSON objects of the response events.
 
         Failures before the first object are retried as by :meth:`post`. Later ones are final, because objects that have
         been read cannot be taken back. An endpoint that does not stream yields a single object. Raises EndpointError,
         here or while the stream is read.
         """
-        return self.retried(lambda: JsonStream(self, path, body), before_attempt)
+        return self.retried(lambda: JsonStream(self, path, body))
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at ``path``, with retries as in :meth:`post`. Raises EndpointError."""
@@ -168,14 +164,12 @@ class Endpoint:
         weakref.finalize(self, _hang_up, http)
         return http
 
-    def retried(self, attempt: Callable[[], T], before_attempt: Callable[[], None] | None = None) -> T:
+    def retried(self, attempt: Callable[[], T]) -> T:
         """Return the result of the first successful attempt. Raises EndpointError."""
 
         self._client  # noqa: B018 - in the caller's thread: loading certificates can be slow, the loop is shared
 
         def translated() -> T:
-            if before_attempt is not None:
-                before_attempt()
             with self.translating():
                 return attempt()
 

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trivium.endpoints.failures import EndpointError
-from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.base import CONTEXT_TOKENS, CountedBy, Message, Reply, ReplyUsage
@@ -59,7 +58,7 @@ class _Delta:
 
 class OpenAIChatModel:
     """Sends requests to ``<base url>/chat/completions``. ``temperature`` is the default of calls that give none.
-    ``requests`` and ``tokens`` limit the rate per minute; by default it is unlimited. Thread-safe.
+    Thread-safe.
     """
 
     def __init__(
@@ -70,16 +69,12 @@ class OpenAIChatModel:
         context_tokens: int = CONTEXT_TOKENS,
         temperature: float = 0.0,
         seed: int = 0,
-        requests: MinuteLimit | None = None,
-        tokens: MinuteLimit | None = None,
     ) -> None:
         self._model = model
         self._endpoint = endpoint
         self._context_tokens = context_tokens
         self._temperature = temperature
         self._seed = seed
-        self._requests = requests
-        self._tokens = tokens
         self._refused: frozenset[str] = frozenset()  # rejected parameters, remembered
         self._bounds = True  # whether the endpoint accepts bounds in a schema
 
@@ -114,9 +109,8 @@ class OpenAIChatModel:
         schema: JsonSchema | None = None,
     ) -> str:
         """Return the model's answer, possibly empty. Raises ChatModelError."""
-        wait = self._limiter(messages)
         answer = self._ask(
-            lambda sent: self._endpoint.post(_PATH, sent, wait),
+            lambda sent: self._endpoint.post(_PATH, sent),
             lambda known: self._body(messages, max_tokens, temperature, known),
             schema,
         )
@@ -133,10 +127,9 @@ class OpenAIChatModel:
         """Stream the model's answer, possibly empty, also from an endpoint that sends it in one piece. Raises
         ChatModelError, here or while it is read.
         """
-        wait = self._limiter(messages)
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         objects = self._ask(
-            lambda sent: self._endpoint.stream(_PATH, sent, wait),
+            lambda sent: self._endpoint.stream(_PATH, sent),
             lambda known: self._body(messages, max_tokens, temperature, known) | streamed,
             schema,
         )
@@ -173,15 +166,6 @@ class OpenAIChatModel:
         if not isinstance(content, str):
             raise self._error(f"expected text, got {type(content).__name__} (a refusal?)")
         return content
-
-    def _limiter(self, messages: Sequence[Message]) -> Callable[[], None]:
-        def wait() -> None:
-            if self._requests is not None:
-                self._requests.take(1)
-            if self._tokens is not None:
-                self._tokens.take(_tokens_of(messages, EstimatedCounter()))
-
-        return wait
 
     def _ask(
         self,

@@ -137,13 +137,11 @@ def _local(path: str, settings: Settings) -> ChatModel:
 
 def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
     from trivium.endpoints.configured import azure_endpoint, chat_endpoint, compatible_endpoint
-    from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.llm.base import CONTEXT_TOKENS
     from trivium.llm.openai import OpenAIChatModel
 
     known = {"openai": chat_endpoint, "azure": azure_endpoint}
     endpoint = known[provider](settings) if provider in known else compatible_endpoint(provider, settings)
-    requests, tokens = settings.chat_requests_per_minute, settings.chat_tokens_per_minute
     context = settings.chat_context_tokens
     return OpenAIChatModel(
         model,
@@ -151,6 +149,4 @@ def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
         context_tokens=CONTEXT_TOKENS if context is None else context,
         temperature=settings.chat_temperature,
         seed=settings.chat_seed,
-        requests=None if requests is None else MinuteLimit(requests),
-        tokens=None if tokens is None else MinuteLimit(tokens),
     )
