@@ -122,7 +122,7 @@ def test_files_that_cannot_be_obtained_are_the_reason_at_once_from_then_on(
         failed.wait(60)
         raise RerankError(f"{LISTED} cannot be loaded: no network")
 
-    monkeypatch.setattr("trivium.rerank.fastembed.open_scorer", unreachable)
+    monkeypatch.setattr("trivium.rerank.cross_encoder._open_scorer", unreachable)
     encoder = FastEmbedCrossEncoder(LISTED, home=tmp_path)
     with pytest.raises(RerankError, match="not on this machine yet"):
         encoder.rerank("x", PASSAGES, Deadline(0.1))

@@ -16,8 +16,7 @@ from trivium.errors import ChatModelError, RerankError
 from trivium.llm.base import Message
 from trivium.rerank.base import Deadline
 from trivium.rerank.limits import score_within
-from trivium.rerank.llm_listwise import ListwiseReranker, read_ranking
-from trivium.rerank.llm_pointwise import PointwiseReranker, read_grade
+from trivium.rerank.llm import ListwiseReranker, PointwiseReranker, read_grade, read_ranking
 
 PASSAGES = candidates("It is red.", "Asaph Hall found its moons.", "It has dust storms.")
 

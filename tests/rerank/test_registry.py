@@ -12,12 +12,10 @@ from tests.fakes.packages import install_package
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError, InputError
 from trivium.rerank.base import Deadline
-from trivium.rerank.bm25 import Bm25Reranker
 from trivium.rerank.cross_encoder import OnnxCrossEncoder
-from trivium.rerank.llm_listwise import ListwiseReranker
-from trivium.rerank.llm_pointwise import PointwiseReranker
+from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import Rerankers, make_reranker
-from trivium.rerank.weighted import WeightedReranker
+from trivium.rerank.views import Bm25Reranker, WeightedReranker
 
 
 def test_names_of_the_package(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError
 from trivium.rerank.base import Deadline, RerankCandidate, Reranker, RerankSettings
-from trivium.rerank.bm25 import Bm25Reranker
-from trivium.rerank.weighted import WeightedReranker, scaled
+from trivium.rerank.views import Bm25Reranker, WeightedReranker, scaled
 
 NONE = float("nan")
 

@@ -22,8 +22,7 @@ from trivium.fusion.table import Table
 from trivium.llm.base import ChatModel
 from trivium.rerank.base import Reranker
 from trivium.rerank.cross_encoder import OnnxCrossEncoder
-from trivium.rerank.llm_listwise import ListwiseReranker
-from trivium.rerank.llm_pointwise import PointwiseReranker
+from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import make_reranker
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.llm_selector import LlmSelector

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from trivium.llm.counting import CountingChatModel
 from trivium.rerank.base import Reranker
-from trivium.rerank.llm_listwise import ListwiseReranker
-from trivium.rerank.llm_pointwise import PointwiseReranker
+from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.recorded_selector import RecordedSelector
 from trivium.retrievers.selectors import Selector

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -13,9 +14,9 @@ import numpy as np
 
 from trivium.common.beside import available_cores
 from trivium.embedding.vectors import to_valid_text
-from trivium.errors import ConfigurationError, RerankError
-from trivium.rerank.at_once import at_once
+from trivium.errors import ConfigurationError, MissingExtraError, RerankError
 from trivium.rerank.base import Deadline, RerankCandidate
+from trivium.rerank.limits import at_once
 
 MODEL_FILES = (
     "model.onnx",
@@ -79,9 +80,7 @@ class FastEmbedCrossEncoder:
     independent = True
 
     def __init__(self, model: str, home: Path, folder: Path | None = None) -> None:
-        from trivium.rerank.fastembed import check_listed
-
-        check_listed(model)
+        _check_listed(model)
         self.name = f"cross-encoder:{model}"
         self._model = model
         self._home, self._folder = home, folder
@@ -105,10 +104,8 @@ class FastEmbedCrossEncoder:
         return score_pairs(scorer, question, candidates, deadline)
 
     def _open(self, opening: Future[PairScorer]) -> None:
-        from trivium.rerank.fastembed import open_scorer
-
         try:
-            opening.set_result(open_scorer(self._model, self._home, self._folder))
+            opening.set_result(_open_scorer(self._model, self._home, self._folder))
         except BaseException as error:  # raised wherever the scorer is asked for
             opening.set_exception(error)
 
@@ -125,6 +122,46 @@ def score_pairs(
         return score(asked, to_valid_text(candidate.full_text))
 
     return at_once(one, candidates, available_cores(), deadline)
+
+
+def _check_listed(model: str) -> None:
+    """Raise MissingExtraError without fastembed, and ConfigurationError for a model that it does not list."""
+    names = [item["model"] for item in _library().list_supported_models()]
+    if model not in names:
+        raise ConfigurationError(
+            f"cross-encoder: expected a folder with a model, or one of {', '.join(names)}; got {model!r}"
+        )
+
+
+def _open_scorer(model: str, home: Path, folder: Path | None = None) -> PairScorer:
+    """Return a function that scores one pair of question and text in one thread. Raises RerankError when the files
+    cannot be obtained or loaded.
+    """
+    if folder is None:
+        where = {"cache_dir": str(home / "fastembed" / re.sub(r"[^\w.-]+", "--", model))}
+    else:
+        where = {"specific_model_path": str(folder)}
+    try:
+        encoder = _library()(model, threads=1, providers=["CPUExecutionProvider"], **where)
+    except Exception as error:  # errors of the hub, the tar file and onnxruntime have no common base class
+        raise RerankError(f"{model} cannot be loaded: {error}") from error
+
+    def score(question: str, text: str) -> float:
+        try:
+            (value,) = encoder.rerank(question, [text], batch_size=1)
+        except Exception as error:  # as above
+            raise RerankError(f"{model} failed on a pair: {error}") from error
+        return float(value)
+
+    return score
+
+
+def _library() -> Any:
+    try:
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+    except ImportError as error:
+        raise MissingExtraError("a cross-encoder by name", "fastembed") from error
+    return TextCrossEncoder
 
 
 class _Loaded:

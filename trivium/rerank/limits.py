@@ -1,11 +1,12 @@
-"""Calls a reranker within a time limit and validates its scores."""
+"""Calls a reranker within a time limit and validates its scores, and what rerankers share to keep to it."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from typing import TypeVar
 
 from trivium.common import stopping
 from trivium.common.stopping import Stop, StoppedError
@@ -16,6 +17,9 @@ MAX_RUNNING = 32
 """Maximum number of calls at once in a process, including abandoned ones that have not ended."""
 
 _running = threading.BoundedSemaphore(MAX_RUNNING)
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def score_within(
@@ -98,3 +102,44 @@ def _checked(answer: object, count: int) -> list[float]:
     if not all(map(math.isfinite, scores)):
         raise RerankError("expected finite scores, got one that is not")
     return scores
+
+
+def at_once(work: Callable[[T], R], items: Sequence[T], threads: int, deadline: Deadline) -> list[R]:
+    """Apply ``work`` to each item in ``threads`` threads and return the results in order. Raises the first error of an
+    item, RerankError when the time is up, and StoppedError when asked to stop. In these cases no further item is
+    started, and running ones are abandoned.
+    """
+    todo = iter(range(len(items)))
+    made: dict[int, R] = {}
+    errors: list[BaseException] = []
+    lock = threading.Lock()
+    told = threading.Event()
+
+    def next_place() -> int | None:
+        with lock:
+            return None if errors or told.is_set() else next(todo, None)
+
+    def work_through() -> None:
+        try:
+            while (place := next_place()) is not None:
+                deadline.check()
+                stopping.check()
+                result = work(items[place])
+                with lock:
+                    made[place] = result
+                    if len(made) == len(items):
+                        told.set()
+        except BaseException as error:  # raised by the waiting thread
+            errors.append(error)
+            told.set()
+
+    for _ in range(min(threads, len(items))):
+        context = copy_context()  # contains the stop in force, so that requests to an endpoint are aborted
+        threading.Thread(target=lambda context=context: context.run(work_through), daemon=True).start()
+    if items:
+        with stopping.calling(told.set):
+            told.wait()
+        stopping.check()
+    if errors:
+        raise errors[0]
+    return [made[place] for place in range(len(items))]

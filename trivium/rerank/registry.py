@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.rerank.base import Reranker
-from trivium.rerank.bm25 import Bm25Reranker
 from trivium.rerank.names import FAMILIES, FREE, NAMES, PLUGINS
-from trivium.rerank.weighted import DEFAULT_WEIGHT, WeightedReranker
+from trivium.rerank.views import DEFAULT_WEIGHT, Bm25Reranker, WeightedReranker
 from trivium.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -44,11 +43,11 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
     if family == "cross-encoder" and colon:
         return _cross_encoder(rest, settings)
     if family == "llm-pointwise":
-        from trivium.rerank.llm_pointwise import PointwiseReranker
+        from trivium.rerank.llm import PointwiseReranker
 
         return PointwiseReranker(_model(rest, settings), name)
     if family == "llm-listwise":
-        from trivium.rerank.llm_listwise import ListwiseReranker
+        from trivium.rerank.llm import ListwiseReranker
 
         return ListwiseReranker(_model(rest, settings), name)
     declared: Reranker | None = create_plugin(PLUGINS, family, name, settings)

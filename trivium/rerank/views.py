@@ -1,4 +1,4 @@
-"""Weighted sum of dense and sparse scores: the classical hybrid search with a free weight."""
+"""Rerankers that need no model: their scores are made of those that retrievers give the candidates."""
 
 from __future__ import annotations
 
@@ -9,10 +9,29 @@ from typing import ClassVar
 
 from trivium.errors import ConfigurationError
 from trivium.rerank.base import Deadline, RerankCandidate
-from trivium.rerank.bm25 import LEXICAL
 
+LEXICAL = "lexical"
+"""The retriever that computes BM25. Document frequencies are those of the entire store, not of the candidates."""
 VECTOR = "vector"
 DEFAULT_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Reranker:
+    """Score: BM25 as computed by the retriever ``lexical``, >= 0; 0 if no word is shared."""
+
+    name: ClassVar[str] = "bm25"
+    views: ClassVar[tuple[str, ...]] = (LEXICAL,)
+    independent: ClassVar[bool] = True
+
+    def rerank(
+        self,
+        question: str,  # noqa: ARG002 - the retriever has seen it
+        candidates: Sequence[RerankCandidate],
+        deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
+    ) -> list[float]:
+        scores = [candidate.views[LEXICAL] for candidate in candidates]
+        return [0.0 if math.isnan(score) else score for score in scores]
 
 
 @dataclass(frozen=True, slots=True)
