@@ -20,7 +20,7 @@ from trivium.index import listing, record_pages
 from trivium.index.listing import each_page
 from trivium.index.load import load
 from trivium.index.record_pages import RecordPages
-from trivium.index.waiting import Waiting
+from trivium.index.vectors import Waiting
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Item

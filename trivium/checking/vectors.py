@@ -16,7 +16,7 @@ from trivium.graph.findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of
-from trivium.index.late import embed_pages
+from trivium.index.vectors import embed_pages
 
 SAMPLE = 50
 """Number of texts to embed in a check of a sample."""

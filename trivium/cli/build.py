@@ -58,9 +58,8 @@ from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
-from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.index.pruning import folders_of
-from trivium.index.report import IngestReport
+from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import check_format
 from trivium.parser.sources.discover import discover

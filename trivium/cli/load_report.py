@@ -16,8 +16,7 @@ from trivium.embedding.multilingual import english_only
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
-from trivium.index.left_out import describe_kinds, location_shown
-from trivium.index.report import IngestReport
+from trivium.index.report import IngestReport, describe_kinds, location_shown
 from trivium.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.parser.sources.base import Problem
 from trivium.text import plain

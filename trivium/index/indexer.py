@@ -13,21 +13,18 @@ from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.arguments import check_count, check_texts, check_type
 from trivium.common.progress import Progress, StageProgress
-from trivium.embedding.fill import fill, fill_parts
-from trivium.embedding.late import LateEmbedder, is_late
-from trivium.embedding.plain import PlainEmbedder, embedded_headings, is_plain
+from trivium.embedding.late import is_late
+from trivium.embedding.plain import is_plain
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.chunker import check_chunker
 from trivium.graph.protocols import GraphStore
-from trivium.graph.records import Passage
-from trivium.graph.sentences import sentence_texts
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
-from trivium.index.left_out import nothing_read
 from trivium.index.load import delete_linked, load
-from trivium.index.merge import BeforeReplacing, PageCheck
-from trivium.index.report import IngestReport
+from trivium.index.merge import PageCheck
+from trivium.index.report import IngestReport, nothing_read
+from trivium.index.vectors import fill_pictures, fill_sentences, fill_texts, forget_context
 from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
@@ -241,7 +238,7 @@ class Indexer:
                 isolated=self.parser if isolated else None,
                 check=check if pruning is None else pruning.before(check),
                 chunker=cutter,
-                before_replacing=self._before_replacing(),
+                before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
                 only=only,
                 apart=apart,
                 language=language,
@@ -284,16 +281,6 @@ class Indexer:
             self.embed_pictures(images, _stage(progress, "pictures"))
         self.store.refresh(_stage(progress, "index"))
         return report
-
-    def _before_replacing(self) -> BeforeReplacing | None:
-        """Return what to do with pages before they are written: vectors of chunks that were embedded in the context of
-        their page are removed when it changes.
-        """
-        if not is_late(self.store.embedder):
-            return None
-        from trivium.index.late import forget_context
-
-        return forget_context(self.store)
 
     def _pruning(self, sources: Sequence[str | Path], only: Collection[str] | None) -> Pruning:
         from trivium.index.pruning import Pruning, folders_of
@@ -412,38 +399,13 @@ class Indexer:
         return self._embed(progress)
 
     def _embed(self, progress: Progress | None) -> int:
-        texts = self.store.pending_texts()
-        if not texts:
-            return 0
-        embedder = self.embedder.get()
-        self.store.set_embedder(embedder.identity)
-        chunks = 0
-        if isinstance(embedder, LateEmbedder):
-            from trivium.index.late import fill_late
-
-            chunks = fill_late(self.store, embedder, progress)
-            texts = self.store.pending_texts()
-        elif isinstance(embedder, PlainEmbedder):
-            from trivium.index.plain import fill_plain
-
-            chunks = fill_plain(self.store, embedder, progress)
-            texts = self.store.pending_texts()
-        return chunks + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
+        return fill_texts(self.store, self.embedder.get, progress)
 
     def embed_sentences(self, progress: Progress | None = None) -> int:
         """Embed the sentences of chunks where that has not been done, and return their number. Takes about as long as
         :meth:`embed`, and can be resumed. ``progress`` counts chunks.
         """
-        passages = self.store.pending_sentences()
-        if not passages:
-            return 0
-        embedder = self.embedder.get()
-        self.store.set_embedder(embedder.identity)
-
-        def parts(passage: Passage) -> list[str]:
-            return sentence_texts(passage, embedded_headings(embedder.identity, passage.headings))
-
-        return fill_parts(passages, parts, embedder, self.store.put_sentences, progress, total=len(passages))
+        return fill_sentences(self.store, self.embedder.get, progress)
 
     def embed_pictures(self, images: str | ImageEmbedder, progress: Progress | None = None) -> int:
         """Embed the pictures without a vector, with an image embedder given by name or as an object, and return their
@@ -451,7 +413,6 @@ class Indexer:
         for an unknown name, MissingExtraError, and EmbeddingError if its files are unavailable.
         """
         from trivium.embedding.images import open_image_embedder
-        from trivium.index.pictures import fill_pictures
 
         embedder = (
             open_image_embedder(images, device=self.embedder.device) if isinstance(images, str) else images

@@ -35,8 +35,8 @@ from trivium.graph.records import Codes, Passage
 from trivium.graph.schema import entity_text, headings_of
 from trivium.graph.sentences import sentence_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
-from trivium.index.late import chunk_texts
 from trivium.index.parsing import Loaded, ParserPool
+from trivium.index.vectors import chunk_texts
 from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.types import EmbedderIdentity
