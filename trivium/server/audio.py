@@ -1,4 +1,4 @@
-"""Receives spoken questions into memory, limiting their number and minimum speed."""
+"""Receives spoken questions into memory, limiting their number."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class AudioReceiver:
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the only file of a form, or the body, and count it against the limit until the block ends. Its size has
-        been limited before (:mod:`trivium.server.request_checks`). Raises ApiError for any other content, when too many
-        are being received, or when it arrives too slowly, and ClientGoneError.
+        """Yield the only file of a form, or the body, and count it against the limit until the block ends. Its size
+        and time have been limited before (:mod:`trivium.server.request_checks`). Raises ApiError for any other content
+        and when too many are being received, and ClientGoneError.
         """
         kind = content_type_of(request)
         if kind != _FORM and not kind.startswith(_RAW):

@@ -1,4 +1,4 @@
-"""Thumbnails of picture passages, and the JSON of hits and citations that links to them."""
+"""Pictures in answers: thumbnails of passages, and the JSON of hits and citations that links to them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from trivium.types import ChunkKind, Citation, Hit
 
 PATH = "/thumbnails"
 MEDIA_TYPE = "image/webp"
-CACHE = "private, no-cache"
-"""Browsers must revalidate the picture: another one may come to have the same uri, and documents may require a key."""
 
 Addresses = Mapping[str, str]
 """Maps uris of passages to addresses of their thumbnails, for those that have one."""
@@ -81,13 +79,3 @@ def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation
     if citation.uri in thumbnails:
         served["thumbnail"] = thumbnails[citation.uri]
     return served
-
-
-def names_tag(if_none_match: str, tag: str) -> bool:
-    """Whether an ``If-None-Match`` header matches a tag. Weak comparison is used because proxies weaken tags.
-
-    >>> names_tag('"a", W/"b"', '"b"'), names_tag("*", '"b"'), names_tag('"a"', '"b"')
-    (True, True, False)
-    """
-    named = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
-    return "*" in named or tag in named

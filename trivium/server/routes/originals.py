@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Annotated
 from urllib.parse import quote
 
@@ -15,8 +14,8 @@ from trivium.errors import ParseError
 from trivium.parser.documents.pdf_pages import MEDIA_TYPE, DrawnPage
 from trivium.server.errors import not_found
 from trivium.server.originals import NoOriginalError, Original, original_of
-from trivium.server.pictures import CACHE, names_tag
 from trivium.server.routes.documents import known_document
+from trivium.server.routes.thumbnails import picture_response
 from trivium.server.schemas import errors
 from trivium.server.service import Service, Serving, unless_gone
 
@@ -104,11 +103,7 @@ async def read_page_image(
         picture = (await _draw(request, serving, original)).picture
     except NoOriginalError as error:
         raise not_found(str(error)) from error
-    tag = f'"{blake2b(picture, digest_size=16).hexdigest()}"'
-    headers = {"ETag": tag, "Cache-Control": CACHE}
-    if if_none_match is not None and names_tag(if_none_match, tag):
-        return Response(status_code=304, headers=headers)
-    return Response(picture, media_type=MEDIA_TYPE, headers=headers)
+    return picture_response(picture, MEDIA_TYPE, if_none_match)
 
 
 async def _original(

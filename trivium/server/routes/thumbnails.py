@@ -10,11 +10,14 @@ from starlette.responses import Response
 
 from trivium.engine import Engine
 from trivium.server.errors import not_found
-from trivium.server.pictures import CACHE, MEDIA_TYPE, PATH, names_tag
+from trivium.server.pictures import MEDIA_TYPE, PATH
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 
 router = APIRouter(tags=["documents"])
+
+_CACHE = "private, no-cache"
+"""Browsers must revalidate the picture: another one may come to have the same uri, and documents may require a key."""
 
 
 @router.get(
@@ -39,11 +42,25 @@ async def read_thumbnail(
             return picture
         raise not_found(f"there is no passage {uri!r} with a thumbnail")
 
-    picture = await serving.read(request, work)
+    return picture_response(await serving.read(request, work), MEDIA_TYPE, if_none_match)
+
+
+def picture_response(picture: bytes, media_type: str, if_none_match: str | None) -> Response:
+    """Return a picture, or 304 if the client has it. Whatever a document contained, browsers treat this as a picture:
+    the type is fixed, and every response is ``nosniff``.
+    """
     tag = f'"{blake2b(picture, digest_size=16).hexdigest()}"'
-    headers = {"ETag": tag, "Cache-Control": CACHE}
-    if if_none_match is not None and names_tag(if_none_match, tag):
+    headers = {"ETag": tag, "Cache-Control": _CACHE}
+    if if_none_match is not None and _names_tag(if_none_match, tag):
         return Response(status_code=304, headers=headers)
-    # Whatever a document contained, browsers treat this as a picture: the type is fixed, and every response is
-    # `nosniff`.
-    return Response(picture, media_type=MEDIA_TYPE, headers=headers)
+    return Response(picture, media_type=media_type, headers=headers)
+
+
+def _names_tag(if_none_match: str, tag: str) -> bool:
+    """Whether an ``If-None-Match`` header matches a tag. Weak comparison is used because proxies weaken tags.
+
+    >>> _names_tag('"a", W/"b"', '"b"'), _names_tag("*", '"b"'), _names_tag('"a"', '"b"')
+    (True, True, False)
+    """
+    named = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
+    return "*" in named or tag in named
