@@ -9,7 +9,6 @@ import pytest
 
 from tests.graph.dbpedia.world import fact, ntriples, resource
 
-pytest.importorskip("SPARQLWrapper")
 pytest.importorskip("pyoxigraph")
 
 from tests.fakes.sparql_server import Fault, SparqlServer

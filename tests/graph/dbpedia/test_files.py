@@ -215,8 +215,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tab-separated files need none."""
-    for name in ("pyoxigraph", "SPARQLWrapper"):
-        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
     for name in ("rdf", "client", "sparql"):
         monkeypatch.delitem(sys.modules, f"trivium.graph.dbpedia.{name}", raising=False)
     (tmp_path / "a.nt").write_text("")
@@ -227,10 +226,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     assert read(tmp_path / "a.tsv") == ([], [])
 
 
-def test_neither_trivium_nor_this_package_loads_the_optional_ones() -> None:
-    code = (
-        "import sys, trivium, trivium.engine, trivium.graph.dbpedia;"
-        "print([name for name in ('pyoxigraph', 'SPARQLWrapper', 'rdflib') if name in sys.modules])"
-    )
+def test_neither_trivium_nor_this_package_loads_the_optional_one() -> None:
+    code = "import sys, trivium, trivium.engine, trivium.graph.dbpedia;print('pyoxigraph' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "[]", done.stderr
+    assert done.stdout.strip() == "False", done.stderr

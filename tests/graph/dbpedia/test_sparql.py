@@ -21,7 +21,6 @@ from tests.graph.dbpedia.world import (
     wiki,
 )
 
-pytest.importorskip("SPARQLWrapper")
 pytest.importorskip("pyoxigraph")
 
 from tests.fakes.memory_store import MemoryStore

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import http.client
 import json
 import time
-import urllib.error
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from urllib.parse import urlsplit
 
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
-from SPARQLWrapper import __version__ as wrapper_version
-from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
+import requests
+from urllib3.exceptions import ReadTimeoutError
 
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
 from trivium.errors import TriviumError
@@ -23,6 +19,7 @@ from trivium.text import has_lone_surrogate
 _LONGEST_WAIT = 120.0
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
+_BLOCK = 1 << 16
 _SLOW_RETRIES = 2
 # The query is wrong or too long: a smaller one may work.
 _TOO_LONG = frozenset({400, 413, 414, 431})
@@ -78,11 +75,10 @@ class SparqlClient:
 
     def __post_init__(self) -> None:
         self._earliest = self.clock()
-        self._wrapper = SPARQLWrapper(self.url, agent=user_agent(self.contact))
-        self._wrapper.setMethod(POST)
-        self._wrapper.setReturnFormat(JSON)
-        self._wrapper.setOnlyConneg(True)
-        self._wrapper.setTimeout(self.timeout)
+        self._session = requests.Session()
+        self._session.headers.update(
+            {"User-Agent": user_agent(self.contact), "Accept": "application/sparql-results+json"}
+        )
 
     @property
     def host(self) -> str:
@@ -130,56 +126,52 @@ class SparqlClient:
     def _attempt(self, query: str, variables: tuple[str, ...], limit: int) -> Answer:
         """Raises _FailedError where a smaller query or another attempt may do, SparqlError where none will."""
         self._wait()
-        self._wrapper.setQuery(query)
         try:
-            response = self._wrapper.query().response
-            with response:
-                content = response.read(_MOST_BYTES + 1)
-                headers, where = response.headers, response.geturl()
-        except urllib.error.HTTPError as error:
-            with error:
-                raise self._refused(error, _said(error.read(_MOST_CHARACTERS * 4))) from error
-        except SPARQLWrapperException as error:
-            # The library keeps the status to itself; the error it replaced has it, and the headers.
-            cause = error.__context__
-            if not isinstance(cause, urllib.error.HTTPError):
-                raise SparqlError(f"{self.host}: {_said(str(error).encode())}") from error
-            with cause:
-                raise self._refused(cause, _said(_body(error))) from error
-        except (OSError, http.client.HTTPException) as error:
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            if isinstance(reason, TimeoutError):
+            with self._session.post(
+                self.url, data={"query": query}, timeout=self.timeout, stream=True
+            ) as response:
+                content = bytearray()
+                for block in response.iter_content(_BLOCK):
+                    content += block
+                    if len(content) > _MOST_BYTES or (not response.ok and len(content) > _BLOCK):
+                        break
+        except requests.RequestException as error:
+            if isinstance(error, requests.Timeout) or _timed_out(error):
                 raise _FailedError(
                     f"{self.host} did not answer within {self.timeout:g} s", smaller=True, later=True
                 ) from error
             raise _FailedError(
-                f"{self.host} cannot be reached or hung up ({type(reason).__name__})", later=True
+                f"{self.host} cannot be reached or hung up ({_origin(error)})", later=True
             ) from error
+        if not response.ok:
+            raise self._refused(response, _said(bytes(content[: _MOST_CHARACTERS * 4])))
         if len(content) > _MOST_BYTES:
             raise _FailedError(f"{self.host} answered with more than {_MOST_BYTES >> 20} MB", smaller=True)
-        rows = _rows(content, variables)
+        rows = _rows(bytes(content), variables)
         if rows is None:
             elsewhere = (
-                f" (it sent us on to {where}: is that the address to use?)" if where != self.url else ""
+                f" (it sent us on to {response.url}: is that the address to use?)"
+                if response.url != self.url
+                else ""
             )
             raise _FailedError(
                 f"{self.host} answered with something that is not SPARQL results in JSON{elsewhere}",
                 later=True,
             )
         # Virtuoso cuts answers at a number of rows of its own, or where its time is up, and says so in a header.
-        server_limit = headers.get("X-SPARQL-MaxRows", "")
+        server_limit = response.headers.get("X-SPARQL-MaxRows", "")
         cap = (
             min(limit, int(server_limit))
             if server_limit.isascii() and server_limit.isdigit() and int(server_limit) > 0
             else limit
         )
-        return Answer(rows[1], complete=rows[0] < cap and "X-SQL-State" not in headers)
+        return Answer(rows[1], complete=rows[0] < cap and "X-SQL-State" not in response.headers)
 
-    def _refused(self, error: urllib.error.HTTPError, message_text: str) -> SparqlError | _FailedError:
+    def _refused(self, response: requests.Response, message_text: str) -> SparqlError | _FailedError:
         """What an HTTP status means."""
-        status = error.code
-        message = f"{self.host} answered {status}: {message_text or error.reason}"
-        wait = retry_after(error.headers.get("Retry-After"))
+        status = response.status_code
+        message = f"{self.host} answered {status}: {message_text or response.reason}"
+        wait = retry_after(response.headers.get("Retry-After"))
         if status in _TOO_LONG:
             return _FailedError(message, smaller=True)
         if status in _TOO_SLOW or (status == 500 and any(words in message_text.lower() for words in _LIMITS)):
@@ -195,7 +187,7 @@ def user_agent(contact: str | None) -> str:
         version = metadata.version("trivium")
     except metadata.PackageNotFoundError:  # run from a source tree
         version = "dev"
-    return f"trivium/{version} ({contact or 'no contact given'}) SPARQLWrapper/{wrapper_version}"
+    return f"trivium/{version} ({contact or 'no contact given'})"
 
 
 def _rows(content: bytes, variables: tuple[str, ...]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
@@ -216,13 +208,16 @@ def _iri(term: object) -> str | None:
     return None if has_lone_surrogate(iri) else iri
 
 
-def _body(error: SPARQLWrapperException) -> bytes:
-    """What the endpoint said; the library keeps it as the literal of a bytes object within its message."""
-    try:
-        body = ast.literal_eval(str(error).partition("Response:")[2].strip())
-    except (ValueError, SyntaxError):
-        return b""
-    return body if isinstance(body, bytes) else b""
+def _timed_out(error: requests.RequestException) -> bool:
+    """Whether time ran out in the middle of an answer, which requests takes for a broken connection."""
+    return bool(error.args) and isinstance(error.args[0], ReadTimeoutError)
+
+
+def _origin(error: BaseException) -> str:
+    """The name of the error that others were made of: why a connection failed."""
+    while (before := error.__cause__ or error.__context__) is not None:
+        error = before
+    return type(error).__name__
 
 
 def _said(content: bytes) -> str:
