@@ -22,7 +22,7 @@ from rich.table import Table
 
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.graph.embedded import label_vectors
+from trivium.graph.arrays import label_vectors
 from trivium.graph.factory import is_address
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors

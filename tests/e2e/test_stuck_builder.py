@@ -19,7 +19,7 @@ QUESTION = "Who discovered the two moons of Mars?"
 
 STOPS = """
 import os, signal, sys
-from trivium.graph.embedded import snapshot
+from trivium.graph.arrays import snapshot
 from trivium.graph.embedded.store import EmbeddedStore
 
 def stop(*arguments):

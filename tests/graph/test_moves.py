@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.graph import moves as module
-from trivium.graph.arrays import Csr
+from trivium.graph.arrays.columns import Csr
 from trivium.graph.moves import Moves
 
 NONE = np.empty(0, dtype=np.int64)

@@ -13,7 +13,8 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from trivium.embedding.fill import fill
-from trivium.graph.embedded import EmbeddedStore, keyword_index, snapshot, topology, vectors
+from trivium.graph.arrays import keyword_index, matrix
+from trivium.graph.embedded import EmbeddedStore, rows, snapshot, vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, Vectors
 from trivium.index import listing, record_pages
@@ -192,7 +193,13 @@ def test_indexes_are_built_in_so_many_bytes_a_passage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fewer than 1,000 of Python and NumPy, with the passage's share of names, whatever is read at once."""
-    for module, name in ((vectors, "_BLOCK"), (topology, "_BLOCK"), (keyword_index, "_BATCH")):
+    for module, name in (
+        (matrix, "_BLOCK"),
+        (rows, "_BLOCK"),
+        (rows, "_VECTORS_A_READ"),
+        (rows, "_TERMS_A_READ"),
+        (keyword_index, "_BATCH"),
+    ):
         monkeypatch.setattr(module, name, 100)
     sizes = []
     for count in (30, 120):

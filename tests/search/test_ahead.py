@@ -16,8 +16,8 @@ from trivium.embedding.base import Embedder, embed_queries, embeds_together
 from trivium.embedding.plain import without_headings
 from trivium.embedding.remembered import RememberedQuestions
 from trivium.engine import Engine
-from trivium.graph.arrays import Rows
-from trivium.graph.embedded import search
+from trivium.graph.arrays import search
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Vectors
 from trivium.search.ahead import Ahead
 from trivium.testing.toys import HashEmbedder

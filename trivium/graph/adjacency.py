@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.common.ragged import own_chunk_ranges
-from trivium.graph.arrays import Csr, Rows, group
+from trivium.graph.arrays.columns import Csr, Rows, group
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import SEPARATOR
 from trivium.graph.string_table import StringRows, StringTable, table_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled, compiled_sums
 from trivium.common.prefetch import CACHE_LINE, prefetch
-from trivium.graph.arrays import Rows, Stacked
+from trivium.graph.arrays.columns import Rows, Stacked
 from trivium.graph.records import Codes, Vectors
 
 _LARGEST = 127

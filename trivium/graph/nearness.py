@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Floats, Reached, round_score, round_scores
 from trivium.graph.schema import Label

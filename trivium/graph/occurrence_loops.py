@@ -71,3 +71,16 @@ def places_of(places: Integers, chunks: Integers) -> Integers:
     taken: Integers = places[rows]
     taken[:, 0] = numbers
     return taken
+
+
+@compiled
+def count_chunks(words: NDArray[np.int32], starts: Integers, sizes: Integers, found: Integers) -> None:
+    """Add to ``found`` (terms,) in how many of n chunks each term occurs. ``words[starts[i]:]`` are the terms of chunk i,
+    ``sizes`` (n,) how many it has."""
+    last = np.full(len(found), -1, dtype=np.int64)
+    for chunk in range(len(starts)):
+        for place in range(starts[chunk], starts[chunk] + sizes[chunk]):
+            term = words[place]
+            if last[term] != chunk:
+                last[term] = chunk
+                found[term] += 1

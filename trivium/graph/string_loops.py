@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.compiled import compiled
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.string_table import StringTable
 
 Bytes = NDArray[np.uint8]

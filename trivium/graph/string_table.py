@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.arrays import Arrays, Rows
+from trivium.graph.arrays.columns import Arrays, Rows
 from trivium.graph.moves import Moves
 
 T = TypeVar("T")

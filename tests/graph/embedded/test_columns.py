@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
 from trivium.engine import Engine
-from trivium.graph.arrays import Rows, Stacked, find_sorted
+from trivium.graph.arrays.columns import Rows, Stacked, find_sorted
+from trivium.graph.arrays.files import MANIFEST
 from trivium.graph.coarse import CoarseVectors
-from trivium.graph.embedded import EmbeddedStore, sentence_column, snapshot
-from trivium.graph.embedded.files import MANIFEST
+from trivium.graph.embedded import EmbeddedStore, rows, snapshot
 from trivium.graph.records import Codes, Passage
 from trivium.testing.toys import HashEmbedder
 from trivium.types import EmbedderIdentity
@@ -89,13 +89,13 @@ def test_sentences_of_earlier_chunks_are_taken_over(
 ) -> None:
     """Pages go, come and are embedded anew: only what changed is read from the database."""
     read: list[int] = []
-    as_json = sentence_column.as_json
+    as_json = rows.as_json
 
     def note(numbers: list[int]) -> str:
         read.extend(numbers)
         return as_json(numbers)
 
-    monkeypatch.setattr(sentence_column, "as_json", note)
+    monkeypatch.setattr(rows, "as_json", note)
     store.delete(["Page 3", "Page 8"])
     store.write([graph("Page 20", [("text", [])])])
     store.put_sentences([_passage(20), _passage(5)], [*_codes(20), *_codes(4)])

@@ -15,7 +15,8 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.embedded import EmbeddedStore, label_vectors
+from trivium.graph.arrays import label_vectors
+from trivium.graph.embedded import EmbeddedStore
 
 PAGES = [
     graph(

@@ -15,7 +15,8 @@ from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.histories import HISTORIES, Step, carry_out
 from tests.graph.embedded.patching import patched_store
-from trivium.graph.embedded import EmbeddedStore, label_vectors, snapshot
+from trivium.graph.arrays import label_vectors
+from trivium.graph.embedded import EmbeddedStore, snapshot
 from trivium.graph.embedded.connection import open_database
 from trivium.graph.model import PageGraph
 

@@ -12,6 +12,7 @@ import pytest
 from tests.contract.graphs import graph
 from tests.fakes.disks import small_disk
 from trivium.errors import StoreError
+from trivium.graph.arrays import 
 from trivium.graph.embedded import EmbeddedStore
 from trivium.types import EmbedderIdentity
 
@@ -23,6 +24,7 @@ _AT_EVERY_SIZE = """
 import os, shutil, sys
 from pathlib import Path
 from trivium.errors import StoreError
+from trivium.graph.arrays import 
 from trivium.graph.embedded import EmbeddedStore, label_vectors
 
 label_vectors.APPROXIMATE_FROM = 2

@@ -11,8 +11,9 @@ import pytest
 
 from trivium.engine import Engine
 from trivium.errors import StoreError
+from trivium.graph.arrays import snapshot as arrays
+from trivium.graph.arrays.files import check_open_files, read_manifest
 from trivium.graph.embedded import snapshot
-from trivium.graph.embedded.files import check_open_files, read_manifest
 from trivium.testing.toys import HashEmbedder
 
 
@@ -34,7 +35,7 @@ def test_too_many_open_files_is_no_damage(
         raise error
 
     with monkeypatch.context() as hindered:
-        hindered.setattr(snapshot, place, full)
+        hindered.setattr(arrays, place, full)
         with pytest.raises(StoreError, match=r"too many open files.*ulimit -n"), Engine.open(store) as engine:
             engine.search("heron", retrievers=["lexical"])
     assert sorted((store / "index").rglob("*")) == before, "the index is not built anew"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.graphs import embed_pending, graph
-from trivium.graph.arrays import group
+from trivium.graph.arrays.columns import group
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.schema import RelationshipType

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from tests.contract.graphs import IDENTITY, embed_pending, graph, pages
 from tests.graph.embedded.patching import patched_store
 from trivium.graph import moves
-from trivium.graph.arrays import Csr
+from trivium.graph.arrays.columns import Csr
+from trivium.graph.arrays.topology import Nodes, Topology, build_topology, load_topology
 from trivium.graph.embedded import EmbeddedStore, snapshot
 from trivium.graph.embedded.connection import open_database
-from trivium.graph.embedded.topology import Nodes, Topology, build_topology, load_topology
+from trivium.graph.embedded.rows import SqliteRows
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label
 
@@ -80,7 +81,7 @@ def test_patched_arrays_are_those_that_are_built(
                 closing(open_database(folder / "s", read_only=True)) as database,
                 database.reading() as connection,
             ):
-                build_topology(connection, folder, np.empty(0, dtype=np.int64))
+                build_topology(SqliteRows(connection), folder, np.empty(0, dtype=np.int64))
             built, patched = _arrays(load_topology(folder)), _arrays(store._current().topology)
             for name, array in built.items():
                 assert patched[name].dtype == array.dtype, name

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, ann_index, label_vectors
+from trivium.graph.arrays import ann_index, label_vectors
+from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label

@@ -13,7 +13,8 @@ import pytest
 from tests.contract.graphs import graph
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.embedded.test_search import IDENTITY, _page, _vectors
-from trivium.graph.embedded import EmbeddedStore, label_vectors, search, snapshot, within
+from trivium.graph.arrays import label_vectors, search, within
+from trivium.graph.embedded import EmbeddedStore, snapshot
 from trivium.graph.filters import parse
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label

@@ -17,11 +17,11 @@ from zlib import crc32
 import numpy as np
 
 from trivium.errors import StoreFormatError
+from trivium.graph.arrays.files import damaged_files
 from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.counting import adjust
 from trivium.graph.embedded.database_schema import schema_script
 from trivium.graph.embedded.derived_rows import DERIVED, leftovers, tidy
-from trivium.graph.embedded.files import damaged_files
 from trivium.graph.embedded.meta import read_meta
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.questions import damaged_questions, drop_questions

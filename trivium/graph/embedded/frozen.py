@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 
 from trivium.errors import StoreBusyError, StoreError
+from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.embedded.connection import Connection, Database, translated
-from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.states import current_state
 
 _ATTEMPTS = 20

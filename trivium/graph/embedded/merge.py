@@ -14,8 +14,9 @@ import threading
 from pathlib import Path
 
 from trivium.common.workers import module_command, module_environment
+from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.embedded.connection import open_database
-from trivium.graph.embedded.snapshot import IndexSnapshot, build_snapshot
+from trivium.graph.embedded.snapshot import build_snapshot
 
 MERGED_ABOVE = 0.01
 """Share of changed nodes above which they are merged into files."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -13,11 +12,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from trivium.graph.embedded import reader, search, topology, writer
+from trivium.graph.arrays.chunk_details import ChunkDetails
+from trivium.graph.arrays.reads import ArrayReads
+from trivium.graph.arrays.snapshot import IndexSnapshot
+from trivium.graph.arrays.within import ArrayWithin
+from trivium.graph.embedded import reader, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.database_schema import schema_version
 from trivium.graph.embedded.frozen import freeze, pin
-from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.merge import Merger
 from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.pictures import (
@@ -29,7 +31,8 @@ from trivium.graph.embedded.pictures import (
     thumbnails,
 )
 from trivium.graph.embedded.questions import put_questions
-from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
+from trivium.graph.embedded.rows import SqliteRows
+from trivium.graph.embedded.snapshot import load_snapshot
 from trivium.graph.embedded.states import current_state
 from trivium.graph.embedded.vectors import (
     claim,
@@ -40,33 +43,24 @@ from trivium.graph.embedded.vectors import (
     read_embedder,
     relation_vectors,
 )
-from trivium.graph.embedded.within import EmbeddedWithin
+from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
-from trivium.graph.nearness import best
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
-    Adjacency,
     ChunkRecord,
     Codes,
-    Neighbour,
     PageRecord,
     Passage,
     Pending,
     Progress,
-    Reached,
-    SentenceVectors,
-    Similarities,
     StoreInfo,
-    TermCounts,
-    TermStatistics,
     Vectors,
     WaitingTexts,
     WriteReport,
 )
 from trivium.graph.relations import relation_embeddings
-from trivium.graph.schema import Hop, Label
-from trivium.graph.vectors import check_query
+from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
@@ -74,7 +68,7 @@ if TYPE_CHECKING:
     from trivium.graph.embedded.check import EmbeddedChecker
 
 
-class EmbeddedStore:
+class EmbeddedStore(ArrayReads):
     """A :class:`trivium.graph.protocols.GraphStore` on the local machine.
 
     The folder contains ``graph.db`` (SQLite, the source of truth) and ``index/`` (derived, may be deleted at any
@@ -333,9 +327,29 @@ class EmbeddedStore:
             store._indexes = indexes
             yield store
 
-    def within(self, condition: Condition) -> EmbeddedWithin:
+    def within(self, condition: Condition) -> ArrayWithin:
         """See the protocol."""
-        return EmbeddedWithin(self, condition, self._current, self._database)
+        return ArrayWithin(self, condition, self._current, self._facts)
+
+    def _facts(self, indexes: IndexSnapshot) -> ChunkFacts | None:
+        """Return the values that conditions test, read at once; None if the store has changed since its indexes were
+        built.
+        """
+        if not indexes.facts:
+            with self._database.reading_one_state() as connection:
+                if current_state(connection) != indexes.key:
+                    return None
+                pages = reader.pages(connection, None, None)
+                chunks = indexes.topology.nodes[Label.CHUNK]
+                if not indexes.details:
+                    indexes.details.append(ChunkDetails.of(chunks, SqliteRows(connection).details()))
+            details = indexes.details[0]
+            # Rows of pages are in uri order, as the records are.
+            facts = ChunkFacts(
+                chunks.uris, lambda: pages, lambda: (details.kinds, details.pages), indexes.topology.page
+            )
+            indexes.facts.append(facts)
+        return indexes.facts[0]
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -361,68 +375,6 @@ class EmbeddedStore:
             with self._database.reading() as connection:
                 known.append(reader.waiting_texts(connection))
         return known[0]
-
-    def nearest(
-        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
-    ) -> list[Neighbour]:
-        indexes = self._asked(vector)
-        if indexes is None:
-            return []
-        found = search.nearest(indexes, labels, vector, k, exact=exact)
-        return [Neighbour(node.uri, node.score) for node in found]
-
-    def expand_nearest(
-        self,
-        labels: Sequence[Label],
-        vector: Vectors,
-        nodes: int,
-        hop: Hop,
-        limit: int | None,
-        *,
-        exact: bool = False,
-    ) -> list[Reached]:
-        indexes = self._asked(vector)
-        if indexes is None:
-            return []
-        return search.expand_nearest(indexes, labels, vector, nodes, hop, limit, exact=exact)
-
-    def look_ahead(self, vectors: Sequence[Vectors], like: Vectors) -> None:
-        """See :class:`trivium.graph.protocols.LooksAhead` and :func:`trivium.graph.embedded.search.look_ahead`."""
-        search.look_ahead(self._current(), vectors, like)
-
-    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
-        indexes = self._current()
-        scores, rows = search.keyword_hits(indexes, terms, k, partial(document_frequency, self._database))
-        return indexes.topology.nodes[Label.CHUNK].uris.take(best(rows, scores, k)[0].tolist())
-
-    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        indexes = self._current()
-        rows = indexes.topology.nodes[Label.CHUNK].uris.find_all(chunks)
-        return indexes.terms.count(rows, terms)
-
-    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        topology = self._current().topology
-        return TermStatistics(
-            len(topology.terms), topology.mean_terms, document_frequency(self._database, terms)
-        )
-
-    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        indexes = self._asked(vector)
-        if indexes is None:
-            return Similarities(*np.full((4, len(chunks)), np.nan))
-        return search.similarities(indexes, vector, chunks)
-
-    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        indexes = self._current()
-        nodes = indexes.topology.nodes[label]
-        rows = nodes.uris.find_all(uris)
-        present = rows >= 0
-        rows[present] = nodes.vector[rows[present]]
-        return indexes.matrix.gather(rows)
-
-    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        indexes = self._current()
-        return indexes.sentences.of(indexes.topology.nodes[Label.CHUNK].uris.find_all(chunks))
 
     def picture_vectors(self) -> PictureVectors:
         indexes = self._current()
@@ -454,15 +406,6 @@ class EmbeddedStore:
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         with self._database.reading() as connection:
             return reader.relations(connection, entities)
-
-    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
-        return topology.outline(self._current().topology, pages)
-
-    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-        return topology.expand(self._current().topology, uris, hop)
-
-    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return topology.cited(self._current().topology, chunks)
 
     def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
         with self._database.reading() as connection:
@@ -500,9 +443,6 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return iter(reader.names(connection))
 
-    def adjacency(self) -> Adjacency:
-        return topology.adjacency(self._current().topology)
-
     def chunk_uris(self) -> list[str]:
         with self._database.reading() as connection:
             return reader.chunk_uris(connection)
@@ -533,11 +473,3 @@ class EmbeddedStore:
 
     def _forget_indexes(self) -> None:
         self._indexes = None
-
-    def _asked(self, vector: Vectors) -> IndexSnapshot | None:
-        """Return the indexes for a vector search; None if the store has no embedder yet."""
-        indexes = self._current()
-        if indexes.dimension == 0:
-            return None
-        check_query(vector, indexes.dimension)
-        return indexes

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from trivium.graph.adjacency import own_pages
-from trivium.graph.arrays import Csr, Rows, group
+from trivium.graph.arrays.columns import Csr, Rows, group
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.cache import StoreState
 from trivium.graph.neo4j.replica.node_vectors import Earlier, NodeVectors

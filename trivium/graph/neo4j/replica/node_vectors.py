@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.common.dots import dots
-from trivium.graph.arrays import Rows, Stacked
+from trivium.graph.arrays.columns import Rows, Stacked
 from trivium.graph.moves import Moves
 from trivium.graph.records import Floats, Vectors
 

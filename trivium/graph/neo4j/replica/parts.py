@@ -10,7 +10,7 @@ from typing import LiteralString
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.connection import Connection, Row
 from trivium.graph.neo4j.replica.replica import AliasFacts, ChunkFacts, EntityNames, PageFacts

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trivium.common.cache import SingleFlight
 from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreChangedError
-from trivium.graph.arrays import Csr, Rows
+from trivium.graph.arrays.columns import Csr, Rows
 from trivium.graph.facts import decode_metadata
 from trivium.graph.model import RelationEdge
 from trivium.graph.nearness import Found, best, reach

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.moves import Moves
 from trivium.graph.neo4j.cache import StoreState
 from trivium.graph.neo4j.change_log import Touched

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 from trivium.graph.nearness import below, best
 from trivium.graph.neo4j.keywords import MAX_CLAUSES
 from trivium.graph.occurrences import count_numbers

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.arrays import Rows
-from trivium.graph.embedded.ann_index import FEW
-from trivium.graph.embedded.snapshot import AHEAD, IndexSnapshot, VectorSearch
-from trivium.graph.embedded.topology import Nodes, chunks_along
+from trivium.graph.arrays.ann_index import FEW
+from trivium.graph.arrays.columns import Rows
+from trivium.graph.arrays.snapshot import AHEAD, IndexSnapshot, VectorSearch
+from trivium.graph.arrays.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
 from trivium.graph.keyword_scores import keyword_scores
 from trivium.graph.nearness import Found, best, reach
@@ -177,12 +177,8 @@ def expand_nearest(
     )
 
 
-def keyword_hits(
-    indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[Floats, Rows]:
-    """Return BM25 scores (n,) and rows (n,) of about the k best chunks by keywords, and of some more, unordered.
-    ``frequency`` returns document frequencies of terms.
-    """
+def keyword_hits(indexes: IndexSnapshot, terms: Sequence[str], k: int) -> tuple[Floats, Rows]:
+    """Return BM25 scores (n,) and rows (n,) of about the k best chunks by keywords, and of some more, unordered."""
     scores, numbers = indexes.keywords.search(terms, k)
     rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
     there = rows >= 0
@@ -190,28 +186,30 @@ def keyword_hits(
     added = indexes.added_chunks()
     if not len(added) or k <= 0:
         return known
-    more, added = score_words(indexes, added, terms, frequency)
+    more, added = score_words(indexes, added, terms)
     return np.concatenate([known[0], more]), np.concatenate([known[1], added])
 
 
-def score_words(
-    indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
-) -> tuple[Floats, Rows]:
+def score_words(indexes: IndexSnapshot, rows: Rows, terms: Sequence[str]) -> tuple[Floats, Rows]:
     """Return BM25 scores (n,), computed as in the keyword index, and rows (n,) of the chunks that contain some of the
     terms.
     """
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
-    topology = indexes.topology
-    statistics = TermStatistics(len(topology.terms), topology.mean_terms, frequency(wanted))
-    scores = keyword_scores(counts, statistics)
+    scores = keyword_scores(counts, term_statistics(indexes, wanted))
     some = np.flatnonzero((counts.text + counts.headings).sum(axis=1))
     return scores[some], rows[some]
 
 
+def term_statistics(indexes: IndexSnapshot, terms: Sequence[str]) -> TermStatistics:
+    """Return the number of chunks, their mean length, and the document frequencies of terms."""
+    topology = indexes.topology
+    return TermStatistics(len(topology.terms), topology.mean_terms, indexes.terms.document_frequency(terms))
+
+
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
     """Return the cosines of chunks and of their sections, pages and entities (n,) each, NaN where undefined."""
-    from trivium.graph.embedded.similarity_loops import highest, rows_to_compare  # loads numba
+    from trivium.graph.arrays.similarity_loops import highest, rows_to_compare  # loads numba
 
     topology, nodes, count = indexes.topology, indexes.topology.nodes, len(uris)
     rows, starts = rows_to_compare(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.common.compiled import compiled
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays.columns import Rows
 
 Numbers = NDArray[np.integer[Any]]
 

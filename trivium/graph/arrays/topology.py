@@ -12,40 +12,28 @@ from numpy.typing import NDArray
 
 from trivium.common.ragged import ranges_by_owner
 from trivium.graph.adjacency import link
-from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr, save_arrays, unpack_csr
-from trivium.graph.embedded.connection import Connection, read_integers
+from trivium.graph.arrays.columns import (
+    Arrays,
+    Csr,
+    Rows,
+    group,
+    load_arrays,
+    pack_csr,
+    save_arrays,
+    unpack_csr,
+)
+from trivium.graph.arrays.rows import RowSource
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import Hop, Label
 from trivium.graph.string_table import StringPacker, StringRows, StringTable, unpack_strings
 
 _FILE = "topology"
-_BLOCK = 20_000
-"""Number of nodes read at once."""
-
-_NODES = {
-    Label.CHUNK: """
-        SELECT x.uri, x.id, coalesce(v.id, -1) FROM chunk AS x
-        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
-        """,
-    Label.SUBCHAPTER: """
-        SELECT x.uri, x.id, coalesce(v.id, -1) FROM section AS x
-        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
-        """,
-    Label.PAGE: """
-        SELECT x.uri, x.id, coalesce(v.id, -1) FROM page JOIN name AS x ON x.id = page.id
-        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
-        """,
-    Label.ENTITY: """
-        SELECT x.uri, x.id, coalesce(v.id, -1) FROM name AS x
-        LEFT JOIN vector AS v ON v.text_id = x.text_id WHERE x.leads_to IS NULL ORDER BY x.uri
-        """,
-}
-"""Queries for uri, number and vector number of the nodes of each label, in uri order."""
+_LABELS = (Label.CHUNK, Label.SUBCHAPTER, Label.PAGE, Label.ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """The nodes of one label. ``ids`` are their database numbers, ``by_id`` sorts rows by them, ``vector`` is the row
+    """The nodes of one label. ``ids`` are their numbers, ``by_id`` sorts rows by them, ``vector`` is the row
     of a node's vector in the matrix, -1 if it has none.
     """
 
@@ -62,7 +50,7 @@ class Nodes:
         return int(self.rising[-1]) if len(self.rising) else 0
 
     def rows_of(self, ids: Rows) -> Rows:
-        """Return the rows of database numbers, -1 for unknown ones."""
+        """Return the rows of numbers, -1 for unknown ones."""
         if len(self.ids) == 0:
             return np.full(len(ids), -1, dtype=np.int64)
         places = np.minimum(np.searchsorted(self.rising, ids), len(self.ids) - 1)
@@ -103,30 +91,26 @@ class Topology:
         return self.all_terms / max(1, len(self.terms))
 
 
-def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
-    """Write the arrays of the committed state. ``matrix_ids`` are the vector numbers of the matrix rows."""
+def build_topology(source: RowSource, folder: Path, matrix_ids: Rows) -> None:
+    """Write the arrays of a state. ``matrix_ids`` are the vector numbers of the matrix rows."""
     arrays: Arrays = {}
-    for label, query in _NODES.items():
-        arrays.update(_pack_nodes(connection, label, query, matrix_ids))
-    nodes = {label: _unpack_nodes(label, arrays) for label in _NODES}
+    for label in _LABELS:
+        arrays.update(_pack_nodes(source, label, matrix_ids))
+    nodes = {label: _unpack_nodes(label, arrays) for label in _LABELS}
     chunks, sections, pages = nodes[Label.CHUNK], nodes[Label.SUBCHAPTER], nodes[Label.PAGE]
     entities = nodes[Label.ENTITY]
 
-    facts = read_integers(
-        connection,
-        "SELECT id, page_id, coalesce(section_id, -1), position, term_count, heading_count FROM chunk",
-        6,
-    )
+    facts = source.chunks()
     facts = facts[np.argsort(chunks.rows_of(facts[:, 0]))]
     page, section, position = pages.rows_of(facts[:, 1]), sections.rows_of(facts[:, 2]), facts[:, 3]
     reading_order = np.lexsort((np.arange(len(page)), position, page))
 
-    of_section = read_integers(connection, "SELECT id, page_id, position FROM section", 3)
+    of_section = source.sections()
     of_section = of_section[np.argsort(sections.rows_of(of_section[:, 0]))]
     section_page = pages.rows_of(of_section[:, 1])
     outline_order = np.lexsort((np.arange(len(section_page)), of_section[:, 2], section_page))
 
-    chunk_of_pair, entity_of_pair = _citations(connection, chunks, entities)
+    chunk_of_pair, entity_of_pair = _citations(source, chunks, entities)
     rank = np.empty(len(page), dtype=np.int64)
     rank[reading_order] = np.arange(len(page))
     by_reading = np.argsort(rank[chunk_of_pair], kind="stable")
@@ -144,7 +128,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
             "section": section.astype(np.int32),
             "position": position,
             "terms": facts[:, 4:],
-            "last_name": np.array(read_last_name(connection), dtype=np.int64),
+            "last_name": np.array(source.last_name(), dtype=np.int64),
             "page_entity": page_entity.astype(np.int32),
             "section_page": section_page.astype(np.int32),
             **pack_csr("page_chunks", group(page[reading_order], reading_order, len(pages.ids))),
@@ -159,7 +143,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
 def load_topology(folder: Path) -> Topology:
     """Read the arrays written by :func:`build_topology`."""
     arrays = load_arrays(folder, _FILE)
-    nodes = {label: _unpack_nodes(label, arrays) for label in _NODES}
+    nodes = {label: _unpack_nodes(label, arrays) for label in _LABELS}
     return Topology(
         nodes=nodes,
         page=arrays["page"],
@@ -193,11 +177,6 @@ def own_ranges(page: NDArray[np.int32], page_entity: NDArray[np.int32], entities
     return ranges
 
 
-def read_last_name(connection: Connection) -> int:
-    """Return the highest number of a name, including aliases; 0 if there is none."""
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM name").fetchone()[0])
-
-
 def load_ids(folder: Path, label: Label) -> Rows:
     """Return only the node numbers of a label, without loading the whole snapshot."""
     with np.load(folder / f"{_FILE}.npz", allow_pickle=False) as archive:
@@ -205,13 +184,12 @@ def load_ids(folder: Path, label: Label) -> Rows:
     return ids
 
 
-def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Rows) -> Arrays:
+def _pack_nodes(source: RowSource, label: Label, matrix_ids: Rows) -> Arrays:
     uris = StringPacker()
     blocks: list[Rows] = [np.empty((0, 2), dtype=np.int64)]
-    cursor = connection.execute(query)
-    while rows := cursor.fetchmany(_BLOCK):
+    for rows in source.nodes(label):
         uris.add([row[0] for row in rows])
-        blocks.append(np.array([row[1:] for row in rows], dtype=np.int64))
+        blocks.append(np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 2))
     table = np.concatenate(blocks)
     ids, vectors = table[:, 0].copy(), table[:, 1]
     return {
@@ -227,13 +205,10 @@ def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
     return Nodes(unpack_strings(label, arrays), ids, by_id, arrays[f"{label}.vector"], ids[by_id])
 
 
-def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:
-    """Return distinct (chunk row, entity row) with redirects resolved, by chunk and first appearance."""
-    names = read_integers(connection, "SELECT id, coalesce(leads_to, id) FROM name ORDER BY id", 2)
-    stands_for = entities.rows_of(names[:, 1])
-    cited = read_integers(connection, "SELECT chunk_id, name_id FROM citation ORDER BY chunk_id, ordinal", 2)
-    chunk = chunks.rows_of(cited[:, 0])
-    entity = stands_for[np.searchsorted(names[:, 0], cited[:, 1])]
+def _citations(source: RowSource, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:
+    """Return distinct (chunk row, entity row), by chunk and first appearance."""
+    cited = source.citations()
+    chunk, entity = chunks.rows_of(cited[:, 0]), entities.rows_of(cited[:, 1])
     _, first = np.unique(chunk * np.int64(len(entities.ids)) + entity, return_index=True)
     first.sort()
     by_chunk = first[np.argsort(chunk[first], kind="stable")]

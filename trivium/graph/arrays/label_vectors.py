@@ -1,6 +1,6 @@
 """Which vectors of a label are nearest to a question's, in two tiers: all are compared as bytes, exactly
 (:mod:`trivium.graph.coarse`), or from :data:`APPROXIMATE_FROM` on an approximate index is asked
-(:mod:`trivium.graph.embedded.ann_index`).
+(:mod:`trivium.graph.arrays.ann_index`).
 
 Both are files of a snapshot, mapped into memory and shared by processes. After a change they remain as they are until
 the next snapshot: vectors that are gone are passed over, and those that came are compared as bytes beside them.
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.common.arrays import Floats32
-from trivium.graph.arrays import Rows, distinct, find_sorted, load_array, save_array
-from trivium.graph.embedded.ann_index import AnnIndex, compared
-from trivium.graph.embedded.files import link_or_copy
-from trivium.graph.embedded.topology import Nodes
-from trivium.graph.embedded.vectors import Matrix
+from trivium.graph.arrays.columns import Rows, distinct, find_sorted, load_array, save_array
+from trivium.graph.arrays.ann_index import AnnIndex, compared
+from trivium.graph.arrays.files import link_or_copy
+from trivium.graph.arrays.topology import Nodes
+from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Codes, Vectors
 from trivium.index_parameters import IndexParameters

@@ -21,10 +21,18 @@ from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays import Rows, Stacked, load_array, load_arrays, new_array, save_array, save_arrays
-from trivium.graph.embedded.connection import Connection, Database, as_json
-from trivium.graph.embedded.files import cannot_change, link_or_copy
-from trivium.graph.embedded.topology import Nodes
+from trivium.graph.arrays.columns import (
+    Rows,
+    Stacked,
+    load_array,
+    load_arrays,
+    new_array,
+    save_array,
+    save_arrays,
+)
+from trivium.graph.arrays.files import cannot_change, link_or_copy
+from trivium.graph.arrays.rows import RowSource
+from trivium.graph.arrays.topology import Nodes
 from trivium.graph.moves import Moves
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
@@ -33,6 +41,7 @@ from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
 FOLDER = "words"
 _FORWARD = "tokens"
 _VOCABULARY = "vocabulary"
+_DAMAGED = f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
 _HEAP = 64_000_000
 _BATCH = 5000
 _REPLACED_WHOLE = ("meta.json", ".managed.json")
@@ -97,7 +106,7 @@ def _readable() -> Iterator[None]:
 
 
 def build_keyword_index(
-    connection: Connection,
+    source: RowSource,
     folder: Path,
     previous: Path | None,
     ids: Rows,
@@ -124,10 +133,7 @@ def build_keyword_index(
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     for number in gone.tolist():
         writer.delete_documents_by_term("chunk", number)
-    cursor = connection.execute(
-        "SELECT id, heading_terms, terms FROM chunk WHERE id > ? ORDER BY id", [after]
-    )
-    while rows := cursor.fetchmany(_BATCH):
+    for rows in source.terms(after):
         for number, of_headings, of_text in rows:
             document = tantivy.Document()
             document.add_integer("chunk", number)
@@ -175,7 +181,7 @@ def _clone(source: Path, target: Path) -> None:
 class ForwardIndex:
     """The terms of all chunks. ``values`` (i32) are the numbers of the terms of each chunk's headings, then of its
     text; those of row i begin at ``starts[i]``. ``lengths`` (n, 2) are the numbers of terms of text and headings.
-    ``table`` holds the known terms, ``numbers`` the number of each.
+    ``table`` holds the known terms, ``numbers`` the number of each, ``frequency`` (by number) in how many chunks it is.
     """
 
     values: Stacked
@@ -183,6 +189,14 @@ class ForwardIndex:
     lengths: Rows
     table: StringTable
     numbers: NDArray[np.int32]
+    frequency: Rows
+
+    def document_frequency(self, terms: Sequence[str]) -> Floats:
+        """Return the number of chunks that contain each term (len(terms),)."""
+        numbers = self._asked(terms)
+        found = np.zeros(len(terms))
+        found[numbers >= 0] = self.frequency[numbers[numbers >= 0]]
+        return found
 
     def count(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
         """Return how often and where terms occur in chunks, given by row; row -1 has no terms."""
@@ -198,9 +212,7 @@ class ForwardIndex:
         try:
             return count_numbers(values, starts, lengths, self._asked(terms))
         except IndexError as error:
-            raise StoreFormatError(
-                f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
-            ) from error
+            raise StoreFormatError(_DAMAGED) from error
 
     def patched(self, moves: Moves, lengths: Rows, terms: Sequence[str]) -> ForwardIndex:
         """Return the index after changes. ``moves`` says where old chunks are; new ones have the given ``terms``, joined
@@ -211,19 +223,41 @@ class ForwardIndex:
         table, of_terms = self.table.patched(np.empty(0, dtype=np.int64), unknown)
         numbers = of_terms.carry(self.numbers, np.arange(len(self.numbers), len(table)))
         sizes = np.array([len(own) for own in words], dtype=np.int64)
-        starts = moves.carry(self.starts, len(self.values) + np.cumsum(sizes) - sizes)
-        if not words:
-            return ForwardIndex(self.values, starts, lengths, table, numbers)
-        more = numbers[table.find_all(list(chain.from_iterable(words)))] if len(table) else numbers
-        return ForwardIndex(self.values.grown(more), starts, lengths, table, numbers)
+        begins = np.cumsum(sizes) - sizes
+        starts = moves.carry(self.starts, len(self.values) + begins)
+        more = np.empty(0, dtype=np.int32)
+        if len(table) and sizes.sum():
+            more = numbers[table.find_all(list(chain.from_iterable(words)))]
+        frequency = np.concatenate([self.frequency, np.zeros(len(unknown), dtype=np.int64)])
+        if not moves.unchanged:
+            gone = moves.gone
+            lost = self.lengths[gone].sum(axis=1)
+            before = self.values.take(expand_ranges(self.starts[gone], lost)[1])
+            frequency -= _chunks_with(before, lost, len(frequency))
+            frequency += _chunks_with(more, sizes, len(frequency))
+        values = self.values.grown(more) if len(more) else self.values
+        return ForwardIndex(values, starts, lengths, table, numbers, frequency)
 
     def _asked(self, terms: Sequence[str]) -> Rows:
         found = self.table.find_all(terms)
         return np.where(found >= 0, self.numbers[found], -1) if len(self.numbers) else found
 
 
+def _chunks_with(words: NDArray[np.int32], sizes: Rows, terms: int) -> Rows:
+    """Return in how many chunks each of so many terms is (terms,). ``words`` are the terms of the chunks one after the
+    other, ``sizes`` how many each has.
+    """
+    from trivium.graph.occurrence_loops import count_chunks  # loads numba, see trivium.common.compiled
+
+    if len(words) and (words.min() < 0 or words.max() >= terms):
+        raise ValueError(f"{_FORWARD} has terms beyond the {terms:,} of the vocabulary")
+    found = np.zeros(terms, dtype=np.int64)
+    count_chunks(words, np.cumsum(sizes) - sizes, sizes, found)
+    return found
+
+
 def build_forward_index(
-    connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, lengths: Rows, old_ids: Rows
+    source: RowSource, folder: Path, previous: Path | None, nodes: Nodes, lengths: Rows, old_ids: Rows
 ) -> None:
     """Write the terms of the chunks ``nodes``, whose texts and headings have ``lengths`` (n, 2) terms, reusing those
     of the chunks ``old_ids`` of a previous snapshot that still exist.
@@ -231,21 +265,23 @@ def build_forward_index(
     sizes = lengths.sum(axis=1)[nodes.by_id]
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    blocks = _new(connection, int(old_ids.max(initial=0)), numbers)
+    blocks = _new(source, int(old_ids.max(initial=0)), numbers)
     if previous is not None:
         numbers.update(_known(previous))
         still = np.isin(np.sort(old_ids), nodes.ids, assume_unique=True)
         blocks = chain(_kept(previous, still), blocks)
     size = int(sizes.sum())
+    values: NDArray[np.int32] = np.empty(0, dtype=np.int32)
     if size:
-        values = new_array(folder, _FORWARD, (size,), np.int32)
+        file = new_array(folder, _FORWARD, (size,), np.int32)
         filled = 0
         for block in blocks:
-            values[filled : filled + len(block)] = block
+            file[filled : filled + len(block)] = block
             filled += len(block)
-        values.flush()
+        file.flush()
+        values = file.view(np.ndarray)
     else:
-        save_array(folder, _FORWARD, np.empty(0, dtype=np.int32))
+        save_array(folder, _FORWARD, values)
     ordered = sorted(numbers)
     starts = np.zeros(len(sizes), dtype=np.int64)
     starts[nodes.by_id] = np.cumsum(sizes) - sizes
@@ -253,19 +289,26 @@ def build_forward_index(
     save_arrays(
         folder,
         _VOCABULARY,
-        {**pack_strings("terms", ordered), "numbers": by_number, "starts": starts, "sizes": sizes},
+        {
+            **pack_strings("terms", ordered),
+            "numbers": by_number,
+            "starts": starts,
+            "sizes": sizes,
+            "frequency": _chunks_with(values, sizes, len(numbers)),
+        },
     )
 
 
 def load_forward_index(folder: Path, lengths: Rows) -> ForwardIndex:
     """Memory-map the files written by :func:`build_forward_index`."""
-    arrays = load_arrays(folder, _VOCABULARY)
+    arrays, values = load_arrays(folder, _VOCABULARY), load_array(folder, _FORWARD)
     return ForwardIndex(
-        Stacked.of(load_array(folder, _FORWARD)),
+        Stacked.of(values),
         arrays["starts"],
         lengths,
         unpack_strings("terms", arrays),
         arrays["numbers"],
+        arrays["frequency"],
     )
 
 
@@ -285,21 +328,8 @@ def _kept(folder: Path, still: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]
         yield values[start:end][np.repeat(still[some], sizes[some])]
 
 
-def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> Iterator[NDArray[np.int32]]:
+def _new(source: RowSource, after: int, numbers: defaultdict[str, int]) -> Iterator[NDArray[np.int32]]:
     """Iterate in blocks over the term numbers of the chunks above ``after``."""
-    cursor = connection.execute("SELECT heading_terms, terms FROM chunk WHERE id > ? ORDER BY id", [after])
-    while rows := cursor.fetchmany(_BATCH):
-        words = " ".join(chain.from_iterable(rows)).split()
+    for rows in source.terms(after):
+        words = " ".join(chain.from_iterable(row[1:] for row in rows)).split()
         yield np.fromiter(map(numbers.__getitem__, words), dtype=np.int32, count=len(words))
-
-
-def document_frequency(database: Database, terms: Sequence[str]) -> Floats:
-    """Return the number of chunks that contain each term (len(terms),)."""
-    with database.reading() as connection:
-        frequencies = dict(
-            connection.execute(
-                "SELECT t.term, t.df FROM json_each(?) AS j JOIN term AS t ON t.term = j.value",
-                [as_json(terms)],
-            )
-        )
-    return np.array([frequencies.get(term, 0) for term in terms], dtype=np.float64)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from trivium.common.iteration import batched
 from trivium.common.ragged import expand_ranges
-from trivium.graph.arrays import (
+from trivium.graph.arrays.columns import (
     Rows,
     Stacked,
     find_sorted,
@@ -20,10 +19,9 @@ from trivium.graph.arrays import (
     save_array,
     save_arrays,
 )
-from trivium.graph.embedded.connection import Connection, as_json, read_integers
-from trivium.graph.embedded.files import link_or_copy
-from trivium.graph.embedded.topology import Nodes
-from trivium.graph.embedded.vectors import intact
+from trivium.graph.arrays.files import link_or_copy
+from trivium.graph.arrays.rows import RowSource
+from trivium.graph.arrays.topology import Nodes
 from trivium.graph.moves import Moves
 from trivium.graph.records import SentenceVectors
 
@@ -53,25 +51,23 @@ class SentenceColumn:
 
     def patched(
         self,
-        connection: Connection,
         moves: Moves,
         nodes: Nodes,
         texts: Sequence[tuple[int, int]],
+        sentences: Mapping[int, bytes],
         dimension: int,
     ) -> SentenceColumn:
         """Return the column after changes. ``moves`` says where old chunks are among ``nodes``; ``texts`` are (chunk
-        number, text number) of chunks that are new or may have other sentences.
+        number, text number) of chunks that are new or may have other sentences, ``sentences`` those of these texts.
         """
         text = moves.carry(self.text)
         if not texts:
             return SentenceColumn(self.codes, self.starts, text)
         if text is self.text:
             text = text.copy()
-        distinct = list(dict.fromkeys(number for _, number in texts))
         found = {
             number: np.frombuffer(data, dtype=np.int8).reshape(-1, dimension)
-            for some in batched(distinct, _TEXTS_A_READ)
-            for number, data in _read(connection, some)
+            for number, data in sentences.items()
         }
         places = {number: place for place, number in enumerate(found, len(self.starts) - 1)}
         for row, (_, number) in zip(
@@ -84,21 +80,14 @@ class SentenceColumn:
         return SentenceColumn(self.codes.grown(more), starts, text)
 
 
-def build_sentences(
-    connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, dimension: int
-) -> None:
-    """Write the column of the committed state. Sentences whose text and checksum are unchanged are copied from the
-    previous snapshot; only the others are read from the database.
+def build_sentences(source: RowSource, folder: Path, previous: Path | None, nodes: Nodes) -> None:
+    """Write the column of a state. Sentences whose text and checksum are unchanged are copied from the previous
+    snapshot; only the others are read from the source.
     """
-    found = read_integers(
-        connection,
-        "SELECT v.text_id, length(v.data), coalesce(s.crc, -1) FROM sentences AS v"
-        " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
-        3,
-    )
+    found, dimension = source.sentence_sums(), source.dimension
     texts, checksums = found[:, 0], found[:, 2]
     starts = np.concatenate([[0], np.cumsum(found[:, 1] // max(1, dimension))])
-    of_chunk = read_integers(connection, "SELECT id, text_id FROM chunk", 2)
+    of_chunk = source.chunk_texts()
     text = np.full(len(nodes.ids), -1, dtype=np.int64)
     text[nodes.rows_of(of_chunk[:, 0])] = find_sorted(texts, of_chunk[:, 1])
     save_arrays(folder, _PLACES, {"texts": texts, "checksums": checksums, "starts": starts, "text": text})
@@ -121,21 +110,10 @@ def build_sentences(
     new = np.flatnonzero(~same)
     for begin in range(0, len(new), _TEXTS_A_READ):
         some = new[begin : begin + _TEXTS_A_READ]
-        for place, (_, data) in zip(some.tolist(), _read(connection, texts[some].tolist()), strict=True):
+        for place, (_, data) in zip(some.tolist(), source.sentences(texts[some].tolist()), strict=True):
             own = np.frombuffer(data, dtype=np.int8)
             codes[starts[place] : starts[place + 1]] = own.reshape(-1, dimension)
     codes.flush()
-
-
-def _read(connection: Connection, texts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """Iterate over the sentence vectors of those texts that have some, by ascending number."""
-    rows = connection.execute(
-        "SELECT v.text_id, v.data, s.crc FROM json_each(?) AS j JOIN sentences AS v ON v.text_id = j.value"
-        " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
-        [as_json(texts)],
-    )
-    for number, data, crc in rows:
-        yield number, intact(data, crc, "sentences")
 
 
 def load_sentences(folder: Path) -> SentenceColumn:

@@ -1,22 +1,17 @@
-"""An embedded store restricted by a condition: the matching rows of the snapshot, and searches among them."""
+"""The index restricted by a condition: the rows that match, and searches among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
 from trivium.errors import StoreBusyError
 from trivium.graph.allowed import Allowed
-from trivium.graph.arrays import Rows, distinct
-from trivium.graph.embedded import reader, search, topology
-from trivium.graph.embedded.chunk_details import ChunkDetails
-from trivium.graph.embedded.connection import Database
-from trivium.graph.embedded.keyword_index import document_frequency
-from trivium.graph.embedded.search import Limit, Limits
-from trivium.graph.embedded.snapshot import IndexSnapshot
-from trivium.graph.embedded.states import current_state
+from trivium.graph.arrays import search, topology
+from trivium.graph.arrays.columns import Rows, distinct
+from trivium.graph.arrays.search import Limit, Limits
+from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.nearness import best
@@ -32,19 +27,21 @@ _MARGIN = 1.5
 _ATTEMPTS = 20
 
 
-class EmbeddedWithin(Within):
-    """See :class:`trivium.graph.within.Within`."""
+class ArrayWithin(Within):
+    """See :class:`trivium.graph.within.Within`. ``facts`` returns the values that conditions test in the state of an
+    index, None if the store has changed since.
+    """
 
     def __init__(
         self,
         store: SearchStore,
         condition: Condition,
         current: Callable[[], IndexSnapshot],
-        database: Database,
+        facts: Callable[[IndexSnapshot], ChunkFacts | None],
     ) -> None:
         super().__init__(store, condition)
         self._current = current
-        self._database = database
+        self._facts = facts
 
     @property
     def allowed(self) -> Allowed:
@@ -86,11 +83,9 @@ class EmbeddedWithin(Within):
         if k <= 0 or not terms or not len(allowed.rows):
             return []
         if len(allowed.rows) <= COUNTED_AT_MOST:
-            scores, rows = search.score_words(
-                indexes, allowed.rows, terms, partial(document_frequency, self._database)
-            )
+            scores, rows = search.score_words(indexes, allowed.rows, terms)
         else:
-            scores, rows = _ask_index(indexes, allowed, terms, k, partial(document_frequency, self._database))
+            scores, rows = _ask_index(indexes, allowed, terms, k)
         return indexes.topology.nodes[Label.CHUNK].uris.take(best(rows, scores, k)[0].tolist())
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
@@ -124,28 +119,8 @@ class EmbeddedWithin(Within):
                 indexes.conditions.put(None, {self._condition: allowed})
             return indexes, allowed
         raise StoreBusyError(
-            f"the store at {self._database.folder} is written to without a pause: try again when that has finished"
+            f"the store at {self.location} is written to without a pause: try again when that has finished"
         )
-
-    def _facts(self, indexes: IndexSnapshot) -> ChunkFacts | None:
-        """Return the values that conditions test, read at once; None if the store has changed since its indexes were
-        built.
-        """
-        if not indexes.facts:
-            with self._database.reading_one_state() as connection:
-                if current_state(connection) != indexes.key:
-                    return None
-                pages = reader.pages(connection, None, None)
-                chunks = indexes.topology.nodes[Label.CHUNK]
-                if not indexes.details:
-                    indexes.details.append(ChunkDetails.read(connection, chunks))
-            details = indexes.details[0]
-            # Rows of pages are in uri order, as the records are.
-            facts = ChunkFacts(
-                chunks.uris, lambda: pages, lambda: (details.kinds, details.pages), indexes.topology.page
-            )
-            indexes.facts.append(facts)
-        return indexes.facts[0]
 
 
 def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | None) -> Limit:
@@ -175,19 +150,13 @@ def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | No
     return limit
 
 
-def _ask_index(
-    indexes: IndexSnapshot,
-    allowed: Allowed,
-    terms: Sequence[str],
-    k: int,
-    frequency: Callable[[Sequence[str]], Floats],
-) -> tuple[Floats, Rows]:
+def _ask_index(indexes: IndexSnapshot, allowed: Allowed, terms: Sequence[str], k: int) -> tuple[Floats, Rows]:
     """Return scores (n,) and rows (n,) of about the k best matching chunks by the keyword index, and some more. The
     index is queried for increasingly many chunks until enough of them match.
     """
     count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows))
     while True:
-        scores, rows = search.keyword_hits(indexes, terms, count, frequency)
+        scores, rows = search.keyword_hits(indexes, terms, count)
         fits = allowed.mask[rows]
         if np.count_nonzero(fits) >= k or len(rows) < count:
             return scores[fits], rows[fits]
