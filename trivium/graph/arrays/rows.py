@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
@@ -123,8 +121,3 @@ class Changes:
     """The sentence vectors of these texts, as far as they have some."""
     last_name: int
     """As :meth:`RowSource.last_name`."""
-
-
-def no_numbers(columns: int = 0) -> Rows:
-    """Return no rows of so many columns, or no numbers."""
-    return np.empty((0, columns) if columns else 0, dtype=np.int64)

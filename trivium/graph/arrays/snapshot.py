@@ -189,7 +189,6 @@ class IndexSnapshot:
             parameters=self.parameters,
             stored=self.stored,
             details=[known.patched(new.moves, chunks, changes.details) for known in self.details],
-            folder=self.folder,
         )
         for label, vectors in list(self._vectors.items()):  # others may ask about another label meanwhile
             snapshot._vectors[label] = vectors.now(snapshot.matrix, snapshot.vector_rows(label))

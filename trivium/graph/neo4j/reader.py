@@ -233,7 +233,7 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
         # One more than requested, since the page with the uri ``after`` may come first.
         asked = {"after": after or "", "limit": max(limit, 0) + 1}
         rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
-    found = sorted((_page_record(*row) for row in stopping.each(rows)), key=lambda page: page.uri)
+    found = sorted((page_record(*row) for row in stopping.each(rows)), key=lambda page: page.uri)
     return [page for page in found if after is None or page.uri > after][
         : None if limit is None else max(limit, 0)
     ]
@@ -249,7 +249,7 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     asked = list(dict.fromkeys(uris))
     found = {
-        row[-1]: _page_record(*row)
+        row[-1]: page_record(*row)
         for row in connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
     }
     return {uri: found[uri] for uri in asked if uri in found}
@@ -284,10 +284,10 @@ def unlinked_pages(connection: Connection) -> list[str]:
 
 def _found_pages(connection: Connection, query: LiteralString, asked: dict[str, Any]) -> list[PageRecord]:
     rows = connection.read(query, asked, whole=True)[0][0]
-    return sorted((_page_record(*row) for row in rows), key=lambda page: page.uri)
+    return sorted((page_record(*row) for row in rows), key=lambda page: page.uri)
 
 
-def _page_record(
+def page_record(
     source: str,
     revision: int | None,
     content_hash: str,
@@ -298,6 +298,7 @@ def _page_record(
     added: str | None,
     uri: str,
 ) -> PageRecord:
+    """Return a page of the properties of its node."""
     facts, given = decode_metadata(metadata), decode_given(metadata)
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 

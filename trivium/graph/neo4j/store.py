@@ -23,11 +23,11 @@ from trivium.graph.neo4j.indexes import (
     prepare,
     recognise,
 )
+from trivium.graph.neo4j.memory import HeldView, LateView
+from trivium.graph.neo4j.memory_keeper import MemoryKeeper
 from trivium.graph.neo4j.pictures import put_picture_vectors
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.questions import put_questions
-from trivium.graph.neo4j.replica.keeper import ReplicaKeeper
-from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
 from trivium.graph.neo4j.within import Neo4jWithin
@@ -65,7 +65,7 @@ class Neo4jStore:
     (:mod:`trivium.graph.neo4j.cypher.schema`). Any number of threads and processes may read; writes are
     serialised. Cached data (the walk's adjacency, requested vectors and words) is dropped when the graph changes. A
     change by another process is noticed within 0.05 seconds, and by every question asked after that. After a few
-    questions the store is read into memory (:mod:`trivium.graph.neo4j.replica`) if it fits; until the next write,
+    questions the store is read into memory (:mod:`trivium.graph.neo4j.memory`) if it fits; until the next write,
     questions then ask the server only for its state.
     """
 
@@ -74,7 +74,7 @@ class Neo4jStore:
         self._connection = connection
         self._cache = StoreCache()
         self._searcher = Searcher(connection, self._cache, dialect)
-        self._replica = ReplicaKeeper(connection, self._cache, load_settings().neo4j_memory << 20)
+        self._memory = MemoryKeeper(connection, self._cache, load_settings().neo4j_memory << 20)
 
     remote = True
 
@@ -118,10 +118,10 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close the connections. Values already returned remain valid."""
-        self._replica.close()
+        self._memory.close()
         self._cache.clear()
         self._connection.close()
-        self._replica.join()
+        self._memory.join()
 
     def __enter__(self) -> Self:
         return self
@@ -392,21 +392,21 @@ class Neo4jStore:
 
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:
-        """Yield the replica of the current state if there is one, else this store, since Neo4j has no snapshot
+        """Yield the store in memory if its current state is held there, else this one, since Neo4j has no snapshot
         transactions. A :class:`trivium.retrievers.base.Query` caches what must be consistent.
 
         The state is requested immediately and awaited at the first read, so that the question can be embedded
         meanwhile.
         """
-        if not self._replica.there:
-            self._replica.find(self._cache.state(self._connection, now=True))
+        if not self._memory.there:
+            self._memory.find(self._cache.state(self._connection, now=True))
             yield self
             return
         with self._cache.reading(self._connection) as state:
 
             def view() -> SearchStore:
-                replica = self._replica.find(state())
-                return self if replica is None else ReplicaView(self, replica, self._limited)
+                held = self._memory.find(state())
+                return self if held is None else HeldView(self, held)
 
             yield LateView(view)
 
@@ -414,14 +414,11 @@ class Neo4jStore:
         """Read the data for questions into memory now, instead of after some questions. Returns false if it exceeds
         the setting ``neo4j_memory``, nothing is embedded, or the store is written to meanwhile.
         """
-        return self._replica.load()
+        return self._memory.load()
 
     def within(self, condition: Condition) -> Neo4jWithin:
         """See the protocol."""
-        return self._limited(self, condition)
-
-    def _limited(self, store: SearchStore, condition: Condition) -> Neo4jWithin:
-        return Neo4jWithin(store, condition, self._connection, self._cache, self._searcher)
+        return Neo4jWithin(self, condition, self._connection, self._cache, self._searcher)
 
 
 def _connect(address: str) -> Connection:

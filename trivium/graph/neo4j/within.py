@@ -42,9 +42,7 @@ _FACTS = "facts"
 
 
 class Neo4jWithin(Within):
-    """See :class:`trivium.graph.within.Within`. Searches run on the server, even if the store is read from its
-    replica.
-    """
+    """See :class:`trivium.graph.within.Within`, of a store that is not held in memory."""
 
     remote = True
 

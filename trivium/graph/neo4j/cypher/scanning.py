@@ -140,43 +140,45 @@ TOUCHED_ENTITIES: LiteralString = """
 UNWIND $entities AS uri MATCH (e:TriviumEntity {uri: uri}) RETURN collect(uri)
 """
 
-# -- the replica of a store in memory ----------------------------------------------------------------------------
+# -- a store that is held in memory --------------------------------------------------------------------------------
 
 _CHUNK: LiteralString = """[
   c.embedding, c.position, c.sentences, c.search_terms, c.heading_count, [(c)-[:cites]->(e:TriviumEntity) | e.uri],
   c.text, c.kind, c.start, c.end, c.token_count, c.first_page, c.last_page, c.uri
 ]"""
 
-REPLICA_CHUNKS: LiteralString = f"""
+HELD_CHUNKS: LiteralString = f"""
 MATCH (c:TriviumChunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit
 RETURN collect({_CHUNK})
 """
 
-# Stated relations, at their source; facts of a page if the entity is one.
+# Stated relations, at their source; the page if the entity is one.
 _ENTITY: LiteralString = """[
   e.embedding, e.name, e.short_name, [(e)-[r:semantic_rel]->(o:TriviumEntity) WHERE r.stated | [r.type, o.uri]],
-  CASE WHEN e:TriviumPage THEN [coalesce(e.path, e.source, ''), coalesce(e.format, ''), e.metadata] END, e.uri
+  CASE WHEN e:TriviumPage THEN [
+    e.source, e.revision, e.content_hash, coalesce(e.format, ''), coalesce(e.path, ''), e.modified, e.metadata, e.added
+  ] END, e.uri
 ]"""
 
-REPLICA_ENTITIES: LiteralString = f"""
+HELD_ENTITIES: LiteralString = f"""
 MATCH (e:TriviumEntity) WHERE e.uri >= $after
 WITH e ORDER BY e.uri LIMIT $limit
 RETURN collect({_ENTITY})
 """
 
-REPLICA_SECTIONS: LiteralString = """
+HELD_SECTIONS: LiteralString = """
 MATCH (s:TriviumSubChapter) WHERE s.uri >= $after
 WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.embedding, s.position, s.uri])
 """
 
-REPLICA_ALIASES: LiteralString = """
+HELD_ALIASES: LiteralString = """
 MATCH (a:TriviumAlias) WHERE a.uri >= $after
 WITH a ORDER BY a.uri LIMIT $limit
 RETURN collect([a.name, a.short_name, a.leads_to, a.uri])
 """
 
-REPLICA_TYPES: LiteralString = """
+HELD_TYPES: LiteralString = """
 MATCH (t:TriviumRelationType) WHERE t.type >= $after
 WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.embedding, t.type])
 """

@@ -13,13 +13,11 @@ from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import new_store
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j import Neo4jStore, memory
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.replica import loading
-from trivium.graph.neo4j.replica.loading import load
-from trivium.graph.neo4j.replica.replica import Replica
+from trivium.graph.neo4j.memory import HeldStore, load
 
 LARGE = 1 << 30
 
@@ -31,7 +29,7 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     fetch = Connection.fetch
 
     async def noted(self: Connection, query: str, *given: Any, **options: Any) -> object:
-        if query == cypher.REPLICA_CHUNKS:
+        if query == cypher.HELD_CHUNKS:
             sent.append(query)
         return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
 
@@ -39,53 +37,44 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sent
 
 
-def contents(replica: Replica) -> dict[str, Any]:
-    """Everything in it as plain values; terms by themselves, since their numbers are arbitrary."""
-    words, topology = replica.words, replica.topology
-    terms = {number: term for term, number in words.vocabulary.items()}
-    known = sorted(term for term in words.vocabulary if words.frequencies([term])[0])
+def contents(held: HeldStore) -> dict[str, Any]:
+    """Everything in it as plain values, by uri: numbers and the places of vectors and terms are arbitrary."""
+    index, facts = held.index, held.facts
+    topology = index.topology
     found: dict[str, Any] = {
-        "terms": [terms[number] for number in words.numbers.tolist()],
-        "starts": words.starts.tolist(),
-        "lengths": words.lengths.tolist(),
-        "held_back": words.held_back.tolist(),
-        "frequencies": dict(zip(known, words.frequencies(known).tolist(), strict=True)),
-        "postings": {
-            term: [
-                each[words.first[number] : words.first[number + 1]].tolist()
-                for each in (words.chunks, words.often)
-            ]
-            for term in known
-            for number in [words.vocabulary[term]]
-        },
-        "sentences": (replica.sentences.codes.tolist(), replica.sentences.starts.tolist()),
-        "relation_types": {name: values.tolist() for name, values in replica.relation_types.items()},
-        "relations": {uri: replica.relations_of([uri]) for uri in replica.relations},
-        "uris": (topology.chunks[:], topology.entities[:], topology.sections[:]),
-        "state": replica.state,
+        "state": held.state,
+        "names": held.names,
+        "relations": {uri: sorted(edges, key=repr) for uri, edges in held.relations.items()},
+        "types": {name: values.tolist() for name, values in facts.types.items()},
+        "means": (topology.all_terms, topology.mean_terms),
     }
-    for name in ("names", "aliases", "entity_names", "facts", "page_facts"):
-        value = getattr(replica, name)
-        found[name] = dict(value) if hasattr(value, "keys") else list(value)
-    for name in ("section_position", "position", "page", "section", "pages"):
+    for name in ("chunks", "pages", "names", "aliases"):
+        found[f"facts {name}"] = getattr(facts, name)
+    for name in ("page", "section", "position", "terms", "page_entity", "section_page", "own_chunks"):
         found[name] = getattr(topology, name).tolist()
-    for name in ("cites", "cited_in", "page_chunks", "page_sections", "section_chunks"):
+    for name in ("page_chunks", "page_sections", "cites", "cited_in", "links"):
         lists = getattr(topology, name)
         found[name] = (lists.indptr.tolist(), lists.indices.tolist())
-    for label, nodes in replica.vectors.items():
-        found[label] = (
-            np.nan_to_num(nodes.matrix, nan=9.0).tolist(),
-            nodes.rows.tolist(),
-            nodes.coarse.codes.tolist(),
-        )
+    for label, nodes in topology.nodes.items():
+        rows = np.where(nodes.vector < 0, -1, nodes.vector)
+        found[label] = (list(nodes.uris), np.nan_to_num(index.matrix.gather(rows), nan=9.0).tolist())
+    every = np.arange(len(topology.position))
+    sentences = index.sentences.of(every)
+    found["sentences"] = (sentences.codes.tolist(), sentences.starts.tolist())
+    details = index.details[0]
+    found["details"] = ([details.kinds.names[code] for code in details.kinds.codes], details.pages.tolist())
+    terms = sorted(term for term in index.terms.table if index.terms.document_frequency([term])[0])
+    found["terms"] = dict(zip(terms, index.terms.document_frequency(terms).tolist(), strict=True))
+    counts = index.terms.count(every, terms)
+    found["counts"] = (counts.text.tolist(), counts.headings.tolist(), counts.places.tolist())
     return found
 
 
-def read_anew(store: Neo4jStore) -> Replica:
+def read_anew(store: Neo4jStore) -> HeldStore:
     """The copy as another process would read it."""
-    replica = load(store._connection, store._cache, LARGE, lambda: True)
-    assert replica is not None
-    return replica
+    held = load(store._connection, store._cache, LARGE, lambda: True)
+    assert held is not None
+    return held
 
 
 @settings(
@@ -105,14 +94,14 @@ def test_after_any_history_it_is_the_one_that_is_read_anew(
         store = Neo4jStore(connection, Dialect.PROCEDURE)
         carry_out(store, ("write", [graph("A", [("red moon", ["B"])], {"S": [("blue", ["X"])]})]))
         carry_out(store, ("embed", 1))
-        assert store.replicate()
+        assert store.heldte()
         whole_reads.clear()
         compared = 0
         for place, step in enumerate(steps):
             carry_out(store, step)
             if place % 2 == 0 or place == len(steps) - 1:
-                assert store.replicate()
-                current = store._replica._replica
+                assert store.heldte()
+                current = store._memory._held
                 assert current is not None
                 assert contents(current) == contents(read_anew(store))
                 compared += 1
@@ -126,14 +115,14 @@ def test_of_too_many_pages_everything_is_read_again(
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
-        assert store.replicate() and store.replicate()
+        assert store.heldte() and store.heldte()
         assert len(whole_reads) == 1
         store.write([graph("B", [("blue", [])])])
-        assert store.replicate()
+        assert store.heldte()
         assert len(whole_reads) == 1
-        monkeypatch.setattr(loading, "MOST_PAGES", 1)
+        monkeypatch.setattr(memory, "MOST_PAGES", 1)
         store.write([graph("C", [("green", [])]), graph("D", [("grey", [])])])
-        assert store.replicate()
+        assert store.heldte()
         assert len(whole_reads) == 2
 
 
@@ -142,12 +131,12 @@ def test_a_question_under_way_keeps_the_copy_it_began_with(neo4j_5: Server) -> N
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("red moon", ["B"])])])
         embed_pending(store)
-        assert store.replicate()
+        assert store.heldte()
         with store.pinned() as begun:
             assert begun.keyword_search(["red"], 5) == ["A#chunk-1"]
             store.write([graph("A", [("green new", ["C"])])])
             embed_pending(store)
-            assert store.replicate()
+            assert store.heldte()
             assert begun.keyword_search(["red", "new"], 5) == ["A#chunk-1"]
             assert begun.term_statistics(["green", "new"]).document_frequency.tolist() == [0, 0]
             with store.pinned() as now:

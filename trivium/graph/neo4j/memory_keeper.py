@@ -1,4 +1,4 @@
-"""Decides when a store is read into memory, and when the replica may be used."""
+"""Decides when a store is read into memory, and when what is held there may be used."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections.abc import Hashable
 from trivium.errors import TriviumError
 from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.replica.loading import TooLargeError, load
-from trivium.graph.neo4j.replica.replica import Replica
+from trivium.graph.neo4j.memory import HeldStore, load
+from trivium.graph.neo4j.memory_rows import TooLargeError
 
 QUESTIONS = 3
-"""Number of questions about the same state before it is read: a program that asks only one needs no replica."""
+"""Number of questions about the same state before it is read: a program that asks only one needs nothing in memory."""
 SETTLED_SECONDS = 1.0
-"""How long a state must have lasted: during writes a replica would be outdated immediately."""
+"""How long a state must have lasted: during writes what is read would be outdated immediately."""
 
 _log = logging.getLogger(__name__)
 
 
-class ReplicaKeeper:
-    """The replica of one open store. Thread-safe. It is read in a background thread. ``limit`` is the memory limit in
-    bytes; 0 disables it.
+class MemoryKeeper:
+    """What is held in memory of one open store. Thread-safe. It is read in a background thread. ``limit`` is the memory
+    limit in bytes; 0 disables it.
     """
 
     def __init__(self, connection: Connection, cache: StoreCache, limit: int) -> None:
@@ -31,8 +31,8 @@ class ReplicaKeeper:
         self._cache = cache
         self._limit = limit
         self._lock = threading.Lock()
-        self._replica: Replica | None = None
-        self._earlier: Replica | None = None
+        self._held: HeldStore | None = None
+        self._earlier: HeldStore | None = None
         self._seen: Hashable = None
         self._since = 0.0
         self._questions = 0
@@ -42,31 +42,31 @@ class ReplicaKeeper:
 
     @property
     def there(self) -> bool:
-        """Whether there is a replica, of any state."""
-        return self._replica is not None
+        """Whether something is held, of any state."""
+        return self._held is not None
 
-    def find(self, state: StoreState) -> Replica | None:
-        """Return the replica of this state for a question; None if there is none yet."""
+    def find(self, state: StoreState) -> HeldStore | None:
+        """Return the store in this state for a question; None if it is not held yet."""
         with self._lock:
-            if self._replica is not None:
-                if self._replica.state == state:
-                    return self._replica
+            if self._held is not None:
+                if self._held.state == state:
+                    return self._held
                 # Its state will not return, but most of it is the next one's.
-                self._earlier, self._replica = self._replica, None
+                self._earlier, self._held = self._held, None
             self._count(state)
             return None
 
     def load(self) -> bool:
-        """Read the store now unless already done. Returns whether there is a replica of the current state."""
+        """Read the store now unless already done. Returns whether the current state is held."""
         self._read()
         with self._lock:
-            return self._replica is not None and self._replica.state == self._cache.state(self._connection)
+            return self._held is not None and self._held.state == self._cache.state(self._connection)
 
     def close(self) -> None:
-        """Drop the replica and stop reading."""
+        """Drop what is held and stop reading."""
         with self._lock:
             self._closed = True
-            self._replica = self._earlier = None
+            self._held = self._earlier = None
 
     def join(self) -> None:
         """Wait until no read is in progress."""
@@ -88,7 +88,7 @@ class ReplicaKeeper:
             and not self._closed
             and self._thread is None
         ):
-            self._thread = threading.Thread(target=self._read_in_background, name="replica", daemon=True)
+            self._thread = threading.Thread(target=self._read_in_background, name="memory", daemon=True)
             self._thread.start()
 
     def _read_in_background(self) -> None:
@@ -105,9 +105,9 @@ class ReplicaKeeper:
     def _read(self) -> None:
         state = self._cache.state(self._connection, now=True)
         with self._lock:
-            earlier = self._replica or self._earlier
+            earlier = self._held or self._earlier
         try:
-            replica = load(self._connection, self._cache, self._limit, lambda: not self._closed, earlier)
+            held = load(self._connection, self._cache, self._limit, lambda: not self._closed, earlier)
         except TooLargeError:
             _log.info(
                 "the store at %s takes more than %d MB of memory: the server answers every question",
@@ -116,8 +116,8 @@ class ReplicaKeeper:
             )
             with self._lock:
                 self._refused = state.key
-                self._replica = self._earlier = None
+                self._held = self._earlier = None
             return
         with self._lock:
-            if not self._closed and replica is not None:
-                self._replica, self._earlier = replica, None
+            if not self._closed and held is not None:
+                self._held, self._earlier = held, None

@@ -22,11 +22,10 @@ from trivium.engine import Engine
 from trivium.graph.filters import parse
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j import memory_keeper as keeper
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
-from trivium.graph.neo4j.replica import keeper
-from trivium.graph.neo4j.replica.view import LateView, ReplicaView
-from trivium.graph.neo4j.replica.words import Vocabulary, Words
+from trivium.graph.neo4j.memory import HeldView, LateView
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import Hop, Label
@@ -48,9 +47,9 @@ class Seen:
         return getattr(self._view if hasattr(LateView, name) else self._store, name)
 
 
-def is_replica(view: SearchStore) -> bool:
+def is_held(view: SearchStore) -> bool:
     """Whether a pinned view is answered from memory."""
-    return isinstance(view, LateView) and isinstance(view._store, ReplicaView)
+    return isinstance(view, LateView) and isinstance(view._store, HeldView)
 
 
 @pytest.fixture
@@ -103,7 +102,7 @@ def test_any_graph_reads_from_the_replica_as_from_the_store_that_is_obviously_ri
                 embed_pending(each)
             assert store.replicate()
             with store.pinned() as view:
-                assert is_replica(view)
+                assert is_held(view)
                 assert state_of(Seen(store, view)) == state_of(oracle)  # type: ignore[arg-type]
                 for question in QUESTIONS:
                     for label in Label:
@@ -167,7 +166,7 @@ def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo
         assert [record.text for record in begun.fetch(["B#chunk-1"])] == ["red"]
         other.write([graph("B", [("green", ["W"])])])
         with filled.pinned() as next_question:
-            assert not is_replica(next_question)
+            assert not is_held(next_question)
             assert [record.text for record in next_question.fetch(["B#chunk-1"])] == ["green"]
             assert "W" in next_question.adjacency().entities
         assert [record.text for record in begun.fetch(["B#chunk-1"])] == ["red"]
@@ -178,12 +177,20 @@ def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo
             assert [record.text for record in view.fetch(["B#chunk-1"])] == ["green"]
         other.put_vectors(["W"], unit("another")[None])
         with filled.pinned() as view:
-            assert not is_replica(view), "vectors have changed"
+            assert not is_held(view), "vectors have changed"
 
 
-def test_conditions_hold_on_the_replica(filled: Neo4jStore) -> None:
-    """A view that is limited answers as the store does."""
+def test_conditions_are_answered_from_memory(filled: Neo4jStore, trips: list[str]) -> None:
+    """As the store answers them, asking the server for its state alone."""
     condition = parse("source = 'test'")
+    with filled.pinned() as view:
+        trips.clear()
+        limited = view.within(condition)
+        limited.nearest([Label.CHUNK], VECTOR, 3)
+        limited.expand_nearest([Label.PAGE], VECTOR, 3, Hop.BELOW, 9)
+        limited.keyword_search(["red"], 9)
+        limited.adjacency()
+        assert [query for query in trips if "TriviumStore" not in query] == []
     with filled.pinned() as view:
         limited, expected = view.within(condition), filled.within(condition)
         for labels, hop in (([Label.PAGE], Hop.BELOW), ([Label.ENTITY], Hop.CITED_IN)):
@@ -198,8 +205,8 @@ def _ask(store: Neo4jStore, times: int = keeper.QUESTIONS) -> bool:
     """Whether the last of some questions was of the replica."""
     for _ in range(times):
         with store.pinned() as view:
-            there = is_replica(view)
-    store._replica.join()
+            there = is_held(view)
+    store._memory.join()
     return there
 
 
@@ -227,12 +234,12 @@ def test_a_store_that_is_too_large_is_left_to_the_server(
     monkeypatch.setattr(keeper, "SETTLED_SECONDS", 0.0)
     for limit in (0, 100):
         with new_store(neo4j_5) as store:
-            store._replica._limit = limit
+            store._memory._limit = limit
             store.write([graph("A", [("red", [])])])
             embed_pending(store)
             trips.clear()
             assert not store.replicate()
-            assert not {cypher.NUMBERED_ENTITIES, cypher.CITATIONS, cypher.REPLICA_ENTITIES} & set(trips)
+            assert not {cypher.NUMBERED_ENTITIES, cypher.CITATIONS, cypher.HELD_ENTITIES} & set(trips)
             trips.clear()
             assert not _ask(store, 2 * keeper.QUESTIONS)
             assert [query for query in trips if "TriviumStore" not in query] == []
@@ -253,26 +260,7 @@ def test_closing_a_store_ends_the_reading(neo4j_5: Server, monkeypatch: pytest.M
         for _ in range(keeper.QUESTIONS):
             with store.pinned():
                 pass
-        assert store._replica._thread is not None
+        assert store._memory._thread is not None
         begun = time.monotonic()
     assert time.monotonic() - begun < 10
-    assert store._replica._thread is None
-
-
-def test_words_are_counted_and_found_by_hand() -> None:
-    """Three chunks: "red" is rarer than "moon", and the shorter of two with one "moon" comes first."""
-    vocabulary = Vocabulary()
-    chunks = [
-        (vocabulary.number(terms), headings)
-        for terms, headings in (("head red moon", 1), ("moon", 0), ("", 0))
-    ]
-    words = Words.of(vocabulary, chunks)
-    counts = words.counts(np.array([1, 0, -1]), ["moon", "red", "none"])
-    assert counts.text.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
-    assert counts.headings_length.tolist() == [0, 1, 0]
-    assert words.frequencies(["moon", "red", "none"]).tolist() == [2, 1, 0]
-    assert words.search(["moon"], 5).tolist() == [1, 0]
-    assert words.search(["moon", "red"], 5).tolist() == [0, 1]
-    assert words.search(["moon", "red"], 1).tolist() == [0]
-    assert words.search(["none"], 5).tolist() == words.search([], 5).tolist() == []
-    assert Words.of(Vocabulary(), []).search(["moon"], 5).tolist() == []
+    assert store._memory._thread is None
