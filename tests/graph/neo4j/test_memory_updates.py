@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.contract.graphs import embed_pending, graph
+from tests.graph.arrays.contents import index_contents
 from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import new_store
@@ -38,36 +38,14 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def contents(held: HeldStore) -> dict[str, Any]:
-    """Everything in it as plain values, by uri: numbers and the places of vectors and terms are arbitrary."""
-    index, facts = held.index, held.facts
-    topology = index.topology
-    found: dict[str, Any] = {
+    """Everything in it as plain values."""
+    found = index_contents(held.index) | {
         "state": held.state,
-        "names": held.names,
-        "relations": {uri: sorted(edges, key=repr) for uri, edges in held.relations.items()},
-        "types": {name: values.tolist() for name, values in facts.types.items()},
-        "means": (topology.all_terms, topology.mean_terms),
+        "meanings": held.names,
+        "ends": {uri: sorted(edges, key=repr) for uri, edges in held.relations.items()},
+        "types": {name: values.tolist() for name, values in held.facts.types.items()},
     }
-    for name in ("chunks", "pages", "names", "aliases"):
-        found[f"facts {name}"] = getattr(facts, name)
-    for name in ("page", "section", "position", "terms", "page_entity", "section_page", "own_chunks"):
-        found[name] = getattr(topology, name).tolist()
-    for name in ("page_chunks", "page_sections", "cites", "cited_in", "links"):
-        lists = getattr(topology, name)
-        found[name] = (lists.indptr.tolist(), lists.indices.tolist())
-    for label, nodes in topology.nodes.items():
-        rows = np.where(nodes.vector < 0, -1, nodes.vector)
-        found[label] = (list(nodes.uris), np.nan_to_num(index.matrix.gather(rows), nan=9.0).tolist())
-    every = np.arange(len(topology.position))
-    sentences = index.sentences.of(every)
-    found["sentences"] = (sentences.codes.tolist(), sentences.starts.tolist())
-    details = index.details[0]
-    found["details"] = ([details.kinds.names[code] for code in details.kinds.codes], details.pages.tolist())
-    terms = sorted(term for term in index.terms.table if index.terms.document_frequency([term])[0])
-    found["terms"] = dict(zip(terms, index.terms.document_frequency(terms).tolist(), strict=True))
-    counts = index.terms.count(every, terms)
-    found["counts"] = (counts.text.tolist(), counts.headings.tolist(), counts.places.tolist())
-    return found
+    return found | {name: getattr(held.facts, name) for name in ("chunks", "pages", "names", "aliases")}
 
 
 def read_anew(store: Neo4jStore) -> HeldStore:
@@ -94,13 +72,13 @@ def test_after_any_history_it_is_the_one_that_is_read_anew(
         store = Neo4jStore(connection, Dialect.PROCEDURE)
         carry_out(store, ("write", [graph("A", [("red moon", ["B"])], {"S": [("blue", ["X"])]})]))
         carry_out(store, ("embed", 1))
-        assert store.heldte()
+        assert store.replicate()
         whole_reads.clear()
         compared = 0
         for place, step in enumerate(steps):
             carry_out(store, step)
             if place % 2 == 0 or place == len(steps) - 1:
-                assert store.heldte()
+                assert store.replicate()
                 current = store._memory._held
                 assert current is not None
                 assert contents(current) == contents(read_anew(store))
@@ -115,14 +93,14 @@ def test_of_too_many_pages_everything_is_read_again(
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
-        assert store.heldte() and store.heldte()
+        assert store.replicate() and store.replicate()
         assert len(whole_reads) == 1
         store.write([graph("B", [("blue", [])])])
-        assert store.heldte()
+        assert store.replicate()
         assert len(whole_reads) == 1
         monkeypatch.setattr(memory, "MOST_PAGES", 1)
         store.write([graph("C", [("green", [])]), graph("D", [("grey", [])])])
-        assert store.heldte()
+        assert store.replicate()
         assert len(whole_reads) == 2
 
 
@@ -131,12 +109,12 @@ def test_a_question_under_way_keeps_the_copy_it_began_with(neo4j_5: Server) -> N
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("red moon", ["B"])])])
         embed_pending(store)
-        assert store.heldte()
+        assert store.replicate()
         with store.pinned() as begun:
             assert begun.keyword_search(["red"], 5) == ["A#chunk-1"]
             store.write([graph("A", [("green new", ["C"])])])
             embed_pending(store)
-            assert store.heldte()
+            assert store.replicate()
             assert begun.keyword_search(["red", "new"], 5) == ["A#chunk-1"]
             assert begun.term_statistics(["green", "new"]).document_frequency.tolist() == [0, 0]
             with store.pinned() as now:

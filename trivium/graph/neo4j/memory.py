@@ -160,18 +160,19 @@ def _touched(connection: Connection, earlier: HeldStore, state: StoreState) -> N
 
 
 def _built(nodes: KeyedNodes, state: StoreState) -> IndexSnapshot:
-    """Return the index of all nodes. Its files are in a temporary folder for as long as it is used."""
-    rows = KeyedRows(nodes, state.dimension, _COMPARED)
-    folder = TemporaryDirectory(prefix="trivium-index-", ignore_cleanup_errors=True)
-    path, key = Path(folder.name, "index"), str(state.version)
-    try:
-        build(rows, path, None, BuildCounter(None, lambda: None))
-        index = open_snapshot(path, key)
-    except OSError as error:
-        raise StoreError(f"the index of the store cannot be made in {folder.name} ({error})") from error
+    """Return the index of all nodes. It is made in a temporary folder: what is mapped into memory remains when its file
+    is gone.
+    """
+    rows, key = KeyedRows(nodes, state.dimension, _COMPARED), str(state.version)
+    with TemporaryDirectory(prefix="trivium-index-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder, "index")
+        try:
+            build(rows, path, None, BuildCounter(None, lambda: None))
+            index = open_snapshot(path, key)
+        except OSError as error:
+            raise StoreError(f"the index of the store cannot be made in {folder} ({error})") from error
     if index is None:
         raise StoreError(f"the files below {path} were changed while they were made; try again")
-    index.kept.append(folder)
     index.details.append(ChunkDetails.of(index.topology.nodes[Label.CHUNK], rows.details()))
     return index
 
