@@ -35,7 +35,7 @@ TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_trai
 
 READS_SAMPLE = re.compile(
     r"tests/(browser/test_neo4j_|e2e/test_explore_guide\.py|graph/neo4j/test_plans\.py)"
-    r"|tests/graph/neo4j/test_replica\.py::test_(a_search_asks|keyword_search)_"
+    r"|tests/graph/neo4j/test_memory\.py::test_(a_search_asks|keyword_search)_"
 )
 """Those of them that only read the sample in a server. They come one after another: the others empty the database, and
 to fill it takes ten seconds."""

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of, section_of
-from trivium.graph.string_loops import are_equal, rows_before
+from trivium.graph.schema import SEPARATOR, page_of
+from trivium.graph.string_loops import rows_before
 from trivium.graph.string_table import StringTable
 
 URIS = st.lists(
@@ -29,8 +29,3 @@ def test_rows_of_what_comes_before_a_mark(a: list[str], b: list[str], c: list[st
     uris, others = table(a, b), table(c, d)
     rows = {text: row for row, text in enumerate(others[:])}
     assert rows_before(uris, SEPARATOR, others).tolist() == [rows.get(page_of(uri), -1) for uri in uris[:]]
-    assert rows_before(uris, CHUNK_MARK, others, last=True).tolist() == [
-        rows.get(section_of(uri), -1) for uri in uris[:]
-    ]
-    assert are_equal(uris, others) == (uris[:] == others[:])
-    assert are_equal(uris, StringTable.of(uris[:]))

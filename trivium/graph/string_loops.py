@@ -14,45 +14,17 @@ from trivium.graph.string_table import StringTable
 Bytes = NDArray[np.uint8]
 
 
-def are_equal(one: StringTable, other: StringTable) -> bool:
-    """Whether two tables hold the same strings."""
-    return len(one) == len(other) and _are_equal(*one.parts, *other.parts)
-
-
-def rows_before(table: StringTable, mark: str, other: StringTable, *, last: bool = False) -> Rows:
+def rows_before(table: StringTable, mark: str, other: StringTable) -> Rows:
     """Return the row in ``other`` of what comes before the first ``mark`` in each string (n,), -1 where it is not
-    there. Of a string without the mark that is all of it. With ``last`` it is what comes before the last mark, nothing
-    of a string without one, as with ``str.rpartition``.
+    there. Of a string without the mark that is all of it.
 
     >>> uris, pages = StringTable.of(["A#b#1", "A#c#1", "D"]), StringTable.of(["A", "A#b", "D"])
-    >>> rows_before(uris, "#", pages).tolist(), rows_before(uris, "#", pages, last=True).tolist()
-    ([0, 0, 2], [1, -1, -1])
+    >>> rows_before(uris, "#", pages).tolist()
+    [0, 0, 2]
     """
     rows = np.empty(len(table), dtype=np.int64)
-    _rows_before(*table.parts, np.frombuffer(mark.encode(), dtype=np.uint8), last, *other.parts, rows)
+    _rows_before(*table.parts, np.frombuffer(mark.encode(), dtype=np.uint8), *other.parts, rows)
     return rows
-
-
-@compiled
-def _are_equal(
-    blob_a: Bytes,
-    later_a: Bytes,
-    starts_a: Rows,
-    ends_a: Rows,
-    blob_b: Bytes,
-    later_b: Bytes,
-    starts_b: Rows,
-    ends_b: Rows,
-) -> bool:
-    for row in range(len(starts_a)):
-        text_a, begin_a = place_of(blob_a, later_a, starts_a[row])
-        text_b, begin_b = place_of(blob_b, later_b, starts_b[row])
-        length = ends_a[row] - starts_a[row]
-        if length != ends_b[row] - starts_b[row] or order_of(
-            text_a, begin_a, length, text_b, begin_b, length
-        ):
-            return False
-    return True
 
 
 @compiled
@@ -79,7 +51,6 @@ def _rows_before(
     starts: Rows,
     ends: Rows,
     mark: Bytes,
-    last: bool,
     blob_of: Bytes,
     later_of: Bytes,
     starts_of: Rows,
@@ -89,7 +60,7 @@ def _rows_before(
     before, before_begin, before_length = blob, 0, -1
     for row in range(len(starts)):
         text, begin = place_of(blob, later, starts[row])
-        length = _marked(text, begin, ends[row] - starts[row], mark, last)
+        length = _marked(text, begin, ends[row] - starts[row], mark)
         if (
             row
             and length == before_length
@@ -115,11 +86,9 @@ def _rows_before(
 
 
 @compiled
-def _marked(text: Bytes, begin: int, length: int, mark: Bytes, last: bool) -> int:
+def _marked(text: Bytes, begin: int, length: int, mark: Bytes) -> int:
     """How many bytes of a string come before the mark."""
-    places = length - len(mark) + 1
-    for number in range(places):
-        place = places - 1 - number if last else number
+    for place in range(length - len(mark) + 1):
         same = True
         for k in range(len(mark)):
             if text[begin + place + k] != mark[k]:
@@ -127,4 +96,4 @@ def _marked(text: Bytes, begin: int, length: int, mark: Bytes, last: bool) -> in
                 break
         if same:
             return place
-    return 0 if last else length
+    return length

@@ -216,7 +216,8 @@ def test_a_builder_that_is_killed_leaves_nothing_that_is_believed(folder: Path) 
     script = textwrap.dedent(
         """
         import os, signal, sys
-        from trivium.graph.embedded import EmbeddedStore, snapshot
+        from trivium.graph.arrays import snapshot
+        from trivium.graph.embedded import EmbeddedStore
         snapshot.write_manifest = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         EmbeddedStore.open(sys.argv[1]).refresh()
         """

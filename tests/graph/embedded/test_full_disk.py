@@ -12,7 +12,6 @@ import pytest
 from tests.contract.graphs import graph
 from tests.fakes.disks import small_disk
 from trivium.errors import StoreError
-from trivium.graph.arrays import 
 from trivium.graph.embedded import EmbeddedStore
 from trivium.types import EmbedderIdentity
 
@@ -24,8 +23,8 @@ _AT_EVERY_SIZE = """
 import os, shutil, sys
 from pathlib import Path
 from trivium.errors import StoreError
-from trivium.graph.arrays import 
-from trivium.graph.embedded import EmbeddedStore, label_vectors
+from trivium.graph.arrays import label_vectors
+from trivium.graph.embedded import EmbeddedStore
 
 label_vectors.APPROXIMATE_FROM = 2
 disk, step = Path(sys.argv[1]), int(sys.argv[2])

@@ -13,9 +13,9 @@ import pytest
 
 from tests.contract.graphs import graph
 from trivium.graph.arrays import label_vectors
-from trivium.graph.embedded import EmbeddedStore, snapshot
 from trivium.graph.arrays.ann_index import AnnIndex, compared
 from trivium.graph.arrays.files import MANIFEST
+from trivium.graph.embedded import EmbeddedStore, snapshot
 from trivium.graph.embedded.snapshot import build_snapshot
 from trivium.graph.schema import Label
 from trivium.index_parameters import IndexParameters

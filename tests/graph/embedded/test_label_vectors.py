@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trivium.graph.arrays.columns import Rows, Stacked, load_array, save_array
 from trivium.graph.arrays.label_vectors import LabelVectors, build_vectors, load_vectors
-from trivium.graph.arrays.topology import Nodes
 from trivium.graph.arrays.matrix import Matrix
+from trivium.graph.arrays.topology import Nodes
 from trivium.graph.records import Vectors
 from trivium.graph.string_table import StringTable
 from trivium.index_parameters import IndexParameters

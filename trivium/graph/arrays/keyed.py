@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class KeyedRows:
 
     def nodes(self, label: Label) -> Iterator[Sequence[NodeRow]]:
         given = self._given
-        kinds = (given.chunks, given.sections, given.entities)
+        kinds: Sequence[Nodes[Any]] = (given.chunks, given.sections, given.entities)
         kind = {Label.CHUNK: 0, Label.SUBCHAPTER: 1}.get(label, 2)
         first = (0, self._sections_after, self._entities_after)[kind] + 1
         vectors_before = sum(int(nodes.present.sum()) for nodes in kinds[:kind])

@@ -144,7 +144,7 @@ class RowReader:
                 if stated:
                     facts.relations[uri] = [RelationEdge(uri, kind, target) for kind, target in stated]
                 if page is not None:
-                    facts.pages[uri] = page_record(*page, uri)
+                    facts.pages[uri] = page_record(*(*page, uri))
         return Nodes.of(rows, vectors, self._dimension)
 
     def _sections(self, parts: Iterable[list[Row]]) -> Nodes[KeyedSection]:
