@@ -14,8 +14,8 @@ from tests.chunking.pages import page_of, pages, sections
 from tests.fakes.chat_model import ScriptedModel
 from trivium.chunking import cuts
 from trivium.chunking.agentic import Agentic, rule_of_thumb
-from trivium.chunking.base import Chunker
-from trivium.chunking.joining import joined as join_short_blocks
+from trivium.chunking.chunker import Chunker
+from trivium.chunking.merge_short_blocks import joined as join_short_blocks
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.semantic import Semantic
 from trivium.chunking.spec import CHUNKERS, parse_spec

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trivium.chunking.joining import joined
+from trivium.chunking.merge_short_blocks import joined
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import read
 from trivium.types import Page

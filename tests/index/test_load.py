@@ -17,7 +17,7 @@ import pytest
 import trivium.index.load as ingest
 import trivium.index.merge as merge
 from tests.waiting import until
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
 from trivium.index import parsing

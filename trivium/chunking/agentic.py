@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from trivium.chunking import cuts
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.errors import ChatModelError
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import json_objects, object_schema

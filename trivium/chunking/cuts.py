@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from trivium.chunking.base import Span
+from trivium.chunking.chunker import Span
 from trivium.text import sentences
 
 MAX_WORD = 40

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.chunking.spec import parse_spec
 from trivium.chunking.strategies import portable_chunker
 from trivium.embedding.base import Embedder

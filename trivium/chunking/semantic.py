@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.chunking import cuts
-from trivium.chunking.base import Span, recut, runs_of, span_of
+from trivium.chunking.chunker import Span, recut, runs_of, span_of
 from trivium.chunking.spec import ChunkerSpec
 from trivium.text import sentences
 from trivium.types import ChunkKind, Page
@@ -63,8 +63,8 @@ class Semantic:
     def _changes(self, parts: dict[str, list[Span]]) -> dict[str, NDArray[np.float64]]:
         """Return for each text the changes between its sentences (one fewer than sentences)."""
         several = {text: spans for text, spans in parts.items() if len(spans) > 1}
-        said = [text[start:end] for text, spans in several.items() for start, end in spans]
-        vectors = self.embed(said).astype(np.float64) if said else np.empty((0, 1))
+        every_sentence = [text[start:end] for text, spans in several.items() for start, end in spans]
+        vectors = self.embed(every_sentence).astype(np.float64) if every_sentence else np.empty((0, 1))
         changes = {text: np.empty(0) for text in parts}
         at = 0
         for text, spans in several.items():

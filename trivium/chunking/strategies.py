@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trivium.chunking import cuts
-from trivium.chunking.base import Chunker, Cut, recut
-from trivium.chunking.joining import joined
+from trivium.chunking.chunker import Chunker, Cut, recut
+from trivium.chunking.merge_short_blocks import joined
 from trivium.chunking.spec import DEFAULT, ChunkerSpec, parse_spec
 from trivium.errors import ConfigurationError
 from trivium.types import Page
@@ -15,7 +15,7 @@ from trivium.types import Page
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """The default: each paragraph, list or table as parsed, with long ones split. In formats other than encyclopaedia
-    pages, consecutive short blocks of a section are merged (:func:`~trivium.chunking.joining.joined`).
+    pages, consecutive short blocks of a section are merged (:func:`~trivium.chunking.merge_short_blocks.joined`).
     """
 
     portable = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.arguments import check_count, check_texts, check_type

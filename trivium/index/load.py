@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.chunking.strategies import BLOCKS
 from trivium.common.beside import available_cores
 from trivium.common.iteration import batched

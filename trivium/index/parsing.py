@@ -8,7 +8,7 @@ from contextlib import closing
 from multiprocessing.connection import Connection
 from typing import cast
 
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.chunking.strategies import BLOCKS, portable_chunker
 from trivium.common.iteration import batched

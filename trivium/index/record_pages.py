@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile, gettempdir
 
-from trivium.chunking.base import Chunker
+from trivium.chunking.chunker import Chunker
 from trivium.chunking.strategies import BLOCKS
 from trivium.errors import InputError, TriviumError
 from trivium.graph.build import build

@@ -123,8 +123,8 @@ class Pictures:
         """Add a picture of an HTML page: see :data:`~trivium.parser.html.reader.PictureReader`. Badges are skipped."""
         if _BADGE.match(picture.address):
             return
-        said = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"
-        run = self.run(alt=picture.alt, caption=said, picture=lambda: self.at(picture.address))
+        caption = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"
+        run = self.run(alt=picture.alt, caption=caption, picture=lambda: self.at(picture.address))
         if run is not None:
             reader.add_picture(run)
 

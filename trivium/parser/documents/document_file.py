@@ -69,7 +69,9 @@ def page_of(
         format=format,
         path=file.path,
         modified=modified or file.modified,
-        metadata=_said(metadata or {}) if document_formats()[format].by_programs else metadata or {},
+        metadata=_without_placeholders(metadata or {})
+        if document_formats()[format].by_programs
+        else metadata or {},
         missing=document.missing,
     )
 
@@ -90,7 +92,7 @@ _PLACEHOLDERS = frozenset(
 )
 
 
-def _said(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+def _without_placeholders(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
     """Remove values that programs write as placeholders."""
     return {
         key: value

@@ -48,7 +48,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     frames = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
     if frames > _MAX_FRAMES:
         raise ParseError(f"the file has {frames:,} pictures, more than {_MAX_FRAMES:,}, the limit")
-    description, metadata = _said(picture)
+    description, metadata = _description(picture)
     ocr = Ocr(limits)
     name = _name(file.title, picture)
     if not description and not name:
@@ -66,9 +66,9 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
                 decoded(picture, limits, longest=64)  # raises for a damaged file
             text = ocr.read(file.data)
             thumbnail = thumbnails.of(file.data)
-        said = "\n".join(filter(None, [description if number == 0 else "", text]))
+        shown = "\n".join(filter(None, [description if number == 0 else "", text]))
         run = PictureText(thumbnail)
-        run.add(said or (name if number == 0 and thumbnail else ""))
+        run.add(shown or (name if number == 0 and thumbnail else ""))
         document.block(ChunkKind.IMAGE, run)
     if not document.has_text:
         raise ParseError(_nothing(ocr))
@@ -88,11 +88,11 @@ def _nothing(ocr: Ocr) -> str:
 def _name(title: str, picture: Image) -> str:
     """Return the name of the file if it is descriptive, else an empty string."""
     words = re.split(r"[\W\d_]+", title.casefold())
-    told = any(len(word) >= 3 and word not in _NO_NAMES.split() for word in words)
-    return " ".join(re.split(r"[\s_-]+", title)) if told and min(picture.size) >= _SMALLEST else ""
+    is_descriptive = any(len(word) >= 3 and word not in _NO_NAMES.split() for word in words)
+    return " ".join(re.split(r"[\s_-]+", title)) if is_descriptive and min(picture.size) >= _SMALLEST else ""
 
 
-def _said(picture: Image) -> tuple[str, Mapping[str, MetadataValue]]:
+def _description(picture: Image) -> tuple[str, Mapping[str, MetadataValue]]:
     """Return the embedded description and metadata of a picture."""
     size: dict[str, MetadataValue] = {"width": picture.width, "height": picture.height}
     try:

@@ -157,11 +157,11 @@ def read_feed(body: bytes) -> list[Paper]:
 
 
 def _paper(entry: ElementTree.Element) -> Paper | None:
-    identifier = _said(entry, "id")
-    abstract = composed(_said(entry, "summary"))[:_MAX_ABSTRACT]
+    identifier = _text(entry, "id")
+    abstract = composed(_text(entry, "summary"))[:_MAX_ABSTRACT]
     if "/api/errors" in identifier:
         raise InputError(f"the API refused the query: {abstract[:200]}")
-    title = normalise_title(_said(entry, "title"))[:MAX_TITLE]
+    title = normalise_title(_text(entry, "title"))[:MAX_TITLE]
     _, found, name = identifier.partition("/abs/")
     if not (title and abstract and found):
         return None
@@ -170,14 +170,14 @@ def _paper(entry: ElementTree.Element) -> Paper | None:
         title=title,
         abstract=abstract,
         address=f"https://arxiv.org/abs/{_VERSION.sub('', name)}",
-        published=_said(entry, "published"),
-        updated=_said(entry, "updated"),
-        authors=tuple(filter(None, (_said(author, "name") for author in entry.findall(f"{_ATOM}author")))),
+        published=_text(entry, "published"),
+        updated=_text(entry, "updated"),
+        authors=tuple(filter(None, (_text(author, "name") for author in entry.findall(f"{_ATOM}author")))),
         category="" if category is None else clean_text(category.get("term", "")),
     )
 
 
-def _said(element: ElementTree.Element, name: str) -> str:
+def _text(element: ElementTree.Element, name: str) -> str:
     return " ".join(clean_text(element.findtext(f"{_ATOM}{name}") or "").split())
 
 
@@ -208,7 +208,7 @@ def to_page(paper: object, source: str = "") -> Page:
     title, abstract = str(paper["title"]), str(paper["abstract"])
     published = str(paper.get("published") or "")
     authors = paper.get("authors")
-    said = {
+    values = {
         "authors": ", ".join(map(str, authors)) if isinstance(authors, list | tuple) else "",
         "category": str(paper.get("category") or ""),
         "published": published,
@@ -221,5 +221,5 @@ def to_page(paper: object, source: str = "") -> Page:
         source=source,
         format=FORMAT,
         modified=str(paper.get("updated") or "") or None,
-        metadata=clean({key: value for key, value in said.items() if value != ""}),
+        metadata=clean({key: value for key, value in values.items() if value != ""}),
     )

@@ -167,12 +167,12 @@ def _of_file(
         if file.named and not others:
             yield Problem(name, str(error)), 0
         return
-    told = 0
+    reported = 0
     try:
         with opened(path, limits) as opened_file:
             for line in lines_of(opened_file, limits):
                 at = bytes_read(opened_file)
-                at, told = (at, at) if at >= told + _EVERY else (0, told)
+                at, reported = (at, at) if at >= reported + _EVERY else (0, reported)
                 place = f"{name}, line {line.number}"
                 if line.data is None:
                     yield Problem(place, too_long("row", line.length, limits)), at

@@ -163,10 +163,10 @@ def _is_of_wiki(archive: Any) -> bool:
 
 def _host(archive: Any) -> str:
     """Return the original site of a file; empty if unknown."""
-    said = (
+    source = (
         archive.get_metadata("Source").decode("utf-8", "replace") if "Source" in archive.metadata_keys else ""
     )
-    return canonical_host(said.partition("//")[2].partition("/")[0] or said.strip())
+    return canonical_host(source.partition("//")[2].partition("/")[0] or source.strip())
 
 
 def _is_page(archive: Any, path: str) -> bool:

@@ -42,8 +42,8 @@ def says_all(title: str, name: str) -> bool:
     >>> says_all("The season on Marlow Hill", "marlow-hill-season"), says_all("CORNING INCORPORATED", "CORNING_2020_10K")
     (True, False)
     """
-    said = set(_parts(title))
-    return all(part in said for part in _parts(name) if part not in _GENERIC)
+    parts = set(_parts(title))
+    return all(part in parts for part in _parts(name) if part not in _GENERIC)
 
 
 def _parts(name: str) -> list[str]:

@@ -306,8 +306,8 @@ def face_of(font: int, place: int) -> tuple[bool, bool]:
     )
     italic = bool(flags & _ITALIC) or "italic" in name or "oblique" in name
     if not bold and not 0 < weight <= _HEAVIEST:
-        told = face_of_file(_file(handle))
-        return told[0], italic or told[1]
+        of_file = face_of_file(_file(handle))
+        return of_file[0], italic or of_file[1]
     return bold, italic
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from trivium.chunking.base import pieces_of, runs_of, span_of
+from trivium.chunking.chunker import pieces_of, runs_of, span_of
 from trivium.chunking.cuts import count
 from trivium.parser.documents.formats import document_formats
 from trivium.types import Chunk, Page
