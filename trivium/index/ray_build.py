@@ -110,7 +110,8 @@ class RayBuild:
         self._window = max(4, _PARTS_A_CORE * int(ray.cluster_resources().get("CPU", 1)))
         self._made: dict[str, Path] = {}
         """The files of the parts by key."""
-        self._under_way: set[Any] = set()
+        self._under_way: dict[Any, Any] = {}
+        """Tasks that have not ended, each with the one that it waits for. Ray keeps what something refers to."""
 
     def parse_all(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
         """Yield results in the order of the items, like :meth:`trivium.index.parsing.ParserPool.parse`."""
@@ -158,7 +159,7 @@ class RayBuild:
 
     def cancel(self) -> None:
         """Cancel running tasks. Closing a connection does so by itself, and Ray does not support both at once."""
-        for task in self._under_way:
+        for task in (*self._under_way.values(), *self._under_way):
             with suppress(self._ray.exceptions.RayError, ValueError, RuntimeError):
                 self._ray.cancel(task)
         self._under_way.clear()
@@ -185,12 +186,16 @@ class RayBuild:
             progress(done, total)
 
     def _start_part(self, part: Part) -> Any:
-        parsed = self._start(self._parse, part)
-        return parsed if self._work.identity is None else self._start(self._embed, parsed)
+        if self._work.identity is None:
+            return self._start(self._parse, part)
+        parsed = self._parse.remote(self._common, part)
+        task = self._embed.remote(self._common, parsed)
+        self._under_way[task] = parsed
+        return task
 
     def _start(self, function: Any, *arguments: Any) -> Any:
         task = function.remote(self._common, *arguments)
-        self._under_way.add(task)
+        self._under_way[task] = task
         return task
 
     def _result(self, task: Any) -> Arrays:
@@ -199,7 +204,7 @@ class RayBuild:
             result: Arrays = self._ray.get(task)
         except self._ray.exceptions.RayError as error:
             self._fail(error)
-        self._under_way.discard(task)
+        self._under_way.pop(task, None)
         return result
 
     def _fail(self, error: Exception) -> NoReturn:
