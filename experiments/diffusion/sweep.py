@@ -42,8 +42,8 @@ from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import mean_intervals
+from trivium.evaluation.trec import read_runs
 from trivium.retrievers.base import Query
 from trivium.retrievers.diffusion import RankedList, first_stage
 

@@ -27,7 +27,7 @@ from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
-from trivium.training.out_of_fold import headline_measures
+from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
 
 Scores = list[np.ndarray]

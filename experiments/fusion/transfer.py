@@ -23,7 +23,7 @@ from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, HitSet, examples_of, read
 from trivium.training.fit import train
-from trivium.training.out_of_fold import headline_measures
+from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
 
 EPOCHS = 8

@@ -33,9 +33,8 @@ from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import clusters
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import mean_intervals
-from trivium.evaluation.trec import write_rankings
+from trivium.evaluation.trec import read_runs, write_rankings
 from trivium.retrievers.base import Query
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.retrievers.signals import SignalSettings

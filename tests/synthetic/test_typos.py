@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
-from trivium.synthetic.typos import SHORTEST, with_typos
+from trivium.synthetic.export import SHORTEST, with_typos
 
 TEXT = "Which astronomer discovered both moons of Mars from Washington in August 1877?"
 

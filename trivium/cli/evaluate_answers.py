@@ -106,7 +106,7 @@ def evaluate_answers(
     from trivium.evaluation.answers.run import evaluate_answers as run
     from trivium.evaluation.report import problem_lines, problems_json
     from trivium.evaluation.requests import AnswersRequest
-    from trivium.evaluation.search_models import SearchModels
+    from trivium.evaluation.systems import SearchModels
 
     if judge_by and not judge:
         raise typer.BadParameter("expected it only with --judge", param_hint="--judge-by")

@@ -31,8 +31,7 @@ def search_file(
     # Imported here because a search for a single question does not need them.
     from trivium.datasets.questions import read_questions
     from trivium.evaluation.follow_ups import stand_alone
-    from trivium.evaluation.run_files import system_of
-    from trivium.evaluation.trec import write_run
+    from trivium.evaluation.trec import system_of, write_run
 
     asked = stand_alone(read_questions(questions), engine.store)
     rankings: dict[str, list[tuple[str, float]]] = {}

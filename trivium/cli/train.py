@@ -130,8 +130,8 @@ def _print(outcome: Outcome, folder: Path, seconds: float) -> None:
 def _grid(reports: Mapping[str, Report]) -> Table:
     """Build a table of the out-of-fold results, with one row per system and a column per set and measure."""
     from trivium.evaluation.tables import Cell, Table
-    from trivium.training.out_of_fold import NETWORK as TRAINED
-    from trivium.training.out_of_fold import headline_measures
+    from trivium.training.run import NETWORK as TRAINED
+    from trivium.training.run import headline_measures
 
     columns = [(name, measure) for name, report in reports.items() for measure in headline_measures(report)]
     grid = Table(["out of fold", *(f"{name}\n{measure}" for name, measure in columns)])

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from trivium.datasets.gold import Cause
-from trivium.datasets.match import has_words
-from trivium.datasets.quotes import words_of
+from trivium.datasets.match import has_words, words_of
 from trivium.types import Evidence, Question
 
 

@@ -19,7 +19,7 @@ The gold of a question is the first of these that is given:
   five such chunks the answer is too common to tell where the question is answered, and is not traced.
 
 "Holds" is defined in :mod:`trivium.datasets.match`: 60 % of the text's word 4-grams, or the words themselves
-when there are fewer than four; a chunk also holds a longer quote that it lies within (:mod:`trivium.datasets.quotes`).
+when there are fewer than four; a chunk also holds a longer quote that it lies within (:mod:`trivium.datasets.match`).
 :mod:`trivium.datasets.documents` defines what documents are called.
 
 A question is traced only when every part of its gold is found. With ``gold_any`` any part will do: the parts that are
@@ -35,9 +35,8 @@ from typing import Protocol, cast
 
 from trivium.datasets.documents import Documents
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
-from trivium.datasets.match import MIN_SHARE, PageTexts, same_words
+from trivium.datasets.match import MIN_SHARE, PageTexts, QuotedTexts, same_words
 from trivium.datasets.parts import OF_DOCUMENTS, Found, Kind, Miss, Part, parts_of, wordless
-from trivium.datasets.quotes import QuotedTexts
 from trivium.errors import InputError
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import ChunkRecord

@@ -16,7 +16,7 @@ from trivium.evaluation.gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
-from trivium.evaluation.run_files import read_runs, refuse_unknown_chunks, unknown_chunks
+from trivium.evaluation.trec import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.names import CONVEX, NETWORK

@@ -20,10 +20,9 @@ from trivium.evaluation.matches import matches_table
 from trivium.evaluation.pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.retrieval import cumulative_matches, measure
-from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
-from trivium.evaluation.trec import read_qrels
+from trivium.evaluation.trec import read_qrels, read_runs
 
 ENDINGS = (".run", ".trec")
 """File name endings of runs."""
@@ -194,7 +193,7 @@ def leaderboard_page(found: Leaderboard) -> str:
         [
             Section(
                 f"Ranked, and tested against {found.baseline}",
-                _ranked(found),
+                _ranked(found, answered=True),
                 [f"{_tested(found)} A question that a run does not answer counts as zero."],
             ),
             Section("Measures", _measures(found)),
@@ -208,9 +207,9 @@ def leaderboard_page(found: Leaderboard) -> str:
     )
 
 
-def _ranked(found: Leaderboard) -> Table:
-    heads = ["rank", "run", found.measure, "95 %", "difference (95 %)", "p", "p (Holm)", "answered"]
-    table = Table(heads, keys=2)
+def _ranked(found: Leaderboard, *, answered: bool = False) -> Table:
+    heads = ["rank", "run", found.measure, "95 %", "difference (95 %)", "p", "p (Holm)"]
+    table = Table([*heads, "answered"] if answered else heads, keys=2)
     for rank, place in enumerate(found.places, start=1):
         interval = f"{share(place.interval.low)}-{share(place.interval.high)}"
         tested: tuple[str | Cell, ...] = ("baseline", "", "")
@@ -221,9 +220,8 @@ def _ranked(found: Leaderboard) -> Table:
                 chance(place.against.p),
                 Cell(chance(place.p_holm), mark=place.mark),
             )
-        table.add_row(
-            str(rank), place.name, share(place.interval.mean), interval, *tested, f"{place.answered:,}"
-        )
+        last = [f"{place.answered:,}"] if answered else []
+        table.add_row(str(rank), place.name, share(place.interval.mean), interval, *tested, *last)
     return table
 
 

@@ -21,8 +21,7 @@ from trivium.search.ranking import order
 from trivium.training.calibrate import Bin
 from trivium.training.data import HitSet
 from trivium.training.fit import Epoch
-from trivium.training.out_of_fold import NETWORK, headline_measures
-from trivium.training.run import Outcome
+from trivium.training.run import NETWORK, Outcome, headline_measures
 
 REPORT = "report.md"
 QUESTIONS = 100

@@ -25,10 +25,8 @@ from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.run_files import Runs
-from trivium.evaluation.search_models import SearchModels
-from trivium.evaluation.systems import System
-from trivium.evaluation.trec import write_rankings
+from trivium.evaluation.systems import SearchModels, System
+from trivium.evaluation.trec import Runs, write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.base import ChatModel, usage_of
 from trivium.search.options import Warned

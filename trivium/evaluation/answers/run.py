@@ -27,10 +27,9 @@ from trivium.evaluation.digests import (
 )
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.requests import AnswersRequest
-from trivium.evaluation.run_files import Runs
-from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
-from trivium.evaluation.systems import System
+from trivium.evaluation.systems import SearchModels, System
+from trivium.evaluation.trec import Runs
 from trivium.llm.base import ChatModel
 from trivium.parser.sources.base import Problem
 from trivium.retrievers.names import RETRIEVERS

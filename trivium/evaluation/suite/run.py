@@ -25,7 +25,6 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
-from trivium.evaluation.run_files import system_of
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
 from trivium.evaluation.suite.results import (
@@ -36,7 +35,7 @@ from trivium.evaluation.suite.results import (
     save_result,
 )
 from trivium.evaluation.systems import System, followed
-from trivium.evaluation.trec import write_runs
+from trivium.evaluation.trec import system_of, write_runs
 from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
 from trivium.retrievers.names import RETRIEVERS

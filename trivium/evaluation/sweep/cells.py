@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from trivium.errors import InputError
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.run_files import system_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.systems import System
+from trivium.evaluation.trec import system_of
 
 
 @dataclass(frozen=True, slots=True)

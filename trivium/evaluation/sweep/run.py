@@ -31,14 +31,13 @@ from trivium.evaluation.answers.report import FIVE, NO_CONTEXT, SUM_OF_FIVE
 from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_rows, run_settings
 from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.run_files import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
-from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, JudgeTab, Meter, ReaderTab
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
-from trivium.evaluation.systems import System, followed
+from trivium.evaluation.systems import SearchModels, System, followed
+from trivium.evaluation.trec import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker
