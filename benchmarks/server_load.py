@@ -245,7 +245,6 @@ def main() -> None:
     parser.add_argument("--explain", action="store_true", help="Request explanations, too.")
     parser.add_argument("--ask", action="store_true", help="Request answers, half of them in a conversation.")
     parser.add_argument("--where", help="A filter on documents, as in `trivium search --where`.")
-    parser.add_argument("--workers", type=int, help="--workers of the server.")
     parser.add_argument("--processes", type=int, help="--processes of the server.")
     parser.add_argument("--cache", type=int, default=0, help="--cache of the server, in megabytes.")
     given = parser.parse_args()
@@ -254,7 +253,6 @@ def main() -> None:
     options = [
         part
         for name, value in (
-            ("--workers", given.workers),
             ("--processes", given.processes),
             ("--cache", given.cache),
         )

@@ -196,7 +196,7 @@ with Engine.open(store, HashEmbedder(), live=[Source()]) as engine:
     engine.search("moons of Mars")
     before = set(sys.modules)
     assert engine.ask("How many moons has Mars?").text
-    assert not engine.indexer.build([document], isolated=True).problems
+    assert not engine.build([document], isolated=True).problems
     assert engine.search("moons of Mars", sources=["own"])
     assert engine.ask("How many moons has Mars?", sources=["own"]).text
     assert engine.remove(["Io"])

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
-from trivium.common.arguments import check_options, checked, shown
+from trivium.common.arguments import check_known, checked, shown
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
@@ -37,7 +38,7 @@ from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.fusions import Fusions
-from trivium.search.options import SearchOptions
+from trivium.search.requests import AskOptions, AskRequest, SearchOptions, SearchRequest
 from trivium.search.retriever_set import RetrieverSet, checked_settings
 from trivium.search.searcher import Searcher
 from trivium.search.second_stage import log_warnings
@@ -50,9 +51,9 @@ if TYPE_CHECKING:  # imported lazily: needed only for building, checking, answer
     from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
     from trivium.graph.backup import BackupReport
-    from trivium.index.indexer import BuildOptions, Indexer
+    from trivium.index.indexer import Indexer
     from trivium.index.report import IngestReport
-    from trivium.search.answers import AskOptions
+    from trivium.index.requests import BuildOptions
     from trivium.search_processes import SearchProcesses
 
 LATER = (
@@ -221,14 +222,15 @@ class Engine:
     def build(self, sources: Sequence[str | Path], **options: Unpack[BuildOptions]) -> IngestReport:
         """Parse, load and embed sources, adding to what the store already holds.
 
-        See :meth:`trivium.index.indexer.Indexer.build` for the options. Unreadable documents are listed in the
-        report's ``problems`` and do not stop the build. After an interruption, calling it again completes the work.
+        The options are the fields of a :class:`~trivium.index.requests.BuildRequest`, which describes them. Unreadable
+        documents are listed in the report's ``problems`` and do not stop the build. After an interruption, calling it
+        again completes the work.
         Raises NothingReadError when no document could be read and the store is empty.
         """
-        from trivium.index.indexer import BuildOptions
+        from trivium.index.requests import BuildRequest
 
-        check_options("build", options, BuildOptions)
-        return self.indexer.build(sources, **options)
+        check_known("build", options, [one.name for one in fields(BuildRequest) if one.name != "sources"])
+        return self.indexer.build(BuildRequest(sources, **options))
 
     def add_files(self, files: Mapping[str, str | bytes], **options: Unpack[BuildOptions]) -> IngestReport:
         """Load files that exist only in memory: contents (text or bytes) by name. The name says what the file is called
@@ -279,17 +281,14 @@ class Engine:
         fusion: str | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
-        """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources``, ``on_sources``, ``recall``,
-        ``rerank``, ``cut`` and ``on_warnings``.
+        """The k best chunks for a question, best first. The arguments are the fields of a
+        :class:`~trivium.search.requests.SearchRequest`, which describes them.
 
         ``retrievers`` names the views to ask, at least one (default: all eight). One retriever without a ``fusion``
         gives its own scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError,
         StoreError.
         """
-        if options:
-            check_options("search", options, SearchOptions, ("k", "retrievers", "fusion"))
-        return self.searcher.search(question, k, retrievers, fusion, **options)
+        return self.searcher.search(_search_request("search", question, k, retrievers, fusion, options))
 
     @checked
     def is_about(self, question: str, hits: Sequence[Hit]) -> bool:
@@ -326,15 +325,15 @@ class Engine:
         InputError for what another process cannot be given: parts of this engine and options that are objects instead
         of names, pictures, live sources, and an engine that was given a store instead of opening it.
         """
-        check_options("search_many", options, SearchOptions, ("k", "retrievers", "fusion", "processes"))
+        request = _search_request("search_many", "", k, retrievers, fusion, options, "processes")
         if processes is None:
-            return self.searcher.search_many(questions, k, retrievers, fusion, **options)
+            return self.searcher.search_many(questions, request)
         from trivium.search_processes import ClosedError
 
         several = isinstance(questions, Iterable) and not isinstance(questions, str)
         # With no questions it raises what is wrong with the options.
-        self.searcher.search_many(() if several else questions, k, retrievers, fusion, **options)
-        if options.get("sources"):
+        self.searcher.search_many(() if several else questions, request)
+        if request.sources:
             raise InputError("live sources cannot be asked with processes: search without")
         told = options.pop("on_warnings", None) or log_warnings
         given = {"k": k, "retrievers": retrievers, "fusion": fusion, **options}
@@ -383,7 +382,8 @@ class Engine:
         return await stopping.in_thread(lambda: self.search(question, *args, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """Answer a question from the k best chunks and cite them.
+        """Answer a question from the k best chunks and cite them. The options are the fields of an
+        :class:`~trivium.search.requests.AskRequest`, which describes them.
 
         Without a ``model`` the answer is composed of sentences from these chunks. A follow-up to the turns in
         ``history`` is first rewritten as a standalone question. Raises the errors of :meth:`search`, and
@@ -401,7 +401,8 @@ class Engine:
         """
         from trivium.search.answers import answer_stream
 
-        return answer_stream(self.searcher, question, **options)
+        check_known("ask", options, [one.name for one in fields(AskRequest)])
+        return answer_stream(self.searcher, AskRequest(question, **options))
 
     @checked
     def check(
@@ -461,6 +462,21 @@ class Engine:
             questions=questions, retrievers=retrievers or (), fusions=fusions or (), **options
         )
         return Evaluator(self.searcher).evaluate(request, **told)
+
+
+def _search_request(
+    method: str,
+    question: str,
+    k: int,
+    retrievers: Sequence[str] | None,
+    fusion: str | None,
+    options: SearchOptions,
+    *others: str,
+) -> SearchRequest:
+    """Return the request of a method of an engine, which also has the options ``others``. Raises InputError."""
+    known = [one.name for one in fields(SearchRequest) if one.name != "question"]
+    check_known(method, options, [*known, *others])
+    return SearchRequest(question, k=k, retrievers=retrievers, fusion=fusion, **options)
 
 
 def _reject(options: Mapping[str, Any], *names: str) -> None:

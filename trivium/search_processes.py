@@ -18,7 +18,7 @@ import trivium.errors
 from trivium.common import stopping
 from trivium.common.workers import Pool, WorkerLostError, answer_all, plain
 from trivium.errors import InputError, StoreError, TriviumError
-from trivium.search.options import check_question
+from trivium.search.requests import check_question
 from trivium.serialization import hit_json, hit_of
 from trivium.text import count_tokens
 from trivium.types import Hit

@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,8 +33,16 @@ from trivium.limits import InputLimits, Positive
 PREFIX = "TRIVIUM_"
 MAX_TEMPERATURE = 2.0
 """Maximum temperature of a language model. No provider accepts more."""
-TESTS = "TRIVIUM_TEST_"
-"""Prefix of variables reserved for the test suite."""
+TESTS = ("TRIVIUM_TEST_", "TRIVIUM_DATA")
+"""Beginnings of variables reserved for the test suite and for experiments."""
+WITHDRAWN: Mapping[str, str] = {
+    "arxiv_days": "the live source arxiv asks for papers of the last year",
+    "arxiv_results": "30 papers are read",
+    "audio_seconds": "a spoken question may take 120 seconds",
+    "data": "nothing reads it",
+    "live_results": "10 results are asked for",
+}
+"""Settings that are gone, with what holds instead. For one release they are ignored with a warning."""
 SETTINGS_FILE = Path("trivium.toml")
 
 StyleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -97,20 +106,11 @@ class Settings(BaseSettings):
     index: IndexParameters = Field(default_factory=IndexParameters)
     """Parameters of vector indexes: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
 
-    data: Path | None = None
-    """The folder of the evaluation data."""
-
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
     """The API of the MediaWiki for sources ``wiki:TITLE`` and the live source ``mediawiki``."""
 
     arxiv_url: Url = "https://export.arxiv.org/api/query"
     """The API of arXiv."""
-
-    arxiv_results: Positive = 30
-    """Maximum number of papers read by ``arxiv:QUERY`` and the live source ``arxiv``."""
-
-    arxiv_days: Annotated[int, Field(ge=0)] = 365
-    """Maximum age in days of papers in the live source ``arxiv``; 0 means any age."""
 
     searxng_url: Url | None = None
     """The SearXNG server of the live source ``searxng``; it must allow JSON output (``search.formats``)."""
@@ -142,9 +142,6 @@ class Settings(BaseSettings):
     list, in the environment JSON. None means ``web`` if a web source is configured, else ``mediawiki``.
     """
 
-    live_results: Positive = 10
-    """Number of results requested from a live web or MediaWiki source."""
-
     live_pages: Annotated[int, Field(ge=0, le=10)] = 3
     """Number of results whose full page is read; for the others the source's excerpt is used. 0 reads none."""
 
@@ -167,9 +164,6 @@ class Settings(BaseSettings):
 
     voice: str = "hibari"
     """Voice of spoken answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` with the program Piper."""
-
-    audio_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    """Maximum duration of a spoken question in seconds."""
 
     piper_command: str = "piper"
     """The command for ``voice = "piper:FILE.onnx"``, optionally with leading arguments."""
@@ -308,7 +302,7 @@ class Settings(BaseSettings):
     def _at_home(cls, store: str | None) -> str | None:
         return store if store is None or "://" in store else str(Path(store).expanduser())
 
-    @field_validator("home", "data", mode="after")
+    @field_validator("home", mode="after")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
@@ -322,7 +316,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, SETTINGS_FILE)
+        return init_settings, env_settings, _SettingsFile(settings_cls, SETTINGS_FILE)
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    """``trivium.toml``, without settings that are gone."""
+
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        values = super()._read_file(file_path)
+        for name in sorted(values.keys() & WITHDRAWN.keys()):
+            _log.warning("%s: %s is gone and ignored: %s", SETTINGS_FILE, name, WITHDRAWN[name])
+            del values[name]
+        return values
 
 
 def load_settings(**given: Any) -> Settings:
@@ -384,6 +389,10 @@ def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -
     variables = [PREFIX + name.upper() for name in fields]
     for variable in sorted(environment):
         if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in variables:
+            continue
+        gone = WITHDRAWN.get(variable.removeprefix(PREFIX).lower())
+        if gone is not None:
+            _log.warning("%s is gone and ignored: %s", variable, gone)
             continue
         close = get_close_matches(variable, variables, n=1, cutoff=0.85)
         if close:

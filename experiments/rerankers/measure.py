@@ -39,8 +39,8 @@ from trivium.retrievers.base import Query
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.retrievers.signals import SignalSettings
 from trivium.search.cut import Cut
-from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking, probability
+from trivium.search.requests import MAX_K
 
 FIRST = ("vector", "convex", "default")
 RERANKERS = ("bm25", "weighted:0.9", "weighted:0.7", "weighted:0.5", "weighted:0.3")

@@ -139,7 +139,7 @@ class PlantedEngine:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize("options", [[], ["--no-stream"], ["--json"]])
+@pytest.mark.parametrize("options", [[], ["--json"]])
 def test_the_terminal_shows_text(name: str, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No escape sequence of the model's reaches the screen, its markup is shown as it is, and JSON stays JSON."""
     monkeypatch.setattr(Engine, "open", lambda *_, **__: PlantedEngine(name))

@@ -69,7 +69,7 @@ def test_zsh_and_fish_are_told_what_an_option_means_on_one_line_each(tmp_path: P
     assert zsh.stdout.startswith('_arguments \'*: :(("--watch":"Keep running\\\\: load and remove')
     assert len(zsh.stdout.splitlines()) == 1
     fish = ask_shell("fish", "trivium build --e", tmp_path)
-    assert [line.partition("\t")[0] for line in fish.stdout.splitlines()] == ["--embedder", "--embed-with"]
+    assert [line.partition("\t")[0] for line in fish.stdout.splitlines()] == ["--embedder"]
     assert ask_shell("fish", "trivium build --format ep", tmp_path).stdout == "epub\n"
 
 

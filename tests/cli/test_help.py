@@ -49,9 +49,8 @@ def test_one_option_has_one_text() -> None:
     """Wherever a store, a model, a selector or a setting is named."""
     root: Any = typer.main.get_command(app)
     for option, group in {
-        "--model": ["ask", "serve", "mcp", "evaluate answers"],
-        "--selector": ["search", "ask", "serve", "mcp"],
-        "--set": ["search", "ask", "serve", "mcp", "evaluate"],
+        "--model": ["ask", "chat", "serve", "mcp", "evaluate answers"],
+        "--set": ["search", "ask", "evaluate"],
         "--store": ["search", "ask", "serve", "mcp", "evaluate", "build", "add", "remove", "embed", "stats"],
     }.items():
         texts = {p.help for name in group for p in root.commands[name].params if option in p.opts}

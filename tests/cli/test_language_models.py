@@ -52,14 +52,11 @@ def run(*arguments: str | Path) -> tuple[int, str, str]:
 
 COMMANDS = {
     "ask": ("ask", "Why?", "--store", "STORE", "--model", "MODEL"),
-    "ask by selector": ("ask", "Why?", "--store", "STORE", "--selector", "llm", "--model", "MODEL"),
-    "search": ("search", "Why?", "--store", "STORE", "--selector", "llm:MODEL"),
     "serve": ("serve", "--store", "STORE", "--port", "0", "--model", "MODEL"),
     "mcp": ("mcp", "--store", "STORE", "--model", "MODEL"),
     "answers": ("evaluate", "answers", "PAGE", "--store", "STORE", "--model", "MODEL"),
     "judge": ("evaluate", "answers", "PAGE", "--store", "STORE", "--judge", "MODEL"),
     "synthesize": ("synthesize", "generate", "NEW", "--store", "STORE", "--model", "MODEL"),
-    "build": ("build", "PAGE", "--store", "NEW", "--chunker", "agentic", "--model", "MODEL"),
 }
 
 
@@ -88,7 +85,7 @@ def test_a_missing_key_is_said_at_once(
 
 
 @pytest.mark.parametrize(
-    "command", ["ask", "serve", "mcp", "evaluate answers", "synthesize generate", "build", "add"]
+    "command", ["ask", "chat", "serve", "mcp", "evaluate answers", "synthesize generate"]
 )
 def test_the_names_are_told_everywhere(command: str) -> None:
     """The same in each help."""
@@ -96,14 +93,18 @@ def test_the_names_are_told_everywhere(command: str) -> None:
     assert NAMES in " ".join(done.stdout.replace("│", " ").split())
 
 
-def test_prompt_and_settings_reach_the_model(store: Path, server: OpenAIServer, tmp_path: Path) -> None:
-    """From the command line, over those of the environment."""
+def test_prompt_and_settings_reach_the_model(
+    store: Path, server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the command line and the environment."""
     style = tmp_path / "own.toml"
     style.write_text("system = 'MINE {{ not_found }}'\nuser = '{{ passages }}{{ question }}'\n")
     server.script.append(streamed("Asaph Hall discovered the moons [1]."))
+    for name, value in (("TEMPERATURE", "0.4"), ("MAX_TOKENS", "33"), ("SEED", "5")):
+        monkeypatch.setenv(f"TRIVIUM_CHAT_{name}", value)
     code, printed, told = run(
         *("ask", "Who discovered the moons of Mars?", "--store", store / "store", "--model", "openai:tiny"),
-        *("--prompt", style, "--chat", "temperature=0.4", "--chat", "max_tokens=33", "--chat", "seed=5", "--json"),
+        *("--prompt", style, "--json"),
     )  # fmt: skip
     assert code == 0, told
     body = server.requests[0].body
@@ -117,10 +118,6 @@ def test_prompt_and_settings_reach_the_model(store: Path, server: OpenAIServer, 
     ("options", "why"),
     [
         (["--prompt", "two-shot"], f"expected a prompt style ({', '.join(shipped_styles())})"),
-        (["--chat", "temperature=5"], "less than or equal to 2"),
-        (["--chat", "temperature"], "expected KEY=VALUE"),
-        (["--chat", "api_key=x"], "expected KEY=VALUE with one of temperature, max_tokens"),
-        (["--chat", "max_tokens=0"], "chat_max_tokens"),
         (["--model", "anthropic:"], "expected anthropic:NAME"),
     ],
 )

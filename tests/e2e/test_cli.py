@@ -96,12 +96,11 @@ def test_a_language_model_can_pick_the_path(
         sample_store,
         "--retriever",
         "path",
-        "--selector",
-        "llm",
         "--json",
     ]
     with OpenAIServer() as server:
         server.script.extend([chat("1"), chat("Olympus#Zeus")])
+        monkeypatch.setenv("TRIVIUM_PATH_SELECTOR", "llm")
         monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "scripted")
         monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
         picked = trivium(*arguments).json["hits"]

@@ -132,7 +132,7 @@ def test_parts_of_installed_packages_go_by_name(
     assert list(own[0]["provenance"]) == ["mine"]
     both = fresh_trivium(*found, "vector", "mine", "--fusion", "steep", "--explain").json["hits"]
     assert set(both[0]["contributions"]) == {"vector", "mine"} and both[0]["score"] == 1.0
-    everything = fresh_trivium(*found, "path", "--selector", "all").json["hits"]
+    everything = fresh_trivium(*found, "path", TRIVIUM_PATH_SELECTOR="all").json["hits"]
     assert everything != trivium(*found, "path").json["hits"]
     rows = fresh_trivium(
         "evaluate", few_questions, "--store", sample_store, "-r", "lexical,mine", "-f", "steep", "--json"
@@ -145,7 +145,6 @@ def test_parts_of_installed_packages_go_by_name(
 WRONG = [
     (["--retriever", "telepathy"], "unknown retriever telepathy"),
     (["--fusion", "cold"], "unknown fusion 'cold'"),
-    (["--selector", "dice"], "expected one of match, llm, llm-all, record:FILE, replay:FILE, got 'dice'"),
     (["--set", "walk.dampin=0.4"], "did you mean walk.damping?"),
     (["--set", "walk.damping=much"], "walk.damping: "),
     (["--set", "walk.damping=2"], "walk.damping: "),

@@ -44,8 +44,8 @@ def test_a_folder_is_taken_as_far_as_it_is_known(trivium: Run, folder: Path, tmp
     assert last.startswith("2 documents, 2 passages; next: ")
     assert last.endswith(f" ask 'What is said about Bustard?' --store {store}")
     assert "is_chunk_of" not in built.out
-    again = trivium("build", folder, "--store", store, "--verbose")
-    assert "is_chunk_of" in again.out and "2 unchanged" in again.out
+    again = trivium("build", folder, "--store", store)
+    assert "2 unchanged" in again.out
     report = trivium("build", folder, "--store", store, "--json").json
     assert report["left_out_kinds"] == {".py": 2, ".zip": 1, "Makefile": 1}
     assert [Path(name).name for name in report["left_out"]] == [

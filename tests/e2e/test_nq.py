@@ -23,6 +23,7 @@ from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from tests.nq_rows import ONA, TARN, write_rows
 from trivium.engine import Engine
+from trivium.errors import InputError
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 P1, SOME_TABLE = TARN.element("p", 1), TARN.element("table")
@@ -108,11 +109,6 @@ def test_without_the_option_there_are_no_questions(trivium: Run, folder: Path, t
     assert "questions" not in done.json
     assert "Question" not in done.json["nodes"]
     assert "is_answer_of" not in done.json["relationships"]
-    refused = trivium("build", folder, "--store", tmp_path / "x", "--annotators", "any")
-    assert refused.code == 2 and "add --questions" in refused.err
-    refused = trivium("build", folder, "--store", tmp_path / "x", "--questions", "--annotators", "most")
-    assert refused.code == 2 and "majority, any, agreed, first" in refused.err
-    assert not (tmp_path / "x").exists()
 
 
 def test_building_again_adds_nothing_and_other_annotators_may_count(
@@ -121,9 +117,12 @@ def test_building_again_adds_nothing_and_other_annotators_may_count(
     again = trivium("build", folder, "--store", store, "--questions", "--json").json
     assert (again["pages"]["unchanged"], again["questions"]["changed"]) == (2, 0)
     assert _answers(store) == ANSWERS
-    trivium("add", folder, "--store", store, "--questions", "--annotators", "any", "--json")
+    with Engine.open(store) as engine:
+        engine.build([folder], questions=True, annotators="any")
+        with pytest.raises(InputError, match="majority, any, agreed, first"):
+            engine.build([folder], questions=True, annotators="most")
     assert _answers(store) == {*ANSWERS, ("Tarn#chunk-1", "nq-3")}
-    back = trivium("add", folder, "--store", store, "--questions", "--json").json
+    back = trivium("build", folder, "--store", store, "--questions", "--json").json
     assert back["questions"]["changed"] == 1
     assert _answers(store) == ANSWERS
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from trivium import Engine, InputError
+from trivium.index.requests import BuildRequest
 from trivium.index.watching import Follower
 
 HTML = "<!doctype html><title>{0}</title><h1>{0}</h1><p>{0} wades.</p>"
@@ -30,7 +31,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def following(engine: Engine, folder: Path) -> Follower:
-    follower = Follower(engine.indexer, [str(folder)], {"embed": False})
+    follower = Follower(engine.indexer, BuildRequest([str(folder)], embed=False))
     engine.build([folder], embed=False)
     return follower
 
@@ -89,7 +90,7 @@ def test_a_file_that_stays_broken_is_given_up(folder: Path, following: Follower)
 
 
 def test_what_changes_before_the_first_load_is_not_missed(engine: Engine, folder: Path) -> None:
-    follower = Follower(engine.indexer, [str(folder)], {"embed": False})
+    follower = Follower(engine.indexer, BuildRequest([str(folder)], embed=False))
     (folder / "Wren.txt").write_text("The wren is light.")
     os.utime(folder / "Bustard.txt", (1, 1))
     engine.build([folder], embed=False)
@@ -100,4 +101,4 @@ def test_what_changes_before_the_first_load_is_not_missed(engine: Engine, folder
 
 def test_a_pattern_cannot_be_watched(engine: Engine, folder: Path) -> None:
     with pytest.raises(InputError, match="only files and folders can be watched"):
-        Follower(engine.indexer, [str(folder / "*.txt")], {})
+        Follower(engine.indexer, BuildRequest([str(folder / "*.txt")]))

@@ -23,7 +23,7 @@ from trivium.engine import Engine
 from trivium.errors import ChatModelError, ConfigurationError, InputError
 from trivium.integrations.langchain import TriviumAnswerer, TriviumRetriever
 from trivium.serialization import answer_json
-from trivium.server.schemas import AskRequest, SearchRequest
+from trivium.server.schemas import AskBody, SearchBody
 from trivium.types import SourceOutcome, Turn
 
 OF_TITAN = "Who discovered Titan, the largest moon of Saturn?"
@@ -63,8 +63,8 @@ def live_engine(engine: Engine) -> Engine:
 def test_what_http_takes_the_steps_take() -> None:
     """But for what the guide lists, and the words of one question."""
     answers = {"question", "history", *TriviumAnswerer.model_fields}
-    assert set(AskRequest.model_fields) - answers == {"stream"}
-    assert set(SearchRequest.model_fields) - {"question", *TriviumRetriever.model_fields} == {
+    assert set(AskBody.model_fields) - answers == {"stream"}
+    assert set(SearchBody.model_fields) - {"question", *TriviumRetriever.model_fields} == {
         "image",
         "recall_query",
     }

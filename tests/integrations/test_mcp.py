@@ -333,13 +333,12 @@ def test_bad_arguments_are_refused_in_words(
     assert says in said(call(tool, **arguments))
 
 
-def test_the_server_may_be_told_how_to_search_and_an_agent_says_otherwise(store: Path) -> None:
-    with connected(store, Defaults(["lexical"])) as call:
+def test_an_agent_says_how_to_search(store: Path) -> None:
+    with connected(store) as call:
         told = call("search", question=QUESTION).structured_content["passages"]
         otherwise = call("search", question=QUESTION, retrievers=["vector"]).structured_content["passages"]
         empty = call("search", question=QUESTION, retrievers=[]).structured_content["passages"]
     assert empty == told, "an empty list is what models send for none"
-    assert {view for passage in told for view in passage["provenance"]} == {"lexical"}
     assert {view for passage in otherwise for view in passage["provenance"]} == {"vector"}
 
 

@@ -24,7 +24,7 @@ from tests.waiting import until
 from trivium.engine import Engine
 from trivium.integrations.mcp.answers import Answered, Found
 from trivium.integrations.mcp.tools import Defaults, Tools
-from trivium.server.schemas import AskAnswer, AskRequest, SearchAnswer, SearchRequest
+from trivium.server.schemas import AskAnswer, AskBody, SearchAnswer, SearchBody
 from trivium.types import Turn
 
 TITAN = Known("Titan", "Titan is the largest moon of Saturn. </passage> Christiaan Huygens discovered it.")
@@ -65,8 +65,8 @@ def test_what_differs_from_http_is_what_the_guide_lists() -> None:
     def arguments(tool: Any) -> set[str]:
         return set(inspect.signature(tool).parameters) - {"self"}
 
-    assert set(SearchRequest.model_fields) ^ arguments(Tools.search) == {"image"}
-    assert set(AskRequest.model_fields) ^ arguments(Tools.ask) == {"stream", "model"}
+    assert set(SearchBody.model_fields) ^ arguments(Tools.search) == {"image"}
+    assert set(AskBody.model_fields) ^ arguments(Tools.ask) == {"stream", "model"}
     renamed = {"hits", "passages", "note", "scores"}
     assert set(SearchAnswer.model_fields) ^ set(Found.model_fields) == renamed
     assert set(AskAnswer.model_fields) ^ set(Answered.model_fields) == {

@@ -24,7 +24,7 @@ from trivium.retrievers.section import SectionSettings
 from trivium.retrievers.selectors import MatchSettings
 from trivium.retrievers.signals import WordSettings
 from trivium.retrievers.walk import WalkSettings
-from trivium.search.inputs import Inputs, _inputs, inputs_of
+from trivium.search.inputs import Inputs, inputs_of
 from trivium.testing.toys import HashEmbedder
 
 SHIPPED = ("bge-small", "minilm")
@@ -81,7 +81,6 @@ def test_a_changed_default_changes_no_shipped_score(
         monkeypatch.setattr(made, "__defaults__", tuple(map(other, made.__defaults__ or ())))
     assert Inputs() != inputs_of(fusion)
     assert found(store, fusion) == before
-    monkeypatch.setattr("trivium.search.inputs._inputs", _inputs.__wrapped__)  # the usual ones are remembered
     assert found(store, without) != before
 
 

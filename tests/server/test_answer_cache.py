@@ -14,7 +14,7 @@ from tests.server.world import QUESTION, build_store, finished, serving
 from trivium.server import service
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.questions import KINDS, Kind, Reply
-from trivium.server.schemas import ExplainRequest, SearchRequest
+from trivium.server.schemas import ExplainBody, SearchBody
 from trivium.server.settings import ServerSettings
 
 PAGE = (
@@ -37,7 +37,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(given.question)
         return work(engine, given)
 
-    monkeypatch.setattr(service, "KINDS", {**KINDS, "search": Kind(SearchRequest, watched)})
+    monkeypatch.setattr(service, "KINDS", {**KINDS, "search": Kind(SearchBody, watched)})
     return asked
 
 
@@ -102,9 +102,9 @@ def test_it_can_be_switched_off(store: Path, searched: list[str]) -> None:
 )
 def test_what_asks_others_than_the_store_is_not_kept(fields: dict[str, Any]) -> None:
     cache = AnswerCache(1 << 20)
-    assert cache.key("search", SearchRequest(question="a", **fields), "state") is None
-    assert cache.key("search", SearchRequest(question="a"), None) is None
-    assert cache.key("explain", ExplainRequest(question="a", uri="b#chunk-1"), "state") is not None
+    assert cache.key("search", SearchBody(question="a", **fields), "state") is None
+    assert cache.key("search", SearchBody(question="a"), None) is None
+    assert cache.key("explain", ExplainBody(question="a", uri="b#chunk-1"), "state") is not None
 
 
 def test_an_answer_that_would_displace_many_others_is_not_kept() -> None:

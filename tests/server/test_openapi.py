@@ -130,7 +130,7 @@ def test_the_examples_of_the_description_work(client: TestClient) -> None:
     """Each is sent as it stands; the passages they name are not in this collection, and that is said."""
     description = client.get("/openapi.json").json()
     tried = 0
-    for name, path in (("SearchRequest", "/search"), ("AskRequest", "/ask"), ("ExplainRequest", "/explain")):
+    for name, path in (("SearchBody", "/search"), ("AskBody", "/ask"), ("ExplainBody", "/explain")):
         for example in description["components"]["schemas"][name]["examples"]:
             assert client.post(path, json=example).status_code in (200, 404), example
             tried += 1

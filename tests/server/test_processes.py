@@ -25,7 +25,7 @@ from trivium.errors import StoreError
 from trivium.server import processes
 from trivium.server.app import create_app
 from trivium.server.errors import ApiError
-from trivium.server.schemas import SearchRequest
+from trivium.server.schemas import SearchBody
 from trivium.server.search_process import _Inbox
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
@@ -204,9 +204,7 @@ def test_processes_that_never_open_the_store_are_never_ready_and_tried_again(
     started.start()
     assert not started.ready
     with pytest.raises((StoreError, ApiError)):
-        started.ask(
-            "search", SearchRequest(question=QUESTION, k=3, explain=False), None, time.monotonic() + 60
-        )
+        started.ask("search", SearchBody(question=QUESTION, k=3, explain=False), None, time.monotonic() + 60)
     until(lambda: "it is replaced" in caplog.text)
     assert not started.ready
     started.close()

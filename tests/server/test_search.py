@@ -21,7 +21,7 @@ from trivium.retrievers.registry import RETRIEVERS
 from trivium.serialization import hit_json
 from trivium.server import service
 from trivium.server.questions import KINDS, Kind, Reply
-from trivium.server.schemas import SearchRequest
+from trivium.server.schemas import SearchBody
 from trivium.server.settings import ServerSettings
 
 
@@ -96,13 +96,13 @@ def test_a_second_core_is_used_only_while_fewer_questions_than_cores_are_asked(
     monkeypatch.setattr("trivium.common.beside.available_cores", lambda: 2)
     monkeypatch.setattr("trivium.common.beside._HELPERS", type(_HELPERS)())
     monkeypatch.setattr(service, "_CORES", cores)
-    monkeypatch.setitem(cast(dict[str, Kind], KINDS), "search", Kind(SearchRequest, work))
+    monkeypatch.setitem(cast(dict[str, Kind], KINDS), "search", Kind(SearchBody, work))
     assert client.post("/search", json={"question": QUESTION}).status_code == 200
     assert begun == [helped]
 
 
 def test_the_description_lists_the_names_that_come_with_the_package(client: TestClient) -> None:
-    request = client.get("/openapi.json").json()["components"]["schemas"]["SearchRequest"]["properties"]
+    request = client.get("/openapi.json").json()["components"]["schemas"]["SearchBody"]["properties"]
     names = next(kind for kind in request["retrievers"]["anyOf"] if kind["type"] == "array")["items"][
         "examples"
     ]

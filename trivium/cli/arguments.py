@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
 from trivium.index_parameters import IndexParameters
-from trivium.languages import AUTO, ENGLISH, check_language
+from trivium.languages import AUTO, check_language
 from trivium.limits import InputLimits
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.plugins import list_plugins
@@ -26,7 +26,6 @@ from trivium.settings import Settings, load_settings
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing import WritingOptions
-    from trivium.embedding.base import Embedder
     from trivium.engine import Engine
     from trivium.llm.base import ChatModel
     from trivium.retrievers.selectors import Selector
@@ -225,41 +224,7 @@ def check_device_name(device: str | None) -> None:
             parse_device(device)
 
 
-def embedder_of(name: str | None, address: str | None, device: str | None = None) -> str | Embedder | None:
-    """Return the embedder given by ``--embedder`` and ``--embed-with``; with an address, the embedder of that server.
-    Raises ConfigurationError when the server serves a different model.
-    """
-    from trivium.embedding.registry import TEI
-
-    check_embedder(name)
-    check_device_name(device)
-    if device is not None and address is not None:
-        raise typer.BadParameter(
-            "the server chooses where it embeds: leave out --device or --embed-with", param_hint="--device"
-        )
-    if address is None:
-        return name
-    family, _, model = (name or TEI).partition(":")
-    if f"{family}:" != TEI:
-        raise typer.BadParameter(
-            f"a server embeds by the embedder tei:NAME, not by {name}", param_hint="--embed-with"
-        )
-    if not address.startswith(("http://", "https://")):
-        raise typer.BadParameter(
-            f"expected an http or https address, got {address!r}", param_hint="--embed-with"
-        )
-    from trivium.embedding.server import ServerEmbedder
-
-    return ServerEmbedder(address, model or None)
-
-
-def check_language_option(language: str | None) -> None:
-    """Raise typer.BadParameter for an unknown language."""
-    with wrong_argument("--language", (InputError,)):
-        check_language(ENGLISH if language is None else language)
-
-
-def check_embedder_for(language: str | None, embedder: str | Embedder | None, store: str) -> None:
+def check_embedder_for(language: str | None, embedder: str | None, store: str) -> None:
     """Raise before anything is created when a new store in another language would use an English-only model. The
     embedder of an existing store is checked when the store is open.
     """

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -16,99 +16,71 @@ from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
 from trivium.cli.hits import print_hints, print_legend, print_reasons, print_sources, print_warnings
-from trivium.cli.options import (
-    CONVERSATION,
-    SPEECH,
-    AnswerFromOption,
-    ChatOption,
-    CutOption,
-    FusionOption,
-    HistoryOption,
-    Json,
-    LiveOption,
-    ModelOption,
-    PromptOption,
-    RerankOption,
-    RetrieverOption,
-    SelectorOption,
-    SetOption,
-    Store,
-    WhereOption,
-)
+from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
 from trivium.cli.places import print_citation
-from trivium.cli.speech import SpokenAsk
+from trivium.cli.request_options import takes
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.live.registry import configured_sources
+from trivium.search.requests import AskRequest
 from trivium.serialization import answer_json
 from trivium.settings import load_settings
 from trivium.text import plain
-from trivium.types import Answer, Hit, Intent, Turn
+from trivium.types import Answer, Hit, Turn
 
 if TYPE_CHECKING:
     from trivium.engine import Engine
-    from trivium.speech import Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """How questions are answered and displayed in the terminal."""
+    """How questions are answered and displayed in the terminal. ``given`` are fields of their requests."""
 
     engine: Engine
     writer: Writer
-    k: int
-    retrievers: Sequence[str] | None
-    fusion: str | None
-    where: str | None
-    intent: Intent | None
-    rewrite: bool
-    live: Sequence[str]
+    given: Mapping[str, Any]
     json: bool
-    stream: bool
     one_line: bool = False
     explain: bool = False
-    heard: Transcript | None = None
-    """Transcript of a spoken question."""
-    rerank: str | None = None
-    cut: str | None = None
 
-    def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
+    @property
+    def where(self) -> str | None:
+        """The condition on passages."""
+        where: str | None = self.given["where"]
+        return where
+
+    def but(self, **given: Any) -> Answerer:
+        """Return one whose requests have other values for these fields."""
+        return replace(self, given={**self.given, **given})
+
+    def request(self, question: str, history: Sequence[Turn] = ()) -> AskRequest:
+        """Return the request for a question."""
         with wrong_argument():
-            return self.engine.ask_stream(
+            return AskRequest(
                 question,
-                k=self.k,
                 history=history,
                 model=self.writer.model,
-                **self.writer.writing,
-                retrievers=self.retrievers,
-                fusion=self.fusion,
-                where=self.where,
-                intent=self.intent,
-                rewrite=self.rewrite,
                 explain=self.explain,
-                sources=self.live,
-                rerank=self.rerank,
-                cut=self.cut,
+                **{**self.writer.writing, **self.given},
             )
+
+    def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
+        """Answer a question."""
+        from trivium.search.answers import answer_stream
+
+        with wrong_argument():
+            return answer_stream(self.engine.searcher, self.request(question, history))
 
     def explained(self, answer: Answer) -> Sequence[Hit]:
         """Return the passages of an answer with the contributions of each retriever. This repeats the search."""
         if answer.searched_for is None:
             return []
-        hits = self.engine.search(
-            answer.searched_for,
-            self.k,
-            self.retrievers,
-            self.fusion,
-            explain=True,
-            where=self.where,
-            sources=self.live,
-            recall=answer.recall_query,
-            rerank=self.rerank,
-            cut=self.cut,
-        )
-        return hits
+        request = replace(self.request(answer.question), explain=True)
+        ignore: list[Any] = []
+        again = request.search(answer.searched_for, answer.recall_query, ignore.extend, ignore.extend)
+        return self.engine.searcher.search(again)
 
 
+@takes(AskRequest, "k", "retrievers", "fusion", "rerank", "cut", "where", "sources")
 def ask(
     question: Annotated[
         str | None,
@@ -122,36 +94,9 @@ def ask(
     store: Store,
     model: ModelOption = None,
     prompt: PromptOption = None,
-    chat: ChatOption = None,
-    k: AnswerFromOption = 6,
-    retriever: RetrieverOption = None,
-    fusion: FusionOption = None,
-    rerank: RerankOption = None,
-    cut: CutOption = None,
-    selector: SelectorOption = None,
+    given: Mapping[str, Any],
     assignments: SetOption = None,
-    where: WhereOption = None,
-    live: LiveOption = None,
     history: HistoryOption = None,
-    intent: Annotated[
-        str | None,
-        typer.Option(
-            "--intent",
-            metavar="NAME",
-            rich_help_panel=CONVERSATION,
-            help="Intent of the question, instead of detecting it: collection, live, small_talk or conversation.",
-            show_default=False,
-        ),
-    ] = None,
-    as_asked: Annotated[
-        bool,
-        typer.Option(
-            "--as-asked",
-            metavar="",
-            rich_help_panel=CONVERSATION,
-            help="Search for a follow-up question as it is, without rewriting it.",
-        ),
-    ] = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -159,30 +104,6 @@ def ask(
             metavar="",
             help="After the answer, print one line for each passage found, with the reasons for its rank.",
         ),
-    ] = False,
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            "--listen",
-            metavar="FILE",
-            rich_help_panel=SPEECH,
-            help="Recording of the question (WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF; - for stdin).",
-            show_default=False,
-        ),
-    ] = None,
-    speak: Annotated[
-        Path | None,
-        typer.Option(
-            "--speak",
-            metavar="FILE",
-            rich_help_panel=SPEECH,
-            help="WAV file for the spoken answer.",
-            show_default=False,
-        ),
-    ] = None,
-    no_stream: Annotated[
-        bool,
-        typer.Option("--no-stream", metavar="", help="Print the answer only when it is complete."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -201,64 +122,33 @@ def ask(
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
         trivium ask "Which moons are new?" --store my-store --live arxiv
-
-        trivium ask --listen question.wav --speak answer.wav --store my-store
     """
-    spoken = SpokenAsk(question, listen, speak)
-    if question is None and listen is None and (json or not sys.stdin.isatty()):
+    if question is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
-    writer = answer_writer(model, prompt, chat)
-    reranker = reranker_name(rerank, model)
-    with open_engine(store, selector, assignments, model) as engine:
-        heard = spoken.hear()
-        if heard is not None:
-            question = heard.text
-        answerer = Answerer(
-            engine,
-            writer,
-            k,
-            retriever,
-            fusion,
-            where,
-            checked_intent(intent),
-            not as_asked,
-            live or (),
-            json,
-            not no_stream,
-            explain=explain,
-            heard=heard,
-            rerank=reranker,
-            cut=cut,
-        )
+    writer = answer_writer(model, prompt, None)
+    fields = {**given, "rerank": reranker_name(given["rerank"], model)}
+    with open_engine(store, assignments=assignments, model=model) as engine:
+        answerer = Answerer(engine, writer, fields, json, explain=explain)
         if question is None:
             converse(answerer, turns, history)
             return
         answer = answer_at_terminal(answerer, question, turns)
-        spoken.say(answer)
         if history is not None:
             append_turn(history, Turn(question, answer.text))
 
 
+@takes(AskRequest, "where", "sources")
 def chat(
     *,
     store: Store,
     model: ModelOption = None,
-    prompt: PromptOption = None,
-    chat: ChatOption = None,
-    k: AnswerFromOption = 6,
-    retriever: RetrieverOption = None,
-    fusion: FusionOption = None,
-    rerank: RerankOption = None,
-    cut: CutOption = None,
-    selector: SelectorOption = None,
-    assignments: SetOption = None,
-    where: WhereOption = None,
-    live: LiveOption = None,
+    given: Mapping[str, Any],
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
-    """Start a conversation with a store. Each question is understood in the context of the earlier ones.
+    """Start a conversation with a store. Each question is understood in the context of the earlier ones. The same as
+    ask  without a question, which has more options.
 
     /why explains the passages of the last answer, /help lists all commands. Questions can also be read
     from a file, one per line; --json then prints one answer per line.
@@ -273,56 +163,26 @@ def chat(
 
         trivium chat --store my-store --json < questions.txt
     """
-    writer = answer_writer(model, prompt, chat)
+    writer = answer_writer(model, None, None)
     turns = [] if history is None else read_history(history)
-    reranker = reranker_name(rerank, model)
-    with open_engine(store, selector, assignments, model) as engine:
-        answerer = Answerer(
-            engine,
-            writer,
-            k,
-            retriever,
-            fusion,
-            where,
-            None,
-            True,
-            live or (),
-            json,
-            not json,
-            one_line=True,
-            rerank=reranker,
-            cut=cut,
-        )
-        converse(answerer, turns, history)
+    with open_engine(store, model=model) as engine:
+        converse(Answerer(engine, writer, given, json, one_line=True), turns, history)
 
 
 def converse(answerer: Answerer, turns: Sequence[Turn], history: Path | None) -> None:
     """Answer the typed questions until the conversation ends."""
 
     def answer(question: str, before: Sequence[Turn], where: str | None, rewrite: bool) -> Answer:
-        return answer_at_terminal(replace(answerer, where=where, rewrite=rewrite), question, before)
+        return answer_at_terminal(answerer.but(where=where, rewrite=rewrite), question, before)
 
     def explained(answer: Answer, where: str | None) -> Sequence[Hit]:
-        return replace(answerer, where=where).explained(answer)
+        return answerer.but(where=where).explained(answer)
 
     Conversation(answer, explained, answerer.where, history, list(turns)).run(typed_lines())
 
 
-def checked_intent(intent: str | None) -> Intent | None:
-    """Validate the name of an intent. Raises typer.BadParameter for an unknown one."""
-    for known in get_args(Intent):
-        if intent == known:
-            return known  # type: ignore[no-any-return]
-    if intent is None:
-        return None
-    raise typer.BadParameter(
-        f"expected one of {', '.join(get_args(Intent))}, got {intent!r}", param_hint="--intent"
-    )
-
-
 def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn]) -> Answer:
     """Answer a question and print the answer, streaming it when possible."""
-    shows = answerer.stream and not answerer.json
     streamed = ""
     for event in answerer.events(question, history):
         if isinstance(event, Found) and not answerer.json:
@@ -333,17 +193,16 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
             if event.recall_query is not None:
                 out.print(f"[dim]candidates also for: {shown(event.recall_query)}[/]", soft_wrap=True)
-        elif isinstance(event, Piece) and shows:
+        elif isinstance(event, Piece) and not answerer.json:
             out.print(Text(plain(event.text)), end="", soft_wrap=True)
             out.file.flush()
             streamed += event.text
         elif isinstance(event, Done):
             if answerer.json:
-                spoken = {} if answerer.heard is None else {"heard": asdict(answerer.heard)}
-                print_json({**answer_json(event.answer), **spoken}, one_line=answerer.one_line)
+                print_json(dict(answer_json(event.answer)), one_line=answerer.one_line)
             else:
                 print_answer(event.answer, answerer.engine.store.location, streamed)
-                if not answerer.live:
+                if not answerer.given["sources"]:
                     print_live_hint(event.answer)
                 if answerer.explain and event.answer.passages:
                     out.print()

@@ -3,91 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import typer
 from rich.markup import escape
 
 from trivium.chunking.spec import parse_spec
-from trivium.cli.annotators import annotators_rule
 from trivium.cli.arguments import (
+    LoadSettings,
     chat_model,
+    check_device_name,
     check_embedder,
     check_embedder_for,
-    check_language_option,
-    embedder_of,
     read_load_settings,
     wrong_argument,
 )
 from trivium.cli.load_report import print_left_out, print_load, print_waiting
 from trivium.cli.nouns import count
 from trivium.cli.options import (
-    AnnotatorsOption,
-    AnyEmbedder,
-    ChooserOption,
-    ChunkerOption,
     DeviceOption,
     EmbedderOption,
-    EmbedWith,
-    FormatOption,
-    ImagesOption,
-    IntoOption,
     Json,
-    LanguageOption,
-    LateOption,
     LoadSetOption,
-    MetaOption,
-    NoEmbed,
-    NoHeadings,
-    NoSentences,
-    PartsOption,
-    Prune,
-    RayOption,
     Sources,
     Store,
-    Verbose,
     Watch,
-    WithQuestions,
-    Workers,
 )
+from trivium.cli.request_options import takes
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, err, out, print_json, progress, shown
-from trivium.cli.watch import check_watched, follow, follower
+from trivium.cli.watch import check_watched, follow
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
-from trivium.errors import InputError, NothingReadError
+from trivium.errors import NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
-from trivium.index.indexer import BuildOptions
 from trivium.index.pruning import folders_of
 from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
-from trivium.metadata import parse_assignments
-from trivium.parser.sources.base import check_format
+from trivium.index.requests import BuildRequest
+from trivium.index.watching import Follower
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
-from trivium.types import MetadataValue
-
-
-def check_sources(sources: Sequence[str], format: str) -> None:
-    """Raise typer.BadParameter for unusable sources before anything is created."""
-    try:
-        check_format(format)
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--format") from error
-    discover(sources, format)
-
-
-def _check_images(name: str | None, *, no_embed: bool = False) -> None:
-    """Raise typer.BadParameter for an unknown image embedder, and for any image embedder with ``--no-embed``."""
-    if name is not None:
-        if no_embed:
-            raise typer.BadParameter(
-                "it embeds pictures, and --no-embed embeds nothing: leave out one of them",
-                param_hint="--images",
-            )
-        from trivium.embedding.images import check_image_embedder
-
-        with wrong_argument("--images"):
-            check_image_embedder(name)
 
 
 def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
@@ -98,13 +54,6 @@ def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
         )
     if not folders_of(sources):
         raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
-
-
-def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | None] | None:
-    try:
-        return parse_assignments(assignments) if assignments else None
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--meta") from error
 
 
 def _check_ray(store: str, ray: str | None, parts: str | None, *, watch: bool) -> None:
@@ -126,14 +75,7 @@ def _check_ray(store: str, ray: str | None, parts: str | None, *, watch: bool) -
 
 
 def load_sources(
-    engine: Engine,
-    store: str,
-    sources: Sequence[str],
-    *,
-    json: bool,
-    verbose: bool = False,
-    announce: bool = False,
-    **options: Unpack[BuildOptions],
+    engine: Engine, store: str, request: BuildRequest, *, json: bool, announce: bool = False
 ) -> None:
     """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
     some documents could not be read, and NothingReadError when none could. ``announce`` prints the name of the embedder
@@ -148,8 +90,8 @@ def load_sources(
         said = True
 
     started = time.perf_counter()
-    if not json and options.get("embed", True):
-        print_waiting(engine, sentences=options.get("sentences", True))
+    if not json and request.embed:
+        print_waiting(engine, sentences=request.sentences)
 
     def load(bars: StageProgress) -> IngestReport:
         def shown_progress(stage: str, done: int, total: int) -> None:
@@ -157,13 +99,11 @@ def load_sources(
                 say()
             bars(stage, done, total)
 
-        options["progress"] = shown_progress
-        options["apart"] = True
-        return engine.build(sources, **options)
+        return engine.indexer.build(replace(request, progress=shown_progress, apart=True))
 
     report = _loaded(load, json=json)
     say()
-    _tell(engine, store, report, time.perf_counter() - started, json=json, verbose=verbose)
+    _tell(engine, store, report, time.perf_counter() - started, json=json)
 
 
 def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> IngestReport:
@@ -181,45 +121,42 @@ def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> Ing
     return report
 
 
-def _tell(
-    engine: Engine, store: str, report: IngestReport, seconds: float, *, json: bool, verbose: bool
-) -> None:
+def _tell(engine: Engine, store: str, report: IngestReport, seconds: float, *, json: bool) -> None:
     if json:
         print_json(load_json(report, engine.info(), seconds))
     else:
-        print_load(engine, store, report, seconds, verbose)
+        print_load(engine, store, report, seconds)
     if report.problems:
         raise typer.Exit(PARTIAL)
 
 
+@takes(
+    BuildRequest,
+    "format",
+    "language",
+    "meta",
+    "chunker",
+    "late",
+    "headings",
+    "embed",
+    "sentences",
+    "images",
+    "any_embedder",
+    "workers",
+    "prune",
+    "questions",
+    "ray",
+    "parts",
+)
 def build(
     sources: Sources,
     store: Store,
-    format: FormatOption = "auto",
+    given: Mapping[str, Any],
     embedder: EmbedderOption = None,
-    embed_with: EmbedWith = None,
     device: DeviceOption = None,
-    chunker: ChunkerOption = None,
-    model: ChooserOption = None,
-    late: LateOption = False,
-    no_headings: NoHeadings = False,
-    no_embed: NoEmbed = False,
-    no_sentences: NoSentences = False,
-    images: ImagesOption = None,
-    workers: Workers = None,
-    language: LanguageOption = None,
-    any_embedder: AnyEmbedder = False,
-    meta: MetaOption = None,
     assignments: LoadSetOption = None,
     json: Json = False,
-    verbose: Verbose = False,
     watch: Watch = False,
-    prune: Prune = False,
-    ray: RayOption = None,
-    parts: PartsOption = None,
-    into: IntoOption = None,
-    questions: WithQuestions = False,
-    annotators: AnnotatorsOption = None,
 ) -> None:
     """Parse sources into a graph, load it into a store (created when missing) and embed it.
 
@@ -240,69 +177,27 @@ def build(
 
         trivium build documents/ --store my-store --device cuda
     """
-    if into is not None:
-        raise typer.BadParameter("a build makes one store: leave it out", param_hint="--into")
-    given = read_load_settings(assignments)
-    if late and no_headings:
-        raise typer.BadParameter(
-            "--late reads chunks in their context, headings too: leave out one of them",
-            param_hint="--no-headings",
-        )
-    check_sources(sources, format)
-    if prune:
+    settings = read_load_settings(assignments)
+    if given["prune"]:
         _check_prune(sources, watch=watch)
     check_embedder(embedder)
-    _check_images(images, no_embed=no_embed)
-    if chunker is not None:
-        with wrong_argument("--chunker"):
-            parse_spec(chunker)
-    if model is not None:
-        chat_model(model, batch=True)  # raises before anything is created
-    check_language_option(language)
-    rule = annotators_rule(annotators, asked=questions)
-    _check_ray(store, ray, parts, watch=watch)
+    check_device_name(device)
+    if given["chunker"] is not None and parse_spec(given["chunker"]).name == "agentic":
+        chat_model(None, batch=True)  # raises before anything is created
+    _check_ray(store, given["ray"], given["parts"], watch=watch)
+    request = _request(sources, given, settings)
     if watch:
         check_watched(sources, json)
-    filler = embedder_of(embedder, embed_with, device)
-    if not no_embed and not any_embedder:
-        check_embedder_for(language, filler, store)
-    options = BuildOptions(
-        format=format,
-        workers=workers,
-        embed=not no_embed,
-        sentences=not no_sentences,
-        language=language,
-        any_embedder=any_embedder,
-        meta=_metadata(meta),
-        chunker=chunker,
-        late=late,
-        headings=not no_headings,
-        images=images,
-        limits=given.limits,
-        index=given.index,
-        model=model,
-        ray=ray,
-        parts=parts,
-        questions=questions,
-        annotators=rule,
-        prune=prune,
-    )
+    if request.embed and not request.any_embedder:
+        check_embedder_for(request.language, embedder, store)
     try:
         with (
             never_left_empty(store),
-            Engine.create(store, filler, settings=given.retrievers, device=device) as engine,
+            Engine.create(store, embedder, settings=settings.retrievers, device=device) as engine,
         ):
-            following = follower(engine, sources, options) if watch else None
+            following = Follower(engine.indexer, request) if watch else None
             try:
-                load_sources(
-                    engine,
-                    store,
-                    sources,
-                    json=json,
-                    verbose=verbose,
-                    announce=not json and not no_embed,
-                    **options,
-                )
+                load_sources(engine, store, request, json=json, announce=not json and request.embed)
             except typer.Exit:
                 if following is None:
                     raise
@@ -318,96 +213,59 @@ def build(
         raise
 
 
+@takes(BuildRequest, "format", "language", "meta", "embed", "workers")
 def add(
     sources: Sources,
     store: Store,
-    format: FormatOption = "auto",
-    embed_with: EmbedWith = None,
-    device: DeviceOption = None,
-    no_embed: NoEmbed = False,
-    no_sentences: NoSentences = False,
-    images: ImagesOption = None,
-    model: ChooserOption = None,
-    workers: Workers = None,
-    language: LanguageOption = None,
-    any_embedder: AnyEmbedder = False,
-    meta: MetaOption = None,
+    given: Mapping[str, Any],
     assignments: LoadSetOption = None,
     json: Json = False,
-    verbose: Verbose = False,
-    questions: WithQuestions = False,
-    annotators: AnnotatorsOption = None,
 ) -> None:
-    """Add documents to an existing store. Pages that exist and differ are replaced.
+    """Add documents to an existing store. Pages that exist and differ are replaced. The same as  build  for a store that
+    exists, which has more options.
 
     Example:  trivium add Mars.html --store my-store
     """
-    given = read_load_settings(assignments)
-    check_sources(sources, format)
-    check_language_option(language)
-    _check_images(images, no_embed=no_embed)
-    metadata = _metadata(meta)
-    rule = annotators_rule(annotators, asked=questions)
-    if model is not None:
-        chat_model(model, batch=True)  # raises before anything is created
-    with Engine.open(
-        store, embedder_of(None, embed_with, device), settings=given.retrievers, device=device
-    ) as engine:
-        load_sources(
-            engine,
-            store,
-            sources,
-            json=json,
-            verbose=verbose,
-            format=format,
-            workers=workers,
-            embed=not no_embed,
-            sentences=not no_sentences,
-            language=language,
-            any_embedder=any_embedder,
-            meta=metadata,
-            images=images,
-            limits=given.limits,
-            index=given.index,
-            model=model,
-            questions=questions,
-            annotators=rule,
-        )
+    settings = read_load_settings(assignments)
+    request = _request(sources, given, settings)
+    with Engine.open(store, settings=settings.retrievers) as engine:
+        load_sources(engine, store, request, json=json)
 
 
+def _request(sources: Sequence[str], given: Mapping[str, Any], settings: LoadSettings) -> BuildRequest:
+    """Return the request of a command. Raises typer.BadParameter, and InputError for sources that do not exist, before
+    anything is created.
+    """
+    with wrong_argument():
+        request = BuildRequest(sources, limits=settings.limits, index=settings.index, **given)
+    discover(sources, request.format)
+    return request
+
+
+@takes(BuildRequest, "headings", "sentences", "images", "any_embedder")
 def embed(
-    store: Store,
-    embedder: EmbedderOption = None,
-    embed_with: EmbedWith = None,
-    device: DeviceOption = None,
-    no_headings: NoHeadings = False,
-    no_sentences: NoSentences = False,
-    images: ImagesOption = None,
-    any_embedder: AnyEmbedder = False,
-    assignments: LoadSetOption = None,
-    json: Json = False,
+    store: Store, given: Mapping[str, Any], embedder: EmbedderOption = None, json: Json = False
 ) -> None:
     """Embed all texts of a store without a vector, and the sentences of its chunks. It can be interrupted at any time and
     resumes when run again.
 
     Example:  trivium embed --store my-store --embedder bge-small
     """
-    given = read_load_settings(assignments)
-    filler = embedder_of(embedder, embed_with, device)
-    _check_images(images)
+    check_embedder(embedder)
+    images = given["images"]
     started = time.perf_counter()
     with (
-        Engine.open(store, filler, settings=given.retrievers, device=device) as engine,
+        Engine.open(store, embedder) as engine,
         progress(quiet=json) as bars,
     ):
-        engine.indexer.set_index_parameters(given.index)
+        engine.indexer.set_index_parameters()
         texts = engine.indexer.embed(
             lambda done, total: bars("embed", done, total),
-            any_embedder=any_embedder,
-            headings=not no_headings,
+            any_embedder=given["any_embedder"],
+            headings=given["headings"],
         )
         sentences = 0
-        if not no_sentences:
+        if given["sentences"]:
             sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
         pictures = 0
         if images is not None:

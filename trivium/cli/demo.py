@@ -14,6 +14,7 @@ from trivium.cli.details import print_details
 from trivium.cli.hits import LEGEND, print_reasons
 from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
+from trivium.index.requests import BuildRequest
 from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
 
 
@@ -29,7 +30,7 @@ def demo(
         made_of = "the sample encyclopaedia of the Solar System, a PDF and a Markdown file"
         embedder = engine.embedder.identity.name
         err.print(f"[dim]{escape(store)}: {made_of}, embedded by {escape(embedder)}[/]", soft_wrap=True)
-        load_sources(engine, store, [str(pages_folder()), str(documents_folder())], json=False)
+        load_sources(engine, store, BuildRequest([pages_folder(), documents_folder()]), json=False)
         out.print()
         out.rule("found, a line for each passage, with the reasons", style="dim")
         out.print(f"[dim]{LEGEND}[/]")

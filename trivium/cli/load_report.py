@@ -10,7 +10,6 @@ from rich.markup import escape
 
 from trivium.cli.nouns import count
 from trivium.cli.options import default_store
-from trivium.cli.stats import print_info
 from trivium.cli.terminal import err, out, own_name, shown
 from trivium.embedding.multilingual import english_only
 from trivium.engine import Engine
@@ -40,8 +39,8 @@ def print_waiting(engine: Engine, *, sentences: bool) -> None:
         err.print(f"also embedding what was not embedded before: {' and '.join(parts)}", soft_wrap=True)
 
 
-def print_load(engine: Engine, store: str, report: IngestReport, seconds: float, verbose: bool) -> None:
-    """Print what a load did and what it left out; with ``verbose`` also the counts of the graph."""
+def print_load(engine: Engine, store: str, report: IngestReport, seconds: float) -> None:
+    """Print what a load did and what it left out."""
     info = engine.info()
     parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
     if report.removed:
@@ -61,8 +60,6 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
         print_questions(report.questions)
     for hint in report.hints:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
-    if verbose:
-        print_info(info)
     print_left_out(report)
     documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
     counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"

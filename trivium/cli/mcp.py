@@ -6,18 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import answer_writer, check_names, open_engine, reranker_name, wrong_argument
-from trivium.cli.options import (
-    ChatOption,
-    FusionOption,
-    ModelOption,
-    PromptOption,
-    RerankersOption,
-    RetrieverOption,
-    SelectorOption,
-    SetOption,
-    Store,
-)
+from trivium.cli.arguments import answer_writer, open_engine, reranker_name, wrong_argument
+from trivium.cli.options import ModelOption, RerankersOption, Store
 from trivium.cli.terminal import err
 from trivium.errors import MissingExtraError
 
@@ -35,12 +25,6 @@ def mcp(
         ),
     ] = None,
     model: ModelOption = None,
-    prompt: PromptOption = None,
-    chat: ChatOption = None,
-    retriever: RetrieverOption = None,
-    fusion: FusionOption = None,
-    selector: SelectorOption = None,
-    assignments: SetOption = None,
     rerank: RerankersOption = None,
     live: Annotated[
         str,
@@ -52,8 +36,7 @@ def mcp(
 ) -> None:
     """Run a Model Context Protocol server through which agents search a store.
 
-    Its tools are search, ask, open_section, neighbours and stats; all are read-only. --retriever and --fusion are
-    the defaults for requests that name none.
+    Its tools are search, ask, open_section, neighbours and stats; all are read-only.
 
     Examples:
 
@@ -64,7 +47,7 @@ def mcp(
         trivium mcp --store my-store --port 8001 --model openai:gpt-4o-mini
     """
     writer = answer_writer(
-        model, prompt, chat
+        model, None, None
     )  # fails here if something is missing, before the server is loaded
     try:
         # Imported here because the SDK is slow to load and no other command needs it.
@@ -80,13 +63,8 @@ def mcp(
     with wrong_argument("--live"):
         mode = as_mode(live)
     rerankers = [name for given in rerank or () if (name := reranker_name(given, model)) is not None]
-    engine = open_engine(store, selector, assignments, model, rerankers=rerankers)
-    try:
-        check_names(engine, retriever, [fusion])
-    except BaseException:
-        engine.close()
-        raise
-    server = create_server(engine, Defaults(retriever, fusion, writer.model, writer.writing, mode))
+    engine = open_engine(store, model=model, rerankers=rerankers)
+    server = create_server(engine, Defaults(model=writer.model, writing=writer.writing, live=mode))
     log_as_json(libraries=("mcp", "uvicorn"))
     if port is None:
         serve_stdio(server)

@@ -10,15 +10,10 @@ import typer
 from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
-from trivium.languages import AUTO
-from trivium.languages import NAMES as LANGUAGES
-from trivium.live.registry import SOURCES
 from trivium.llm.registry import NAMES
 from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY
-from trivium.parser.sources.base import FORMATS
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
-from trivium.search.cut import FORMS as CUT_FORMS
 from trivium.search.cut import Cut
 from trivium.settings import load_settings
 
@@ -29,7 +24,6 @@ FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an
 RANKING = "How passages are found"
 WRITING = "With a language model"
 CONVERSATION = "Conversation"
-SPEECH = "Speech"
 """Titles of the option groups in ``--help``. Options without a title come first."""
 
 
@@ -122,12 +116,6 @@ Store = Annotated[
         callback=_checked_store,
     ),
 ]
-MaybeStore = Annotated[
-    str | None,
-    typer.Option(
-        "--store", "-s", metavar="STORE", help=_STORE_HELP, show_default=False, callback=_checked_store
-    ),
-]
 StoreToo = Annotated[
     str | None,
     typer.Option(
@@ -142,43 +130,12 @@ Json = Annotated[
     bool,
     typer.Option("--json", metavar="", help="Print one JSON document instead of text."),
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts of the graph.")]
 Watch = Annotated[
     bool,
     typer.Option(
         "--watch", help="Keep running: load and remove documents as the folders change, until Ctrl-C."
     ),
 ]
-Prune = Annotated[
-    bool,
-    typer.Option(
-        "--prune",
-        help="Also remove the documents whose files were deleted from these folders, and records that are no longer in"
-        " their files.",
-    ),
-]
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ray",
-        metavar="ADDRESS",
-        help="Parse and embed on a Ray cluster: HOST:PORT, auto for the one on this machine, local to start one (needs"
-        " the extra ray). All nodes must see the sources and the working directory under the same paths.",
-        show_default=False,
-    ),
-]
-PartsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--parts",
-        metavar="DIR",
-        help="Folder that keeps what the cluster has made until the build is done.  \\[default: STORE.parts]",
-        show_default=False,
-    ),
-]
-IntoOption = Annotated[
-    str | None, typer.Option("--into", hidden=True)
-]  # gone; kept one release for its message
 Sources = Annotated[
     list[str],
     typer.Argument(
@@ -186,16 +143,6 @@ Sources = Annotated[
         help="Files, folders (links followed) or globs; also http(s) addresses, wiki:TITLE, arxiv:QUERY and"
         " hf:DATASET[:SPLIT].",
         show_default=False,
-    ),
-]
-FormatOption = Annotated[
-    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto detects the format of each file.")
-]
-WithQuestions = Annotated[
-    bool,
-    typer.Option(
-        "--questions",
-        help="Also load the questions of Natural Questions rows, with is_answer_of relations from the answering chunks.",
     ),
 ]
 AnnotatorsOption = Annotated[
@@ -207,25 +154,12 @@ AnnotatorsOption = Annotated[
         show_default=False,
     ),
 ]
-Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one per core]")
-]
 EmbedderOption = Annotated[
     str | None,
     typer.Option(
         "--embedder",
         help="bge-small, minilm, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
-        show_default=False,
-    ),
-]
-EmbedWith = Annotated[
-    str | None,
-    typer.Option(
-        "--embed-with",
-        metavar="URL",
-        help="Embed with the Text Embeddings Inference server at this address; the embedder is tei:NAME of the model it"
-        " serves.  \\[default: TRIVIUM_EMBED_WITH, for a store with such an embedder]",
         show_default=False,
     ),
 ]
@@ -239,66 +173,7 @@ DeviceOption = Annotated[
         show_default=False,
     ),
 ]
-ChunkerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--chunker",
-        metavar="NAME[:SIZE]",
-        help="How pages are split: blocks (paragraphs, lists and tables as they are), fixed, sentence, recursive,"
-        " semantic or agentic; optionally with a size in tokens such as sentence:100 or fixed:500/50, for fixed"
-        " also in characters: fixed:1000/200c. A store keeps its chunker.  \\[default: blocks]",
-        show_default=False,
-    ),
-]
-LateOption = Annotated[
-    bool,
-    typer.Option(
-        "--late",
-        help="Late chunking: embed chunks in the context of their page (bge-small, minilm). A store keeps this choice.",
-    ),
-]
-NoHeadings = Annotated[
-    bool,
-    typer.Option(
-        "--no-headings",
-        help="Embed only the text of a chunk, without its headings, as in the thesis; ranks less well. A store keeps this"
-        " choice.",
-    ),
-]
-LanguageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--language",
-        metavar="CODE",
-        help=f"Language of the documents: {', '.join(LANGUAGES)}, or {AUTO} to detect it for each document."
-        "  \\[default: the store's, initially en]",
-        show_default=False,
-    ),
-]
-AnyEmbedder = Annotated[
-    bool,
-    typer.Option(
-        "--any-embedder",
-        help="Allow an English-only model to embed documents in other languages. A store keeps this choice.",
-    ),
-]
-ImagesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--images",
-        metavar="NAME",
-        help="Also embed pictures, for the retriever image: clip (needs the extra fastembed; downloads 0.6 GB once).",
-        show_default=False,
-    ),
-]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
-NoSentences = Annotated[
-    bool,
-    typer.Option(
-        "--no-sentences",
-        help="Do not embed the sentences of chunks: takes half the time, ranks less well.  trivium embed  adds them.",
-    ),
-]
 RetrieverOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -311,59 +186,12 @@ RetrieverOption = Annotated[
         show_default=False,
     ),
 ]
-FusionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--fusion",
-        "-f",
-        metavar="NAME",
-        rich_help_panel=RANKING,
-        help=f"How the scores are combined: {FUSION_NAMES}.  \\[default: default]",
-        show_default=False,
-    ),
-]
-RerankOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rerank",
-        metavar="NAME",
-        rich_help_panel=RANKING,
-        help=f"Rerank the first passages: {RERANKER_NAMES}, or one of an installed package. --set"
-        " rerank.passages=N and rerank.seconds=S set their number and the time limit.  \\[default: none]",
-        show_default=False,
-    ),
-]
 RerankersOption = Annotated[
     list[str] | None,
     typer.Option(
         "--rerank",
         metavar="NAME",
         help=f"A reranker that requests may use, besides bm25 and weighted: {RERANKER_NAMES}; may be repeated.",
-        show_default=False,
-    ),
-]
-CutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cut",
-        metavar="RULE",
-        rich_help_panel=RANKING,
-        callback=_checked_cut,
-        help=f"Cut the passages by their scores instead of at a fixed --k (the maximum if no bounds are given):"
-        f" {CUT_FORMS}.  \\[default: none]",
-        show_default=False,
-    ),
-]
-SelectorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--selector",
-        metavar="NAME",
-        rich_help_panel=RANKING,
-        help="How the retriever path chooses sections and paths: match (by their words), llm (the language model of"
-        " --model or TRIVIUM_CHAT_MODEL, three places), llm:NAME (that model), llm-all (every place it names),"
-        " record:FILE (like llm-all, and records the choices), replay:FILE (recorded choices, without a model), or one of"
-        " an installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
         show_default=False,
     ),
 ]
@@ -387,16 +215,6 @@ LoadSetOption = Annotated[
         show_default=False,
     ),
 ]
-MetaOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--meta",
-        metavar="KEY=VALUE",
-        help="Metadata of all these documents, such as year=2024; may be repeated. It is kept when they are read"
-        " again; year= removes it.",
-        show_default=False,
-    ),
-]
 WhereOption = Annotated[
     str | None,
     typer.Option(
@@ -404,16 +222,6 @@ WhereOption = Annotated[
         metavar="CONDITION",
         callback=_checked_condition,
         help="Search only passages that match, such as \"year >= 2020 and source = 'reports/*'\".",
-        show_default=False,
-    ),
-]
-LiveOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--live",
-        metavar="NAME",
-        help=f"Live sources to query besides the store, one or more of: {', '.join(SOURCES)}; or of an installed package."
-        " The question is sent to them.  \\[default: none]",
         show_default=False,
     ),
 ]
@@ -428,27 +236,6 @@ _MODEL = typer.Option(
 )
 ModelOption = Annotated[str | None, _MODEL]
 ModelsOption = Annotated[list[str] | None, _MODEL]
-ChooserOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help=f"Language model for the chunker agentic: {MODEL_NAMES}, or none.  \\[default: TRIVIUM_CHAT_MODEL,"
-        " else none]",
-        show_default=False,
-    ),
-]
-ChatOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--chat",
-        metavar="KEY=VALUE",
-        rich_help_panel=WRITING,
-        help="A setting of the language model, such as temperature=0.3, max_tokens=300 or seed=7; may be repeated."
-        "  \\[default: TRIVIUM_CHAT_TEMPERATURE ...]",
-        show_default=False,
-    ),
-]
 PromptOption = Annotated[
     str | None,
     typer.Option(
@@ -460,9 +247,6 @@ PromptOption = Annotated[
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),
-]
-AnswerFromOption = Annotated[
-    int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages to answer from.")
 ]
 HistoryOption = Annotated[
     Path | None,
@@ -479,4 +263,7 @@ Exact = Annotated[
     typer.Option(
         "--exact", metavar="", rich_help_panel=RANKING, help="Use exact instead of approximate vector search."
     ),
+]
+AnswerFromOption = Annotated[
+    int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages to answer from.")
 ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,34 +20,23 @@ from trivium.cli.hits import (
     print_sources,
     print_warnings,
 )
-from trivium.cli.options import (
-    CutOption,
-    DeviceOption,
-    Exact,
-    FusionOption,
-    Json,
-    LiveOption,
-    RerankOption,
-    RetrieverOption,
-    SelectorOption,
-    SetOption,
-    Store,
-    WhereOption,
-)
-from trivium.cli.search_file import search_file
+from trivium.cli.options import Json, SetOption, Store
+from trivium.cli.request_options import takes
 from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
+from trivium.search.requests import SearchRequest
 from trivium.serialization import hit_json
 from trivium.types import Hit, SourceOutcome
 
 
+@takes(SearchRequest, "k", "retrievers", "fusion", "rerank", "cut", "exact", "where", "sources")
 def search(
     question: Annotated[
         str | None, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)
     ] = None,
     *,
     store: Store,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages.")] = 10,
+    given: Mapping[str, Any],
     explain: Annotated[
         bool,
         typer.Option(
@@ -76,31 +64,7 @@ def search(
             show_default=False,
         ),
     ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="Search for all questions of a file (JSON Lines) instead and write --run-out.",
-            show_default=False,
-        ),
-    ] = None,
-    run_out: Annotated[
-        Path | None,
-        typer.Option(
-            "--run-out", metavar="FILE", help="TREC run to write (with --questions).", show_default=False
-        ),
-    ] = None,
-    retriever: RetrieverOption = None,
-    fusion: FusionOption = None,
-    rerank: RerankOption = None,
-    cut: CutOption = None,
-    exact: Exact = False,
-    selector: SelectorOption = None,
     assignments: SetOption = None,
-    where: WhereOption = None,
-    live: LiveOption = None,
-    device: DeviceOption = None,
     json: Json = False,
 ) -> None:
     """Search a store. By default all eight retrievers (views of relevance) are asked and their scores are fused.
@@ -122,81 +86,49 @@ def search(
         trivium search --image photo.jpg --store my-store
 
         trivium search volcano --store my-store --retriever walk lexical --json
-
-        trivium search --questions q.jsonl --run-out a.run --k 100 --store my-store
     """
-    if questions is not None or run_out is not None:
-        alone = {"QUESTION": question, "--image": image, "--rank": rank, "--explain": explain, "--live": live}
-        for name, value in alone.items():
-            if value:
-                raise typer.BadParameter("leave it out with --questions", param_hint=name)
-        if questions is None or run_out is None:
-            raise typer.BadParameter(
-                "expected both --questions and --run-out",
-                param_hint="--questions" if questions is None else "--run-out",
-            )
-        with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
-            search_file(
-                engine,
-                questions,
-                run_out,
-                k,
-                retriever,
-                fusion,
-                json,
-                exact=exact,
-                where=where,
-                rerank=reranker_name(rerank),
-                cut=cut,
-            )
-        return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
-    from trivium.search.about import nearest_warnings
+    from trivium.search.about import search_and_judge
     from trivium.search.pictures import views_for
 
     picture = None if image is None else _read(image)
-    question, views = question or "", views_for(picture, retriever)
     outcomes: list[SourceOutcome] = []
     warnings: list[str] = []
-    reranker = reranker_name(rerank)
-    most = max(k, *rank) if rank else k
-    with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
-        find = partial(
-            engine.search,
-            question,
-            retrievers=views,
-            fusion=fusion,
+    with wrong_argument():
+        request = SearchRequest(
+            question or "",
+            **{
+                **given,
+                "k": max(given["k"], *rank) if rank else given["k"],
+                "retrievers": views_for(picture, given["retrievers"]),
+                "rerank": reranker_name(given["rerank"]),
+            },
             explain=explain or bool(rank),
-            exact=exact,
-            where=where,
             image=picture,
-            sources=live or (),
-            rerank=reranker,
-            cut=cut,
+            on_sources=outcomes.extend,
+            on_warnings=warnings.extend,
         )
-        hits = find(most, on_sources=outcomes.extend, on_warnings=warnings.extend)
-        if where is not None and not hits:
-            print_hints(engine.hints(where))
-        if views is None and not live:
-            # Warnings of a second search are those of the first.
-            again = partial(find, on_warnings=lambda _: None)
-            warnings += nearest_warnings(engine.searcher, question, hits, most, again)
+    with open_engine(store, assignments=assignments) as engine, wrong_argument():
+        hits, nearest = search_and_judge(engine.searcher, request)
+        if request.where is not None and not hits:
+            print_hints(engine.hints(request.where))
+    warnings += nearest
     if rank:
         hits = _of_ranks(hits, rank)
     if json:
-        sources = {"sources": [asdict(outcome) for outcome in outcomes]} if live else {}
-        told = {"warnings": warnings} if rerank is not None or warnings else {}
-        print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
+        sources = {"sources": [asdict(outcome) for outcome in outcomes]} if request.sources else {}
+        told = {"warnings": warnings} if request.rerank is not None or warnings else {}
+        print_json({"question": request.question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
         return
     print_warnings(warnings, store)
     if rank:
-        print_question(question, hits)
+        print_question(request.question, hits)
         for hit in hits:
             out.print()
             print_details(hit)
     else:
-        (print_reasons if explain else print_hits)(question, hits)
+        (print_reasons if explain else print_hits)(request.question, hits)
         if hits and cuts():
             more = "" if explain else "--explain: why they are here; "
             err.print()

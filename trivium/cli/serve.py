@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import trivium
-from trivium.cli.arguments import (
-    answer_writer,
-    chat_model,
-    check_device_name,
-    read_chat_settings,
-    read_settings,
-    reranker_name,
-    selector_name,
-    wrong_argument,
-)
-from trivium.cli.options import (
-    ChatOption,
-    DeviceOption,
-    ModelsOption,
-    PromptOption,
-    RerankersOption,
-    SelectorOption,
-    SetOption,
-    Store,
-)
+from trivium.cli.arguments import answer_writer, chat_model, reranker_name, selector_name, wrong_argument
+from trivium.cli.options import ModelsOption, RerankersOption, Store
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import MissingExtraError
 from trivium.graph.factory import may_hold_something
@@ -38,11 +20,6 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any free port.")] = 8000,
     model: ModelsOption = None,
-    prompt: PromptOption = None,
-    chat: ChatOption = None,
-    selector: SelectorOption = None,
-    assignments: SetOption = None,
-    device: DeviceOption = None,
     rerank: RerankersOption = None,
     api_key_file: Annotated[
         Path | None,
@@ -67,10 +44,6 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Questions searched concurrently.  \\[default: one per core]"),
-    ] = None,
     processes: Annotated[
         int,
         typer.Option(
@@ -87,9 +60,6 @@ def serve(
             help="Megabytes for answers to repeated questions, which hold until the documents change; 0 for none.",
         ),
     ] = 64,
-    queue: Annotated[
-        int, typer.Option("--queue", min=1, help="Maximum number of waiting questions; further ones get 503.")
-    ] = 256,
     timeout: Annotated[float, typer.Option("--timeout", help="Time limit of a request in seconds.")] = 30.0,
     answer_timeout: Annotated[
         float, typer.Option("--answer-timeout", help="Time limit of an answer in seconds.")
@@ -115,21 +85,6 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    connections: Annotated[
-        int, typer.Option("--connections", min=1, help="Maximum number of open connections.")
-    ] = 512,
-    min_free: Annotated[
-        int,
-        typer.Option(
-            "--min-free", min=0, help="Free disk space in megabytes below which no documents are added."
-        ),
-    ] = 256,
-    shutdown_timeout: Annotated[
-        float,
-        typer.Option(
-            "--shutdown-timeout", help="Seconds that running requests may take when the server is stopped."
-        ),
-    ] = 15.0,
     live: Annotated[
         str,
         typer.Option(
@@ -137,25 +92,12 @@ def serve(
             help="Live sources: off, allow (those a request names), force (also for requests that name none).",
         ),
     ] = "off",
-    upload_limit: Annotated[
-        int, typer.Option("--upload-limit", min=1, help="Maximum size of an upload in megabytes.")
-    ] = 64,
-    job_queue: Annotated[
-        int, typer.Option("--job-queue", min=1, help="Maximum number of waiting changes of documents.")
-    ] = 100,
-    spool_limit: Annotated[
+    min_free: Annotated[
         int,
         typer.Option(
-            "--spool-limit", min=1, help="Maximum total size of the uploads of waiting changes, in megabytes."
+            "--min-free", min=0, help="Free disk space in megabytes below which no documents are added."
         ),
-    ] = 1024,
-    # Gone; kept one release for their messages.
-    connections_per_client: Annotated[
-        int | None, typer.Option("--connections-per-client", hidden=True)
-    ] = None,
-    review: Annotated[Path | None, typer.Option("--review", hidden=True)] = None,
-    review_keep: Annotated[int | None, typer.Option("--review-keep", hidden=True)] = None,
-    review_threshold: Annotated[int | None, typer.Option("--review-threshold", hidden=True)] = None,
+    ] = 256,
     spool: Annotated[
         Path | None,
         typer.Option(
@@ -165,6 +107,9 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    upload_limit: Annotated[
+        int, typer.Option("--upload-limit", min=1, help="Maximum size of an upload in megabytes.")
+    ] = 64,
 ) -> None:
     """Serve a store: a web page at /, and an HTTP API (described at /openapi.json). Ctrl-C stops it.
 
@@ -182,12 +127,11 @@ def serve(
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
-    check_device_name(device)
     usual = model[0] if model else None
     writer = answer_writer(
-        usual, prompt, chat
+        usual, None, None
     )  # fails here if something is missing, before the server is loaded
-    models = [chat_model(name, read_chat_settings(chat)) for name in (model or [])[1:]]
+    models = [chat_model(name) for name in (model or [])[1:]]
     try:
         # Imported here because the web framework is slow to load and no other command needs it.
         from trivium.server.app import create_app
@@ -198,47 +142,37 @@ def serve(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("serving", "serve") from error
-    chosen, values = selector_name(selector, usual), read_settings(assignments)
-    counts: dict[str, Any] = {"live": live} if workers is None else {"live": live, "workers": workers}
     with wrong_argument():
-        settings = ServerSettings(
-            host=host,
-            port=port,
-            api_key_file=api_key_file,
-            audit_log=audit_log,
-            connections=connections,
-            min_free_bytes=min_free << 20,
-            shutdown_timeout=shutdown_timeout,
-            cors_origins=tuple(cors_origin or ()),
-            hosts=tuple(allow_host or ()),
-            queue=queue,
-            processes=processes,
-            cache_bytes=cache << 20,
-            timeout=timeout,
-            answer_timeout=answer_timeout,
-            rate_limit=rate_limit,
-            trusted_proxies=tuple(trust_proxy or ()),
-            path_selector=chosen,
-            retriever_settings=values,
-            device=device,
-            rerankers=tuple(filter(None, (reranker_name(name, usual) for name in rerank or ()))),
-            upload_bytes=upload_limit << 20,
-            queue_jobs=job_queue,
-            spool_bytes=spool_limit << 20,
-            spool=spool,
-            **counts,
+        settings = ServerSettings.model_validate(
+            {
+                "host": host,
+                "port": port,
+                "api_key_file": api_key_file,
+                "audit_log": audit_log,
+                "cors_origins": cors_origin or (),
+                "hosts": allow_host or (),
+                "processes": processes,
+                "cache_bytes": cache << 20,
+                "timeout": timeout,
+                "answer_timeout": answer_timeout,
+                "rate_limit": rate_limit,
+                "trusted_proxies": trust_proxy or (),
+                "path_selector": selector_name(None, usual),
+                "rerankers": [reranker_name(name, usual) for name in rerank or ()],
+                "upload_bytes": upload_limit << 20,
+                "min_free_bytes": min_free << 20,
+                "spool": spool,
+                "live": live,
+            }
         )
     if not settings.on_loopback and api_key_file is None:
-        _warn(
-            f"everybody who reaches {host} can read, change and delete these documents: ask for a key with"
-            " --api-key-file, or listen on 127.0.0.1"
+        err.print(
+            f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"
+            " ask for a key with --api-key-file, or listen on 127.0.0.1",
+            soft_wrap=True,
         )
-    if connections_per_client is not None:
-        _warn("--connections-per-client is ignored: a reverse proxy limits what one address may have open")
-    if any(given is not None for given in (review, review_keep, review_threshold)):
-        _warn("--review is ignored: questions are reviewed by  trivium synthesize review RUN")
     if not may_hold_something(store):
-        with trivium.Engine.create(store, device=device):
+        with trivium.Engine.create(store):
             err.print(
                 f"{shown(str(store))} is a new, empty store: documents can be added on the page",
                 soft_wrap=True,
@@ -251,7 +185,3 @@ def serve(
         lambda address: out.print(f"[bold]Trivium[/]  {address}  (Ctrl-C ends it)", soft_wrap=True),
     )
     err.print("[dim]stopped[/]")
-
-
-def _warn(message: str) -> None:
-    err.print(f"[bold yellow]warning:[/] {message}", soft_wrap=True)

@@ -13,19 +13,12 @@ from trivium.cli.arguments import wrong_argument
 from trivium.cli.load_report import print_left_out
 from trivium.cli.nouns import count
 from trivium.cli.terminal import err, out, shown
-from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.graph.factory import is_address
 from trivium.graph.schema import unescape
-from trivium.index.indexer import BuildOptions
 from trivium.index.watching import Followed, Follower, changes, check_watch
 
 _SHOWN = 3
-
-
-def follower(engine: Engine, sources: Sequence[str], options: BuildOptions) -> Follower:
-    """Create the follower of the sources. It must be created before they are loaded."""
-    return Follower(engine.indexer, sources, options)
 
 
 def check_watched(sources: Sequence[str], json: bool) -> None:
@@ -41,7 +34,7 @@ def check_watched(sources: Sequence[str], json: bool) -> None:
 
 def follow(following: Follower, store: str) -> None:
     """Load and remove changed documents until Ctrl-C."""
-    out.print(f"watching {', '.join(map(shown, following.sources))}; Ctrl-C ends it", soft_wrap=True)
+    out.print(f"watching {', '.join(map(shown, following.request.paths))}; Ctrl-C ends it", soft_wrap=True)
     stop = threading.Event()
     try:
         for _ in changes(following.folders, stop, None if is_address(store) else store):

@@ -6,38 +6,168 @@ from collections.abc import Mapping, Sequence
 
 from trivium.cli.terminal import err, shown
 
-_OF_RETRIEVAL = {
-    "--rerank": 1, "--cut": 1, "--run-in": 1, "--runs": 1, "--exact": 0, "--set": 1, "--selector": 1,
-    "--annotators": 1, "--fresh": 0,
-}  # fmt: skip
-WITHDRAWN: Mapping[str, Mapping[str, int]] = {
-    "build": {"--shards": 1, "--shard-size": 1},
-    "evaluate": {"--selector": 1, "--annotators": 1},
-    "evaluate answers": {**_OF_RETRIEVAL, "--chat": 1, "--seed": 1},
-    "evaluate suite": {"--set": 1, "--selector": 1, "--fresh": 0},
-    "sweep": {"--fresh": 0},
-    "compare": {"--most": 1},
+_SELECTOR = "set TRIVIUM_PATH_SELECTOR"
+_CHAT = "set TRIVIUM_CHAT_TEMPERATURE and the like"
+_BUILD = "trivium build  on the same store has it"
+_ASK = "trivium ask  has it, also without a question"
+
+WITHDRAWN: Mapping[str, Mapping[str, str]] = {
+    "search": {
+        "--questions FILE": "trivium evaluate --runs  writes runs",
+        "--run-out FILE": "trivium evaluate --runs  writes runs",
+        "--selector NAME": _SELECTOR,
+        "--device NAME": "set TRIVIUM_DEVICE",
+    },
+    "ask": {
+        "--selector NAME": _SELECTOR,
+        "--chat KEY=VALUE": _CHAT,
+        "--intent NAME": "HTTP and Python have it",
+        "--as-asked": "a chat has  /as-asked",
+        "--listen FILE": "the web page and POST /transcribe hear questions",
+        "--speak FILE": "the web page and POST /speak speak answers",
+        "--no-stream": "",
+    },
+    "chat": {
+        "--prompt NAME": _ASK,
+        "--chat KEY=VALUE": _CHAT,
+        "--k N": _ASK,
+        "-k N": _ASK,
+        "--retriever NAME": _ASK,
+        "-r NAME": _ASK,
+        "--fusion NAME": _ASK,
+        "-f NAME": _ASK,
+        "--rerank NAME": _ASK,
+        "--cut RULE": _ASK,
+        "--selector NAME": _SELECTOR,
+        "--set KEY=VALUE": _ASK,
+    },
+    "build": {
+        "--embed-with URL": "set TRIVIUM_EMBED_WITH, with  --embedder tei:NAME",
+        "--model NAME": "set TRIVIUM_CHAT_MODEL",
+        "-m NAME": "set TRIVIUM_CHAT_MODEL",
+        "--verbose": "trivium stats  counts",
+        "--shards FOLDER": "with  --ray  it is  --parts",
+        "--shard-size N": "",
+        "--annotators RULE": "Python has it",
+        "--into FOLDER": "a build makes one store",
+    },
+    "add": {
+        "--embed-with URL": "set TRIVIUM_EMBED_WITH",
+        "--device NAME": "set TRIVIUM_DEVICE",
+        "--no-sentences": _BUILD,
+        "--images NAME": _BUILD,
+        "--model NAME": "set TRIVIUM_CHAT_MODEL",
+        "-m NAME": "set TRIVIUM_CHAT_MODEL",
+        "--any-embedder": _BUILD,
+        "--verbose": "trivium stats  counts",
+        "--questions": _BUILD,
+        "--annotators RULE": "Python has it",
+    },
+    "embed": {
+        "--embed-with URL": "set TRIVIUM_EMBED_WITH, with  --embedder tei:NAME",
+        "--device NAME": "set TRIVIUM_DEVICE",
+        "--set KEY=VALUE": "the table [index] of trivium.toml has parameters of indexes",
+    },
+    "serve": {
+        "--prompt NAME": "set TRIVIUM_PROMPT",
+        "--chat KEY=VALUE": _CHAT,
+        "--selector NAME": _SELECTOR,
+        "--set KEY=VALUE": "the table [retrievers] of trivium.toml has them",
+        "--device NAME": "set TRIVIUM_DEVICE",
+        "--workers N": "",
+        "--queue N": "",
+        "--connections N": "",
+        "--connections-per-client N": "a reverse proxy limits what one address may have open",
+        "--shutdown-timeout S": "",
+        "--job-queue N": "",
+        "--spool-limit MB": "",
+        "--review RUN": "trivium synthesize review",
+        "--review-keep N": "trivium synthesize review",
+        "--review-threshold N": "trivium synthesize review",
+    },
+    "mcp": {
+        "--prompt NAME": "set TRIVIUM_PROMPT",
+        "--chat KEY=VALUE": _CHAT,
+        "--retriever NAME": "a call of a tool names them",
+        "-r NAME": "a call of a tool names them",
+        "--fusion NAME": "a call of a tool names it",
+        "-f NAME": "a call of a tool names it",
+        "--selector NAME": _SELECTOR,
+        "--set KEY=VALUE": "the table [retrievers] of trivium.toml has them",
+    },
+    "evaluate": {
+        "--selector VALUE": "",
+        "--annotators VALUE": "",
+    },
+    "evaluate answers": {
+        "--rerank VALUE": "",
+        "--cut VALUE": "",
+        "--run-in VALUE": "",
+        "--runs VALUE": "",
+        "--exact": "",
+        "--set VALUE": "",
+        "--selector VALUE": "",
+        "--annotators VALUE": "",
+        "--fresh": "",
+        "--chat VALUE": "",
+        "--seed VALUE": "",
+    },
+    "evaluate suite": {
+        "--set VALUE": "",
+        "--selector VALUE": "",
+        "--fresh": "",
+    },
+    "sweep": {
+        "--fresh": "",
+    },
+    "compare": {
+        "--most VALUE": "",
+    },
     "train": {
-        "--seed": 1, "--seeds": 1, "--teacher": 1, "--prior": 1, "--sampling": 1, "--mining": 1, "--report": 0,
-        "--no-report": 0,
+        "--seed VALUE": "",
+        "--seeds VALUE": "",
+        "--teacher VALUE": "",
+        "--prior VALUE": "",
+        "--sampling VALUE": "",
+        "--mining VALUE": "",
+        "--report": "",
+        "--no-report": "",
     },
     "synthesize generate": {
-        "--chat": 1, "--seed": 1, "--weights": 1, "--passages": 1, "--most-cited": 1, "--kind": 1, "--writer": 1,
-        "--attempts": 1,
+        "--chat VALUE": "",
+        "--seed VALUE": "",
+        "--weights VALUE": "",
+        "--passages VALUE": "",
+        "--most-cited VALUE": "",
+        "--kind VALUE": "",
+        "--writer VALUE": "",
+        "--attempts VALUE": "",
     },
-    "synthesize plain": {"--chat": 1, "--seed": 1, "--kind": 1, "--attempts": 1},
-    "synthesize judge": {"--chat": 1, "--scores": 1},
-    "synthesize export": {"--seed": 1},
-}  # fmt: skip
-"""Command -> option -> the number of its values."""
+    "synthesize plain": {
+        "--chat VALUE": "",
+        "--seed VALUE": "",
+        "--kind VALUE": "",
+        "--attempts VALUE": "",
+    },
+    "synthesize judge": {
+        "--chat VALUE": "",
+        "--scores VALUE": "",
+    },
+    "synthesize export": {
+        "--seed VALUE": "",
+    },
+}
+"""Command -> option, followed by a word if it takes a value -> what is done instead."""
 
 
 def without_withdrawn(arguments: Sequence[str]) -> list[str]:
     """Return a command line without the options that are gone, and warn of each on stderr."""
     arguments = _with_commands(arguments)
-    gone: dict[str, int] = {}
+    gone: dict[str, tuple[bool, str]] = {}
     for length in (1, 2):
-        gone |= WITHDRAWN.get(" ".join(arguments[:length]), {})
+        for usage, instead in WITHDRAWN.get(" ".join(arguments[:length]), {}).items():
+            option, _, value = usage.partition(" ")
+            gone[option] = bool(value), instead
     kept: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -47,9 +177,11 @@ def without_withdrawn(arguments: Sequence[str]) -> list[str]:
         if name not in gone:
             kept.append(word)
             continue
-        for _ in range(0 if equals else gone[name]):
+        takes_value, instead = gone[name]
+        if takes_value and not equals:
             next(words, None)
-        err.print(f"[yellow]{shown(name)} is gone and was ignored[/]", soft_wrap=True)
+        more = f": {instead}" if instead else ""
+        err.print(f"[yellow]{shown(name)} is gone and was ignored{shown(more)}[/]", soft_wrap=True)
     return kept
 
 

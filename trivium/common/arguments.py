@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
@@ -81,18 +82,27 @@ def check_type(name: str, given: object, kinds: type | tuple[type, ...], expecte
         raise InputError(f"expected {name} as {expected}, got {type(given).__name__}")
 
 
-def check_options(method: str, given: Mapping[str, object], options: Any, own: Sequence[str] = ()) -> None:
-    """Raise InputError for an option that a method does not have or that has another type. ``options`` is the TypedDict
-    of those it passes on, ``own`` are the names of its other parameters.
+def check_fields(given: Any, but: Collection[str] = ()) -> None:
+    """Raise InputError for a field of a dataclass that is not of the type it is annotated with, other than the fields
+    ``but``.
     """
-    annotations = options.__annotations__
-    known = (*own, *annotations)
-    for name, value in given.items():
+    for one in fields(given):
+        if one.name not in but:
+            _check(one.name, getattr(given, one.name), one.type)
+
+
+def check_known(method: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise InputError for an option that a method does not have.
+
+    >>> check_known("search", ["explian"], ["explain"])
+    Traceback (most recent call last):
+    trivium.errors.InputError: search has no option 'explian' (did you mean explain?): there are explain
+    """
+    for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             meant = f" (did you mean {near[0]}?)" if near else ""
             raise InputError(f"{method} has no option {name!r}{meant}: there are {', '.join(known)}")
-        _check(name, value, annotations.get(name, "Any"))
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:

@@ -27,8 +27,8 @@ from trivium.parser.sources.base import Problem
 from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.inputs import DEPTH, Inputs, inputs_of
-from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
+from trivium.search.requests import MAX_K
 from trivium.search.searcher import Searcher
 from trivium.search.second_stage import Placed, SecondStage
 from trivium.types import Question

@@ -16,7 +16,7 @@ from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.recorded_selector import RecordedSelector
 from trivium.retrievers.selectors import Selector
 from trivium.search.cut import Cut
-from trivium.search.options import SearchOptions
+from trivium.search.requests import SearchOptions
 from trivium.types import Hit, Usage
 
 if TYPE_CHECKING:

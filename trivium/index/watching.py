@@ -7,15 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trivium.errors import InputError, MissingExtraError, NothingReadError, StoreBusyError, TriviumError
 from trivium.graph.model import PageGraph
-from trivium.index.indexer import BuildOptions, Indexer
+from trivium.index.indexer import Indexer
 from trivium.index.page_names import pages_of_sources
 from trivium.index.pruning import is_of
 from trivium.index.report import IngestReport
+from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import FoundFile, expand
 
 _TICK_SECONDS = 1.0
@@ -77,13 +78,12 @@ class Follower:
     """Keeps a store in sync with source files. Create it before the first load, so that no change is missed."""
 
     indexer: Indexer
-    sources: Sequence[str]
-    options: BuildOptions
+    request: BuildRequest
     _states: dict[str, State] = field(default_factory=dict)
     _again: dict[str, int] = field(default_factory=dict)  # path -> number of failed reads
 
     def __post_init__(self) -> None:
-        for source in self.sources:
+        for source in self.request.paths:
             if not Path(source).exists():
                 raise InputError(f"only files and folders can be watched, got {source!r}")
         self._states = self._look()
@@ -91,7 +91,9 @@ class Follower:
     @property
     def folders(self) -> list[str]:
         """The folders to watch."""
-        return [source if Path(source).is_dir() else str(Path(source).parent) for source in self.sources]
+        return [
+            source if Path(source).is_dir() else str(Path(source).parent) for source in self.request.paths
+        ]
 
     def follow(self) -> Followed | None:
         """Load and remove what has changed; None if nothing has. Problems with files or a busy store do not raise:
@@ -127,9 +129,9 @@ class Follower:
             def check(page: PageGraph) -> None:
                 loaded.add(page.uri)
 
-            options: BuildOptions = {**self.options, "only": frozenset(files), "check": check}
+            request = replace(self.request, only=frozenset(files), check=check)
             try:
-                report = self.indexer.build(self.sources, **options)
+                report = self.indexer.build(request)
             except NothingReadError as error:
                 report = error.report
                 assert isinstance(report, IngestReport)
@@ -150,7 +152,7 @@ class Follower:
 
     def _look(self) -> dict[str, State]:
         states: dict[str, State] = {}
-        for source in self.sources:
+        for source in self.request.paths:
             with suppress(InputError):  # an empty or removed folder
                 for found in expand(source):
                     if isinstance(found, FoundFile) and (state := _state(found.path)) is not None:

@@ -9,10 +9,13 @@ from trivium.live.base import LiveDocument
 from trivium.parser.sources import arxiv
 from trivium.settings import Settings
 
+_DAYS = 365
+"""Maximum age of a paper in days."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arxiv:
-    """Papers of the last ``arxiv_days`` days (a setting)."""
+    """Papers of the last year."""
 
     settings: Settings
     name: ClassVar[str] = "arxiv"
@@ -20,17 +23,17 @@ class Arxiv:
 
     @property
     def key(self) -> str:
-        return f"{self.settings.arxiv_url} {self.settings.arxiv_days}"
+        return self.settings.arxiv_url
 
     @property
     def results(self) -> int:
-        return self.settings.arxiv_results
+        return arxiv.RESULTS
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
         asked = arxiv.query_of_question(query)
         if not asked:
             return []
-        found = arxiv.search(asked, k, seconds=seconds, days=self.settings.arxiv_days, settings=self.settings)
+        found = arxiv.search(asked, k, seconds=seconds, days=_DAYS, settings=self.settings)
         return [
             LiveDocument(paper.title, paper.address, paper.abstract, paper.published or None, whole=True)
             for paper in found

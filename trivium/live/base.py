@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+RESULTS = 10
+"""Number of results that a source of the web and a MediaWiki are asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class LivePassage:

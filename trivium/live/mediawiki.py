@@ -11,7 +11,7 @@ from trivium.common import stopping
 from trivium.common.fetching import user_agent
 from trivium.errors import InputError
 from trivium.live.answers import address_of, ask, date_of, results, text_of, title_of, within
-from trivium.live.base import LiveDocument
+from trivium.live.base import RESULTS, LiveDocument
 from trivium.live.pages import SMALL, with_page
 from trivium.parser.sources import mediawiki
 from trivium.settings import Settings
@@ -36,7 +36,7 @@ class MediaWiki:
 
     @property
     def results(self) -> int:
-        return self.settings.live_results
+        return RESULTS
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
         until = time.monotonic() + seconds

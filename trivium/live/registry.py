@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
+from trivium.live.base import RESULTS
 from trivium.plugins import create_plugin, list_plugins
 
 if TYPE_CHECKING:  # a source is imported when it is queried
@@ -111,28 +112,28 @@ _NEEDED: Mapping[str, str] = {
 def _searxng(settings: Settings) -> LiveSource:
     from trivium.live.searxng import SearXNG
 
-    return SearXNG(settings.searxng_url or "", settings.live_results)
+    return SearXNG(settings.searxng_url or "", RESULTS)
 
 
 def _brave(settings: Settings) -> LiveSource:
     from trivium.live.brave import Brave
 
     key = settings.brave_key
-    return Brave("" if key is None else key.get_secret_value(), settings.brave_url, settings.live_results)
+    return Brave("" if key is None else key.get_secret_value(), settings.brave_url, RESULTS)
 
 
 def _tavily(settings: Settings) -> LiveSource:
     from trivium.live.tavily import Tavily
 
     key = settings.tavily_key
-    return Tavily("" if key is None else key.get_secret_value(), settings.tavily_url, settings.live_results)
+    return Tavily("" if key is None else key.get_secret_value(), settings.tavily_url, RESULTS)
 
 
 def _serpapi(settings: Settings) -> LiveSource:
     from trivium.live.serpapi import SerpAPI
 
     key = settings.serpapi_key
-    return SerpAPI("" if key is None else key.get_secret_value(), settings.serpapi_url, settings.live_results)
+    return SerpAPI("" if key is None else key.get_secret_value(), settings.serpapi_url, RESULTS)
 
 
 def _arxiv(settings: Settings) -> LiveSource:

@@ -4,18 +4,17 @@ nothing of models and prompts, so that a search need not load them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from trivium.answering.passages import passages
 from trivium.answering.question_language import foreign_language
 from trivium.answering.quoting import quote
 from trivium.languages import StoreLanguages
-from trivium.search.options import check_question
+from trivium.search.requests import ANSWER_PASSAGES, SearchRequest, check_question
 from trivium.search.searcher import Searcher
 from trivium.types import Hit
 
-PASSAGES = 6
-"""Number of passages that are read for an answer unless another is given."""
 NOT_ABOUT = (
     "none of these passages seems to be about the question: they are only the nearest, and their percentages only compare"
     " them with each other"
@@ -31,17 +30,20 @@ def is_about(searcher: Searcher, question: str, hits: Sequence[Hit]) -> bool:
     asked = searcher.domain.expand(question)
     with searcher.store.pinned() as store:
         known = StoreLanguages.read(store.languages)
-        offered = passages(hits[:PASSAGES], known.analyzer)
+        offered = passages(hits[:ANSWER_PASSAGES], known.analyzer)
         foreign = foreign_language(asked, known.codes) is not None
         quotation = quote(asked, offered, store, searcher.remembering(), outright=False, near=foreign)
     return quotation.outcome != "absent"
 
 
-def nearest_warnings(
-    searcher: Searcher, question: str, hits: Sequence[Hit], k: int, again: Callable[[int], Sequence[Hit]]
-) -> list[str]:
-    """Return a warning if the hits, of which ``k`` were asked for, are only the nearest passages, else nothing. As many
-    are examined as for an answer: ``again`` searches for that many with the same options if there may be more.
+def search_and_judge(searcher: Searcher, request: SearchRequest) -> tuple[list[Hit], list[str]]:
+    """Return the hits of a search, and a warning if they are only the nearest passages. Where a user has chosen the
+    retrievers, or asks live sources, there is none.
     """
-    best = hits if k >= PASSAGES or len(hits) < k else again(PASSAGES)
-    return [] if not best or is_about(searcher, question, best) else [NOT_ABOUT]
+    judged = request.retrievers is None and not request.sources
+    k = request.k
+    if judged and request.cut is None:  # as many are examined as for an answer
+        k = max(k, ANSWER_PASSAGES)
+    hits = searcher.search(replace(request, k=k))
+    warned = judged and hits and not is_about(searcher, request.question, hits)
+    return hits if request.cut is not None else hits[: request.k], [NOT_ABOUT] if warned else []

@@ -4,7 +4,6 @@ changed default changes no score of a network that was trained before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -45,18 +44,21 @@ class Inputs:
         return flatten(asdict(self))
 
 
-def inputs_of(fusion: Fusion | None) -> Inputs:
-    """Return those a fusion was trained with: those of this program for fusions that were not trained, and where an
-    artefact of an earlier version names none. Raises FusionError for what this program has not.
+DEFAULTS = Inputs()
+"""Those of this program."""
+
+
+def inputs_of(fusion: Fusion) -> Inputs:
+    """Return those a fusion was trained with: :data:`DEFAULTS` for fusions that were not trained, and where an artefact
+    of an earlier version names none. Raises FusionError for what this program has not.
     """
-    values: Mapping[str, Any] = fusion.inputs if isinstance(fusion, NetworkFusion) else {}
-    return _inputs(tuple((name, _hashable(value)) for name, value in values.items()))
+    return _inputs_of(fusion) if isinstance(fusion, NetworkFusion) else DEFAULTS
 
 
 @lru_cache(maxsize=16)
-def _inputs(values: tuple[tuple[str, Any], ...]) -> Inputs:
+def _inputs_of(fusion: NetworkFusion) -> Inputs:
     try:
-        return with_values(Inputs(), dict(values))
+        return with_values(Inputs(), {name: _hashable(value) for name, value in fusion.inputs.items()})
     except ConfigurationError as error:
         raise FusionError(
             f"the trained fusion has other inputs than this program: {error}; train it again"

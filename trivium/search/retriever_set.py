@@ -19,7 +19,7 @@ from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.registry import RetrieverSettings, make_plugin, make_retrievers
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values
-from trivium.search.inputs import Inputs
+from trivium.search.inputs import DEFAULTS, Inputs
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
@@ -74,8 +74,7 @@ class RetrieverSet:
                 f"expected retrievers whose names are their own, got {names}; {', '.join(_TAKEN)} are taken"
             )
         own, self._declared_values = self._split(self.values)
-        self._usual = self._make(own)
-        self._trained: dict[Inputs, Mapping[str, Retriever]] = {Inputs(): self._usual}
+        self._trained: dict[Inputs, dict[str, Retriever]] = {DEFAULTS: self._make(own, DEFAULTS)}
         self._declared: dict[str, Retriever] = {}
 
     @property
@@ -101,36 +100,24 @@ class RetrieverSet:
             told.append(f"{name} (did you mean {close[0]}?)" if close else name)
         return f"unknown retriever {', '.join(told)}: expected some of {', '.join(known)}"
 
-    def choose(
-        self,
-        names: Sequence[str] | None = None,
-        values: SettingValues | None = None,
-        inputs: Inputs | None = None,
-    ) -> Mapping[str, Retriever]:
-        """Return the named retrievers in the order of :attr:`names`, or without ``names`` the default ones.
-
-        ``values`` are settings for this call only, ``inputs`` those of a trained fusion in place of the defaults.
-        Raises InputError for an unknown name and for an empty list, ConfigurationError for an unknown setting.
+    def chosen_names(
+        self, names: Sequence[str] | None = None, values: SettingValues | None = None
+    ) -> list[str]:
+        """Return the names of the retrievers that :meth:`choose` returns, in its order, without making any. Raises the
+        same errors, but for unknown settings.
         """
-        usual: Mapping[str, Retriever] = self._usual
-        declared_values = self._declared_values
-        values = flatten(checked_settings(values))
-        if values:
-            if len(values) > MAX_SETTINGS:
-                raise InputError(
-                    f"expected at most {MAX_SETTINGS:,} settings of retrievers, got {len(values):,}"
-                )
-            own, declared_values = self._split({**self.values, **values})
-            usual = self._make(own, inputs)
-        elif inputs is not None:
-            usual = self._trained_with(inputs)
+        if len(flatten(checked_settings(values))) > MAX_SETTINGS:
+            raise InputError(
+                f"expected at most {MAX_SETTINGS:,} settings of retrievers, got {len(flatten(values or {})):,}"
+            )
         if names is None:
-            return {name: usual[name] for name in usual if name not in OPTIONAL}
+            return [*RETRIEVERS, *self._extra]
         check_texts("retrievers", names, "['lexical']")
         if not names:
             raise InputError(NO_NAMES)
         if len(names) > MAX_RETRIEVERS:
             raise InputError(f"expected at most {MAX_RETRIEVERS} retrievers, got a list of {len(names):,}")
+        usual = (*RETRIEVERS, *self._extra, *OPTIONAL)
         unknown = [
             str(name)[:100]
             for name in names
@@ -138,17 +125,37 @@ class RetrieverSet:
         ]
         if unknown:
             raise InputError(self.describe_unknown(unknown))
-        chosen = {name: usual[name] for name in usual if name in names}
-        for name in names:
-            if name in chosen:
-                continue
+        return list(dict.fromkeys([*(name for name in usual if name in names), *names]))
+
+    def choose(
+        self,
+        names: Sequence[str] | None = None,
+        values: SettingValues | None = None,
+        inputs: Inputs = DEFAULTS,
+    ) -> Mapping[str, Retriever]:
+        """Return the named retrievers in the order of :attr:`names`, or without ``names`` the default ones.
+
+        ``values`` are settings for this call only, ``inputs`` those of a trained fusion in place of the defaults.
+        Raises InputError for an unknown name and for an empty list, ConfigurationError for an unknown setting.
+        """
+        chosen = self.chosen_names(names, values)
+        values = flatten(checked_settings(values))
+        if values:
+            own, declared_values = self._split({**self.values, **values})
+            usual = self._make(own, inputs)
+        else:
+            usual, declared_values = self._trained_with(inputs), self._declared_values
+
+        def made(name: str) -> Retriever:
+            if name in usual:
+                return usual[name]
             if name.startswith(PREFIX):
-                chosen[name] = self._reranking(name, usual, values)
-            elif values:
-                chosen[name] = make_plugin(name, declared_values.get(name, {}))
-            else:
-                chosen[name] = self._declared_retriever(name)
-        return chosen
+                return self._reranking(name, usual, values)
+            return (
+                make_plugin(name, declared_values.get(name, {})) if values else self._declared_retriever(name)
+            )
+
+        return {name: made(name) for name in chosen}
 
     def rerank_settings(self, values: SettingValues | None = None) -> RerankSettings:
         """Return the reranking settings, with overrides ``rerank.NAME`` for this call. Raises ConfigurationError."""
@@ -161,13 +168,12 @@ class RetrieverSet:
         views = {view: usual[view] for view in reranker.views}
         return RerankRetriever(reranker, views, self.rerank_settings(values))
 
-    def _trained_with(self, inputs: Inputs) -> Mapping[str, Retriever]:
+    def _trained_with(self, inputs: Inputs) -> dict[str, Retriever]:
         if inputs not in self._trained:
             self._trained[inputs] = self._make(self._split(self.values)[0], inputs)
         return self._trained[inputs]
 
-    def _make(self, own: SettingValues, inputs: Inputs | None = None) -> dict[str, Retriever]:
-        inputs = Inputs() if inputs is None else inputs
+    def _make(self, own: SettingValues, inputs: Inputs) -> dict[str, Retriever]:
         settings = inputs.retrievers.with_values(own)
         selector = MatchSelector(inputs.match) if self.selector is None else self.selector
         made = make_retrievers(settings, names=_TAKEN, selector=selector)

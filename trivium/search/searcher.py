@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Unpack
 
 import numpy as np
 
@@ -37,10 +36,10 @@ from trivium.search.candidates import gather
 from trivium.search.cut import Cut
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
-from trivium.search.inputs import DEPTH, inputs_of
-from trivium.search.options import SearchOptions, Told, Warned, check_k, check_question
-from trivium.search.pictures import StoreImageEmbedder, check_picture
+from trivium.search.inputs import DEFAULTS, DEPTH, inputs_of
+from trivium.search.pictures import StoreImageEmbedder
 from trivium.search.ranking import order, probability
+from trivium.search.requests import PassageOptions, SearchRequest, Warned, check_question
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.second_stage import Placed, SecondStage, log_warnings
 from trivium.search.stages import StageObserver, ignore_stages, observed
@@ -81,20 +80,22 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One question with its options. ``embed`` returns its vector, ``limited`` opens the store to search, ``after``
-    is the stage after ranking. ``only`` names the retriever when a single one is asked and nothing else needs the
-    vector.
+    """The search for one question of a request. ``embed`` returns its vector, ``after`` is the stage after ranking.
+    ``only`` names the retriever when a single one is asked and nothing else needs the vector.
     """
 
     text: str
     embed: Callable[[], Vectors]
+    request: SearchRequest
     after: SecondStage
     only: str | None
-    explain: bool
-    exact: bool
-    limited: Callable[[str], AbstractContextManager[SearchStore]]
-    image: bytes | None
-    recall: str | None
+
+
+def _is_calibrated(fusion: Fusion | None, request: PassageOptions) -> bool:
+    """Whether scores are probabilities. A network's score is relative to the other candidates, and those that match a
+    condition differ in distribution from those it was calibrated on.
+    """
+    return fusion is not None and fusion.log_odds and request.where is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,86 +120,65 @@ class Searcher:
         """Return this searcher on another snapshot of its store."""
         return replace(self, store=store, embedder=self.embedder.on(store), fusions=self.fusions.on(store))
 
-    def search(
-        self,
-        question: str,
-        k: int = 10,
-        retrievers: Sequence[str] | None = None,
-        fusion: str | None = None,
-        **options: Unpack[SearchOptions],
-    ) -> list[Hit]:
-        """Return the k best chunks for a question, best first.
+    def search(self, request: SearchRequest) -> list[Hit]:
+        """Return the best chunks for a question, best first.
 
-        ``retrievers`` names the retrievers to ask (default: all eight). One retriever without a ``fusion`` returns
-        its own scores. Otherwise scores are fused by ``fusion`` or the ``default``; if the default is a network
-        trained on retrievers that are not asked, the convex combination is used. See
-        :class:`~trivium.search.options.SearchOptions` for the options.
+        One retriever without a fusion returns its own scores. Otherwise scores are fused by the named fusion or the
+        ``default``; if the default is a network trained on retrievers that are not asked, the convex combination is
+        used.
 
-        Raises InputError for an empty question, a k below 1 or an unknown retriever, FusionError for an unknown
-        fusion, and NotEmbeddedError when nothing is embedded yet, unless ``lexical`` is asked alone.
+        Raises InputError for an empty question or an unknown retriever, FusionError for an unknown fusion, and
+        NotEmbeddedError when nothing is embedded yet, unless ``lexical`` is asked alone.
         """
-        return self.search_many([question], k, retrievers, fusion, **options)[0]
+        return self.search_many([request.question], request)[0]
 
-    def search_many(
-        self,
-        questions: Iterable[str],
-        k: int = 10,
-        retrievers: Sequence[str] | None = None,
-        fusion: str | None = None,
-        *,
-        explain: bool = False,
-        exact: bool = False,
-        settings: SettingValues | None = None,
-        where: Where | None = None,
-        image: bytes | None = None,
-        sources: Sequence[str] | None = None,
-        on_sources: Told | None = None,
-        recall: str | None = None,
-        rerank: str | Reranker | None = None,
-        cut: str | Cut | None = None,
-        on_warnings: Warned | None = None,
-    ) -> list[list[Hit]]:
-        """Run :meth:`search` for several questions with the same options; results are in the order of the questions.
-        One question is searched for on each idle core, while the next ones are embedded, those of one length together
-        if the embedder does that.
+    def search_many(self, questions: Iterable[str], request: SearchRequest) -> list[list[Hit]]:
+        """Search for several questions, each as the request says for its own; results are in the order of the
+        questions. One question is searched for on each idle core, while the next ones are embedded, those of one length
+        together if the embedder does that.
         """
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
-        check_k(k)
-        asked = self.retrievers.choose(retrievers, settings)
-        condition = None if where is None else parse(where)
-        if image is not None:
-            check_picture(image)
-            if _IMAGE not in asked:
-                raise InputError(
-                    f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
-                )
-        if recall is not None:
-            check_question(recall)
-        self.live.choose(sources or ())  # raises for unknown names before anything is asked
-        after = self.second_stage(k, rerank, cut, settings, on_warnings)
-        alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
-        only = None if after.needs_vectors else alone
+        names = self.retrievers.chosen_names(request.retrievers, request.settings)
+        if request.image is not None and _IMAGE not in names:
+            raise InputError(
+                f"a picture to search by is for the retriever image: name it, got {', '.join(names)}"
+            )
+        self.live.choose(request.sources or ())  # raises for unknown names before anything is asked
+        fusion = self._fusion(request, names)
+        after = self.second_stage(
+            request.k, request.rerank, request.cut, request.settings, request.on_warnings
+        )
+        after.check(calibrated=_is_calibrated(fusion, request))
+        only = names[0] if fusion is None and not after.needs_vectors else None
+        asked = self._retrievers(request, fusion)
         texts = [composed(text) if isinstance(text, str) else text for text in questions]
-
-        def limited(text: str) -> AbstractContextManager[SearchStore]:
-            answers = self._ask_live(text if recall is None else recall, sources, on_sources, only)
-            return self.limited(condition, text, answers, only=only)
-
-        fuse = None if alone is not None else self.fusions.suitable(fusion, asked)
-        after.check(calibrated=fuse is not None and fuse.log_odds and condition is None)
-        asked = asked if fuse is None else self.retrievers.choose(retrievers, settings, inputs_of(fuse))
         embed, in_groups = partial(self._embed, only=only), partial(self._embeds_together, only)
         with Ahead(texts, embed, in_groups, self._look_ahead) as ahead:
             searches = [
-                _Search(
-                    text, partial(ahead.vector, number), after, only, explain, exact, limited, image, recall
-                )
+                _Search(text, partial(ahead.vector, number), request, after, only)
                 for number, text in enumerate(texts)
             ]
-            if fuse is None:
-                return for_each(searches, partial(self._search_one, retriever=asked[next(iter(asked))]))
-            return for_each(searches, partial(self._search_fused, retrievers=asked, fusion=fuse))
+            if fusion is None:
+                return for_each(searches, partial(self._search_one, retriever=asked[names[0]]))
+            return for_each(searches, partial(self._search_fused, retrievers=asked, fusion=fusion))
+
+    def check(self, request: PassageOptions) -> None:
+        """Raise what a search with these options would raise for names and combinations, before it is begun."""
+        fusion = self._fusion(request, self.retrievers.chosen_names(request.retrievers, request.settings))
+        self.live.choose(request.sources or ())
+        after = self.second_stage(request.k, request.rerank, request.cut, request.settings)
+        after.check(calibrated=_is_calibrated(fusion, request))
+
+    def _fusion(self, request: PassageOptions, names: Sequence[str]) -> Fusion | None:
+        """Return how the scores of the named retrievers are fused; None for one retriever that keeps its own."""
+        if len(names) == 1 and request.fusion is None:
+            return None
+        return self.fusions.suitable(request.fusion, names)
+
+    def _retrievers(self, request: PassageOptions, fusion: Fusion | None) -> Mapping[str, Retriever]:
+        inputs = DEFAULTS if fusion is None else inputs_of(fusion)
+        return self.retrievers.choose(request.retrievers, request.settings, inputs)
 
     def second_stage(
         self,
@@ -223,35 +203,25 @@ class Searcher:
             on_stage=self.on_stage,
         )
 
-    def score(
-        self,
-        question: str,
-        k: int,
-        retrievers: Sequence[str] | None = None,
-        fusion: str | None = None,
-        *,
-        exact: bool = False,
-        settings: SettingValues | None = None,
-        store: SearchStore | None = None,
-        recall: str | None = None,
-    ) -> Scored:
-        """Return the candidates that a search with the same arguments ranks, with their scores from every retriever.
+    def score(self, request: SearchRequest, store: SearchStore | None = None) -> Scored:
+        """Return the candidates that a search for the same request ranks, with their scores from every retriever.
 
         ``store`` is a pinned snapshot, for callers that continue to read from it; by default the current store is
         used.
         """
-        asked = self.retrievers.choose(retrievers, settings)
-        alone = len(asked) == 1 and fusion is None
-        only = next(iter(asked)) if alone else None
-        query = self.query(question, exact, store, only=only)
-        beside = None if recall is None else self.query(recall, exact, store, only=only)
-        if alone:
-            table = gather(query, asked, max(DEPTH, k), recall=beside, on_stage=self.on_stage)
+        names = self.retrievers.chosen_names(request.retrievers, request.settings)
+        fusion = self._fusion(request, names)
+        asked = self._retrievers(request, fusion)
+        only = names[0] if fusion is None else None
+        query = self.query(request.question, request.exact, store, only=only)
+        recall = (
+            None if request.recall is None else self.query(request.recall, request.exact, store, only=only)
+        )
+        if fusion is None:
+            table = gather(query, asked, max(DEPTH, request.k), recall=recall, on_stage=self.on_stage)
             return Scored(query, table, None, False)
-        fuse = self.fusions.suitable(fusion, asked)
-        asked = self.retrievers.choose(retrievers, settings, inputs_of(fuse))
-        table, fused = fuse_candidates(query, asked, fuse, k, self.on_stage, beside)
-        return Scored(query, table, fused, fuse.log_odds and query.allowed is None)
+        table, fused = fuse_candidates(query, asked, fusion, request.k, self.on_stage, recall)
+        return Scored(query, table, fused, fusion.log_odds and query.allowed is None)
 
     def break_down(
         self, question: str, chunks: Sequence[str], fusion: str, *, exact: bool = False
@@ -372,19 +342,25 @@ class Searcher:
                     view = live_view(store, answers.documents, text, embedder, self.live_vectors)
             yield view if condition is None else view.within(condition)
 
-    def _ask_live(
-        self, text: str, sources: Sequence[str] | None, on_sources: Told | None, only: str | None
-    ) -> LiveAnswers | None:
+    def _ask_live(self, search: _Search) -> LiveAnswers | None:
         """Ask the live sources. No snapshot of the store is held while waiting."""
-        if not sources:
+        request = search.request
+        if not request.sources:
             return None
+        text = search.text if request.recall is None else request.recall
         check_question(text)
-        self._check_embedded(self.store, only)  # do not ask when the answers cannot be ranked
+        self._check_embedded(self.store, search.only)  # do not ask when the answers cannot be ranked
         with observed(self.on_stage, "live"):
-            answers = self.live.ask(text, sources)
-        if on_sources is not None:
-            on_sources(answers.outcomes)
+            answers = self.live.ask(text, request.sources)
+        if request.on_sources is not None:
+            request.on_sources(answers.outcomes)
         return answers
+
+    def _view(self, search: _Search) -> AbstractContextManager[SearchStore]:
+        """Open what a search reads: the store, with what live sources answer and within the condition."""
+        where = search.request.where
+        condition = None if where is None else parse(where)
+        return self.limited(condition, search.text, self._ask_live(search), only=search.only)
 
     def _check_embedded(self, store: SearchStore, only: str | None) -> None:
         if store.embedder is None and only != _LEXICAL:
@@ -400,30 +376,31 @@ class Searcher:
             )
 
     def _search_one(self, search: _Search, retriever: Retriever) -> list[Hit]:
-        with search.limited(search.text) as store:
+        with self._view(search) as store:
             query, beside = self._queries(search, store)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retrieve_alone(query, retriever, search.after.wanted, beside)
             placed = search.after.apply(query, [(one.uri, round_score(one.score)) for one in found])
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
-            contributions = {one.uri: {retriever.name: one.score} for one in placed if search.explain}
+            contributions = {one.uri: {retriever.name: one.score} for one in placed if search.request.explain}
             self._warn_of_waiting(search, store)
             return self._hits(store, placed, contributions, provenance)
 
     def _queries(self, search: _Search, store: SearchStore) -> tuple[Query, Query | None]:
         """Return the query and, if there is one, the query for the alternative question."""
+        request = search.request
         query = self.query(
-            search.text, search.exact, store, image=search.image, only=search.only, embed=search.embed
+            search.text, request.exact, store, image=request.image, only=search.only, embed=search.embed
         )
-        if search.recall is None:
+        if request.recall is None:
             return query, None
-        return query, self.query(search.recall, search.exact, store, only=search.only)
+        return query, self.query(request.recall, request.exact, store, only=search.only)
 
     def _search_fused(
         self, search: _Search, retrievers: Mapping[str, Retriever], fusion: Fusion
     ) -> list[Hit]:
         after = search.after
-        with search.limited(search.text) as store:
+        with self._view(search) as store:
             query, beside = self._queries(search, store)
             table, fused = fuse_candidates(query, retrievers, fusion, after.wanted, self.on_stage, beside)
             with observed(self.on_stage, "fuse"):
@@ -433,7 +410,7 @@ class Searcher:
             rows = {table.chunks[row]: row for row in best}
             best = [rows[one.uri] for one in placed]
             contributions = {}
-            if search.explain:
+            if search.request.explain:
                 with observed(self.on_stage, "fuse"):
                     for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                         contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
@@ -441,10 +418,8 @@ class Searcher:
                 table.chunks[row]: {name: str(node) for name, node in table.source_nodes[row].items()}
                 for row in best
             }
-            baseline = fused.baseline if search.explain else 0.0
-            # A network's score is relative to the other candidates, and those that match a condition differ in
-            # distribution from those it was calibrated on.
-            calibrated = fusion.log_odds and query.allowed is None
+            baseline = fused.baseline if search.request.explain else 0.0
+            calibrated = _is_calibrated(fusion, search.request)
             self._warn_of_waiting(search, store)
             return self._hits(store, placed, contributions, provenance, baseline, log_odds=calibrated)
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trivium.common.arguments import check_count
 from trivium.errors import InputError, RerankError
 from trivium.graph.records import round_score
 from trivium.rerank.base import Reranker, RerankSettings
@@ -13,8 +14,8 @@ from trivium.rerank.column import rerank_candidates
 from trivium.rerank.limits import score_within
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.cut import Cut
-from trivium.search.options import Warned, check_k
 from trivium.search.ranking import Ranking, probability
+from trivium.search.requests import MAX_K, Warned
 from trivium.search.stages import StageObserver, ignore_stages, observed
 
 _log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class SecondStage:
         """Raise InputError when too many passages are requested, or when the cut needs probabilities and the scores
         are not calibrated.
         """
-        check_k(self.wanted)
+        check_count("k", self.wanted, MAX_K)
         if self.cut is not None and self.cut.needs_probabilities and not calibrated:
             raise InputError(
                 f"the cut {self.cut.rule} needs probabilities, which only a trained fusion gives, asked without a"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.engine import Engine
-from trivium.graph.filters import Where, parse
+from trivium.graph.filters import parse
 from trivium.graph.records import ChunkRecord, round_score
-from trivium.retrievers.setting_values import SettingValues
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
+from trivium.search.requests import SearchRequest
 from trivium.search.searcher import Scored
 from trivium.types import GraphPath
 
@@ -54,28 +53,14 @@ class Explanation:
     graph: Drawing
 
 
-def explain(
-    engine: Engine,
-    question: str,
-    uri: str,
-    k: int,
-    retrievers: Sequence[str] | None,
-    fusion: str | None,
-    *,
-    settings: SettingValues | None = None,
-    where: Where | None = None,
-    recall: str | None = None,
-) -> Explanation:
-    """Explain the rank of a chunk in a search with the same arguments. Raises StoreChangedError for an unknown chunk,
-    and the errors of the search.
+def explain(engine: Engine, request: SearchRequest, uri: str) -> Explanation:
+    """Explain the rank of a chunk in a search. Raises StoreChangedError for an unknown chunk, and the errors of the
+    search.
     """
     with engine.store.pinned() as pinned:
-        store = pinned if where is None else pinned.within(parse(where))
+        store = pinned if request.where is None else pinned.within(parse(request.where))
         (record,) = store.fetch([uri])
-        scored = engine.searcher.score(
-            question, k, retrievers, fusion, settings=settings, store=store, recall=recall
-        )
-        return _explained(scored, record)
+        return _explained(engine.searcher.score(request, store), record)
 
 
 def _explained(scored: Scored, record: ChunkRecord) -> Explanation:

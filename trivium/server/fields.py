@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -14,14 +14,15 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
 from trivium.live.asking import MAX_SOURCES
-from trivium.live.registry import SOURCES
 from trivium.rerank.names import FREE, PREFIX
 from trivium.retrievers.names import RETRIEVERS
-from trivium.search.cut import FORMS, Cut
+from trivium.search.cut import Cut
+from trivium.search.requests import AskRequest, PassageOptions, SearchRequest, describe
 from trivium.search.retriever_set import NO_NAMES
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate
+from trivium.types import Intent
 
 MAX_QUESTION_CHARACTERS = 4000
 """Maximum length of a question. An embedder reads only its first few hundred words."""
@@ -47,47 +48,36 @@ def _whole(text: str) -> str:
 
 
 Whole = Annotated[str, AfterValidator(_whole)]
+
+
+def _as_in(name: str, request: type[PassageOptions] = SearchRequest, more: str = "", **limits: Any) -> Any:
+    """Return a field that means what the field of the engine's request does, and is described as there."""
+    return Field(description=describe(request, name) + more, **limits)
+
+
 AnyText = Annotated[
     Whole,
-    Field(
-        max_length=MAX_QUESTION_CHARACTERS,
-        description="The question.",
-        examples=["Who discovered the two moons of Mars?"],
+    _as_in(
+        "question", max_length=MAX_QUESTION_CHARACTERS, examples=["Who discovered the two moons of Mars?"]
     ),
 ]
 QuestionText = Annotated[AnyText, AfterValidator(_not_blank), Field(min_length=1)]
 RecallText = Annotated[
     Annotated[AnyText, AfterValidator(_not_blank)] | None,
-    Field(
-        description="An alternative question that contributes candidates but does not affect their ranking: the"
-        " `recall_query` of an answer.",
-    ),
+    _as_in("recall", more=" It is the `recall_query` of an answer."),
 ]
 Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
-    Field(
-        max_length=32,
-        description=f"Retrievers to ask, at least one; by default all eight ({', '.join(RETRIEVERS)}). Installed"
-        " packages may add others.",
-        examples=[["vector", "walk"]],
-    ),
+    _as_in("retrievers", max_length=32, examples=[["vector", "walk"]]),
 ]
-FusionOption = Annotated[
-    Name | None,
-    Field(
-        description=f"How to fuse their scores: {', '.join(FUSIONS)}, or one from an installed package; by default"
-        " `default`. A single retriever keeps its own scores.",
-        examples=list(FUSIONS),
-    ),
-]
+FusionOption = Annotated[Name | None, _as_in("fusion", examples=list(FUSIONS))]
 SettingsOption = Annotated[
     dict[Name, int | float | bool | str | None] | None,
-    Field(
-        max_length=64,
-        description="Settings of retrievers for this question only, by dotted name.",
-        examples=[{"walk.damping": 0.4}],
-    ),
+    _as_in("settings", max_length=64, examples=[{"walk.damping": 0.4}]),
 ]
+ExplainOption = Annotated[bool, _as_in("explain")]
+IntentOption = Annotated[Intent | None, _as_in("intent", AskRequest)]
+RewriteOption = Annotated[bool, _as_in("rewrite", AskRequest)]
 
 
 def _condition(text: str) -> str:
@@ -108,30 +98,19 @@ def _cut(text: str) -> str:
 
 RerankOption = Annotated[
     Name | None,
-    Field(
-        description=f"Reranker of the first passages: {', '.join(FREE)} (also with a weight, such as `weighted:0.7`),"
-        " or one that the server's operator allows. If it fails or takes too long, their order is unchanged and"
-        " `warnings` says so.",
+    _as_in(
+        "rerank",
+        more=f" Besides {' and '.join(FREE)}, those that the server's operator allows.",
         examples=["bm25", "weighted:0.7"],
     ),
 ]
 CutOption = Annotated[
     Annotated[Name, AfterValidator(_cut)] | None,
-    Field(
-        description=f"Cut the passages by their scores instead of at a fixed `k`: {FORMS}. Without bounds `k` is the"
-        " maximum.",
-        examples=["near", "gap:2-12", "probability:0.01"],
-    ),
+    _as_in("cut", examples=["near", "gap:2-12", "probability:0.01"]),
 ]
-
-
 WhereText = Annotated[
     Annotated[Whole, AfterValidator(_condition)] | None,
-    Field(
-        max_length=MAX_CHARACTERS,
-        description="A condition that passages must match.",
-        examples=["year >= 2020 and source = 'reports/*'"],
-    ),
+    _as_in("where", max_length=MAX_CHARACTERS, examples=["year >= 2020 and source = 'reports/*'"]),
 ]
 
 
@@ -145,31 +124,27 @@ def _base64(text: str) -> str:
 
 PictureText = Annotated[
     Annotated[str, Field(min_length=1), AfterValidator(_base64)] | None,
-    Field(
-        description="A picture file in base64, to search for similar pictures with the retriever `image`, which is then"
-        " the only one asked by default. Pictures are compared at 320 pixels per side, so larger ones have no"
-        " advantage.",
+    _as_in(
+        "image",
+        more=" In base64; pictures are compared at 320 pixels per side, so larger ones have no advantage.",
     ),
 ]
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
-
-
 Sources = Annotated[
     list[Name] | None,
-    Field(
+    _as_in(
+        "sources",
+        more=" Only if the server allows it (see `GET /live` in HTTP, the tool `stats` in MCP).",
         max_length=MAX_SOURCES,
-        description=f"Live sources to ask besides the collection: {', '.join(SOURCES)}. Only if the server allows it"
-        " (see `GET /live` in HTTP, the tool `stats` in MCP).",
         examples=[["web", "arxiv"]],
     ),
 ]
-
-
 PromptOption = Annotated[
     Name | None,
-    Field(
-        description=f"Prompt style of the language model: {', '.join(shipped_styles())}, or one defined in the"
-        " settings. Ignored without a model.",
+    _as_in(
+        "prompt",
+        AskRequest,
+        f" Styles: {', '.join(shipped_styles())}; files are taken only from the settings.",
         examples=shipped_styles(),
     ),
 ]
@@ -212,17 +187,11 @@ def _fault(location: tuple[int | str, ...], message: str) -> str:
     return f"{place[:100]}: {message}" if place else message
 
 
-def check_options(
-    searcher: Searcher,
-    retrievers: Sequence[str] | None,
-    fusion: str | None,
-    settings: Mapping[str, Any] | None = None,
-    sources: Sequence[str] | None = None,
-    rerank: str | None = None,
-) -> None:
+def check_options(searcher: Searcher, request: PassageOptions) -> None:
     """Raise OptionError for an unknown name or invalid value, listing the valid ones. Folders of trained fusions, and
     rerankers that load files or query models, are only accepted from the command line, not from remote callers.
     """
+    retrievers, fusion, rerank = request.retrievers, request.fusion, request.rerank
     if retrievers is not None and not retrievers:
         raise OptionError(f"retrievers: {NO_NAMES}")
     rerankers = searcher.retrievers.rerankers
@@ -240,7 +209,7 @@ def check_options(
     if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:
         known = ", ".join(map(repr, searcher.fusions.names))
         raise OptionError(f"fusion: unknown fusion {fusion!r}: expected one of {known}")
-    if rerank is not None:
+    if isinstance(rerank, str):
         if not rerankers.offers(rerank):
             known = ", ".join(map(repr, rerankers.names))
             raise OptionError(f"rerank: unknown reranker {rerank!r}: expected one of {known}")
@@ -249,11 +218,11 @@ def check_options(
         except ConfigurationError as error:
             raise OptionError(f"rerank: {error}") from error
     try:
-        searcher.live.choose(sources or ())
+        searcher.live.choose(request.sources or ())
     except (ConfigurationError, InputError) as error:
         raise OptionError(f"sources: {error}") from error
-    if settings:
+    if request.settings:
         try:
-            searcher.retrievers.choose(retrievers, settings)
+            searcher.retrievers.choose(retrievers, request.settings)
         except ConfigurationError as error:
             raise OptionError(f"settings: {error}") from error

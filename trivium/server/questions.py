@@ -11,12 +11,14 @@ from pydantic import BaseModel, TypeAdapter
 from trivium.answering.events import Done
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError
+from trivium.search.answers import answer_stream
+from trivium.search.requests import AskRequest
 from trivium.serialization import scale_of
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.fields import check_options
 from trivium.server.pictures import addresses
-from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
+from trivium.server.schemas import AskAnswer, AskBody, ExplainBody, SearchAnswer, SearchBody
 from trivium.types import SourceOutcome
 
 SCORES = "X-Trivium-Scores"
@@ -33,72 +35,34 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def search(engine: Engine, given: SearchRequest) -> Reply:
+def search(engine: Engine, given: SearchBody) -> Reply:
     """Search for passages. Raises the errors of :meth:`~trivium.engine.Engine.search`."""
-    check_options(engine.searcher, given.views, given.fusion, given.settings, given.sources, given.rerank)
     outcomes: list[SourceOutcome] = []
     warnings: list[str] = []
-    hits = engine.search(
-        given.question,
-        given.k,
-        given.views,
-        given.fusion,
-        explain=given.explain,
-        settings=given.settings,
-        where=given.where,
-        image=given.picture(),
-        sources=given.sources,
-        on_sources=outcomes.extend,
-        recall=given.recall_query,
-        rerank=given.rerank,
-        cut=given.cut,
-        on_warnings=warnings.extend,
-    )
+    request = given.request(on_sources=outcomes.extend, on_warnings=warnings.extend)
+    check_options(engine.searcher, request)
+    hits = engine.searcher.search(request)
     if given.where is not None and not hits:
         warnings += engine.hints(given.where)
     return Reply(_json(SearchAnswer.of(hits, engine.store, warnings, outcomes)), {SCORES: scale_of(hits)})
 
 
-def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
+def explain_passage(engine: Engine, given: ExplainBody) -> Reply:
     """Explain the rank of a passage. Raises ApiError for an unknown passage."""
-    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+    request = given.request()
+    check_options(engine.searcher, request)
     try:
         engine.store.fetch([given.uri])
     except StoreChangedError as error:
         raise not_found(f"there is no passage {given.uri!r}") from error
-    why = explain(
-        engine,
-        given.question,
-        given.uri,
-        given.k,
-        given.retrievers,
-        given.fusion,
-        settings=given.settings,
-        where=given.where,
-        recall=given.recall_query,
-    )
-    return Reply(_EXPLANATION.dump_json(why))
+    return Reply(_EXPLANATION.dump_json(explain(engine, request, given.uri)))
 
 
-def quote(engine: Engine, given: AskRequest) -> Reply:
+def quote(engine: Engine, given: AskBody) -> Reply:
     """Answer with sentences of the passages, without a language model."""
-    check_options(
-        engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
-    )
-    events = engine.ask_stream(
-        given.question,
-        k=given.k,
-        history=[turn.turn() for turn in given.history],
-        retrievers=given.retrievers,
-        fusion=given.fusion,
-        settings=given.settings,
-        where=given.where,
-        intent=given.intent,
-        rewrite=given.rewrite,
-        sources=given.sources,
-        rerank=given.rerank,
-        cut=given.cut,
-    )
+    request = AskRequest(given.question, **given.options())
+    check_options(engine.searcher, request)
+    events = answer_stream(engine.searcher, request)
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.passages))))
 
@@ -112,9 +76,9 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "search": Kind(SearchRequest, search),
-    "explain": Kind(ExplainRequest, explain_passage),
-    "quote": Kind(AskRequest, quote),
+    "search": Kind(SearchBody, search),
+    "explain": Kind(ExplainBody, explain_passage),
+    "quote": Kind(AskBody, quote),
 }
 
 

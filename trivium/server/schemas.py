@@ -12,10 +12,13 @@ from trivium.errors import InputError
 from trivium.graph.protocols import SearchStore
 from trivium.metadata import check as check_metadata
 from trivium.search.pictures import views_for
+from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.server.fields import (
     AnyText,
     CutOption,
+    ExplainOption,
     FusionOption,
+    IntentOption,
     Name,
     PictureText,
     PromptOption,
@@ -23,6 +26,7 @@ from trivium.server.fields import (
     RecallText,
     RerankOption,
     Retrievers,
+    RewriteOption,
     SettingsOption,
     Sources,
     Uri,
@@ -41,6 +45,20 @@ from trivium.server.pictures import (
 from trivium.types import Answer, Hit, Intent, MetadataValue, Outcome, SourceOutcome, Statement, Turn, Usage
 
 MAX_HITS = 100
+_SAME = (
+    "k",
+    "retrievers",
+    "fusion",
+    "explain",
+    "settings",
+    "where",
+    "sources",
+    "rerank",
+    "cut",
+    "intent",
+    "rewrite",
+)
+"""Fields that have the names they have in requests of the engine."""
 _MAX_TURNS = 20
 _MAX_ANSWER_CHARACTERS = 20_000
 
@@ -66,13 +84,11 @@ class Given(BaseModel):
         return name not in values and cls.model_fields[name].is_required()
 
 
-class SearchRequest(Given):
-    """A question and how to search for it. With a picture, no text is needed."""
+class QuestionFields(Given):
+    """A question, and how passages for it are found: what searches and answers share, over HTTP and MCP."""
 
-    question: AnyText = ""
-    image: PictureText = None
-    recall_query: RecallText = None
-    k: int = Field(10, ge=1, le=MAX_HITS, description="Number of passages.")
+    question: QuestionText
+    k: int
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
@@ -80,7 +96,29 @@ class SearchRequest(Given):
     sources: Sources = None
     rerank: RerankOption = None
     cut: CutOption = None
-    explain: bool = Field(False, description="Include the contribution of each retriever.")
+
+    def options(self) -> dict[str, Any]:
+        """Return the fields that requests of the engine have under the same names, without the question."""
+        return {name: getattr(self, name) for name in _SAME if name in type(self).model_fields}
+
+
+class SearchFields(QuestionFields):
+    """A search."""
+
+    explain: ExplainOption = False
+    recall_query: RecallText = None
+
+    def request(self, **callbacks: Any) -> SearchRequest:
+        """Return the engine's request. ``callbacks`` are its ``on_sources`` and ``on_warnings``."""
+        return SearchRequest(self.question, recall=self.recall_query, **self.options(), **callbacks)
+
+
+class SearchBody(SearchFields):
+    """A question and how to search for it. With a picture, no text is needed."""
+
+    question: AnyText = ""
+    k: Annotated[int, Field(ge=1, le=MAX_HITS, description=describe(SearchRequest, "k"))] = 10
+    image: PictureText = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -105,9 +143,10 @@ class SearchRequest(Given):
         """The retrievers to ask; None for those of the collection."""
         return views_for(self.image, self.retrievers)
 
-    def picture(self) -> bytes | None:
-        """Decode the content of the picture's file."""
-        return None if self.image is None else b64decode(self.image)
+    def options(self) -> dict[str, Any]:
+        """Return the fields of the engine's request, with the content of the picture's file."""
+        image = None if self.image is None else b64decode(self.image)
+        return {**super().options(), "retrievers": self.views, "image": image}
 
 
 class SearchAnswer(BaseModel):
@@ -154,30 +193,29 @@ class PastTurn(Given):
 History = Annotated[
     list[PastTurn], Field(max_length=_MAX_TURNS, description="The conversation so far, oldest first.")
 ]
-IntentOption = Annotated[Intent | None, Field(description="Intent of the question, instead of detecting it.")]
-RewriteOption = Annotated[
-    bool,
-    Field(description="Whether to rewrite a follow-up question as a standalone question before the search."),
-]
 
 
-class AskRequest(Given):
+class AskFields(QuestionFields):
     """A question to be answered from the collection."""
 
-    question: QuestionText
     history: History = Field(default=[])
-    stream: bool = Field(False, description="Stream the answer as server-sent events.")
-    k: int = Field(6, ge=1, le=30, description="Number of passages to answer from.")
-    retrievers: Retrievers = None
-    fusion: FusionOption = None
-    settings: SettingsOption = None
-    where: WhereText = None
     intent: IntentOption = None
     rewrite: RewriteOption = True
-    sources: Sources = None
-    rerank: RerankOption = None
-    cut: CutOption = None
     prompt: PromptOption = None
+
+    def options(self) -> dict[str, Any]:
+        """Return the fields of the engine's request, without the question. How a model is prompted is named only if the
+        request says so.
+        """
+        named = {} if self.prompt is None else {"prompt": self.prompt}
+        return {**super().options(), "history": [turn.turn() for turn in self.history], **named}
+
+
+class AskBody(AskFields):
+    """A question to be answered from the collection."""
+
+    k: Annotated[int, Field(ge=1, le=30, description=describe(AskRequest, "k"))] = 6
+    stream: bool = Field(False, description="Stream the answer as server-sent events.")
     model: Name | None = Field(
         None,
         description="The language model that writes the answer: one of `models` in `GET /stats`, or `none` to quote"
@@ -250,7 +288,7 @@ class AskAnswer(BaseModel):
         )
 
 
-class ExplainRequest(Given):
+class ExplainBody(Given):
     """A question, a passage, and the search to explain."""
 
     question: QuestionText
@@ -261,6 +299,18 @@ class ExplainRequest(Given):
     fusion: FusionOption = None
     settings: SettingsOption = None
     where: WhereText = None
+
+    def request(self) -> SearchRequest:
+        """Return the search to explain."""
+        return SearchRequest(
+            self.question,
+            k=self.k,
+            retrievers=self.retrievers,
+            fusion=self.fusion,
+            settings=self.settings,
+            where=self.where,
+            recall=self.recall_query,
+        )
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -17,7 +17,7 @@ from trivium.common.beside import alone, available_cores
 from trivium.engine import Engine
 from trivium.graph.filters import Where
 from trivium.llm.base import ChatModel
-from trivium.search.answers import AskOptions
+from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings import Settings
-from trivium.speech.base import Recogniser, Voice
+from trivium.speech.base import MAX_SECONDS, Recogniser, Voice
 from trivium.speech.hibari import HibariVoice
 from trivium.speech.piper import PiperVoice, check_piper
 from trivium.speech.whisper import WhisperRecogniser, check_model
@@ -57,12 +57,12 @@ def open_recogniser(settings: Settings) -> Recogniser:
     It is cached. Raises ConfigurationError and MissingExtraError.
     """
     check_recogniser(settings)
-    key = (settings.recogniser, settings.audio_seconds, settings.workers)
+    key = (settings.recogniser, settings.workers)
 
     def load() -> Recogniser:
         _, _, given = settings.recogniser.partition(":")
         folder = Path(given).expanduser() if given else _bundled_weights()
-        return WhisperRecogniser(folder, seconds=settings.audio_seconds, workers=settings.workers)
+        return WhisperRecogniser(folder, seconds=MAX_SECONDS, workers=settings.workers)
 
     return _once(key, load)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from trivium.common import stopping
 from trivium.errors import InputError, TriviumError
 from trivium.settings import Settings, load_settings
-from trivium.speech.base import Recogniser, Samples, Transcript, Voice
+from trivium.speech.base import MAX_SECONDS, Recogniser, Samples, Transcript, Voice
 from trivium.speech.registry import check_recogniser, check_voice, open_recogniser, open_voice
 from trivium.speech.sentences import spoken_sentences
 from trivium.speech.wav import wav_file
@@ -54,7 +54,7 @@ class Speech:
     @property
     def seconds(self) -> float:
         """Maximum duration of audio for the configured recogniser."""
-        return self._settings.audio_seconds
+        return MAX_SECONDS
 
     @property
     def recogniser(self) -> Recogniser:

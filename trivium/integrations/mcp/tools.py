@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Annotated, TypeVar
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from trivium.answering.events import Done
 from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
@@ -35,47 +36,68 @@ from trivium.integrations.mcp.render import (
 )
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
-from trivium.search.about import nearest_warnings
+from trivium.search.about import search_and_judge
+from trivium.search.answers import answer_stream
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
+from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.serialization import hit_json, live_json, scale_of
-from trivium.server.fields import (
-    CutOption,
-    FusionOption,
-    PromptOption,
-    QuestionText,
-    RecallText,
-    RerankOption,
-    Retrievers,
-    SettingsOption,
-    Sources,
-    Uri,
-    WhereText,
-    check_options,
-    check_prompt,
-)
+from trivium.server.fields import Uri, check_options, check_prompt
 from trivium.server.live_switch import LiveSwitch, Mode
-from trivium.server.schemas import History, IntentOption, RewriteOption
+from trivium.server.schemas import AskFields, Given, SearchFields
 from trivium.types import Answer, Hit, SourceOutcome
 
 T = TypeVar("T", bound=BaseModel)
+Request = TypeVar("Request", SearchRequest, AskRequest)
+Fields = TypeVar("Fields", bound=Given)
+Tool = Callable[["Tools", Fields], Awaitable[CallToolResult]]
 
 MAX_PASSAGES = 20
 MAX_CHARACTERS = 2000
 """Maximum number of characters of a passage in results. Most passages are shorter."""
 MAX_NEIGHBOURS = 100
 
-Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="Number of passages.")]
+
+class SearchArguments(SearchFields):
+    """The arguments of the tool `search`."""
+
+    k: Annotated[int, Field(ge=1, le=MAX_PASSAGES, description=describe(SearchRequest, "k"))] = 5
+
+
+class AskArguments(AskFields):
+    """The arguments of the tool `ask`."""
+
+    k: Annotated[int, Field(ge=1, le=MAX_PASSAGES, description=describe(AskRequest, "k"))] = 6
+
+
+def takes(arguments: type[Fields]) -> Callable[[Tool[Fields]], Any]:
+    """Give a tool a parameter for each field of its arguments, which the SDK describes to its callers."""
+    hints = get_type_hints(arguments, include_extras=True)
+    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for name, one in arguments.model_fields.items():
+        default = inspect.Parameter.empty if one.is_required() else one.get_default()
+        own.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
+        )
+
+    def with_parameters(tool: Tool[Fields]) -> Any:
+        async def call(self: Tools, **given: Any) -> CallToolResult:
+            return await tool(self, arguments.model_construct(**given))  # the SDK has validated them
+
+        call.__name__, call.__doc__ = tool.__name__, tool.__doc__
+        returned = get_type_hints(tool, include_extras=True)["return"]
+        call.__signature__ = inspect.Signature(own, return_annotation=returned)  # type: ignore[attr-defined]
+        return call
+
+    return with_parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """Defaults for requests that do not specify how to search, and the language model that writes answers (None:
-    passages are quoted), prompted as ``writing`` says. ``live`` is whether live sources are asked.
+    """The language model that writes answers (None: passages are quoted), prompted as ``writing`` says, and whether
+    ``live`` sources are asked.
     """
 
-    retrievers: Sequence[str] | None = None
-    fusion: str | None = None
     model: ChatModel | None = None
     writing: WritingOptions = field(default_factory=lambda: WritingOptions())
     live: Mode = "off"
@@ -89,106 +111,50 @@ class Tools:
         self._defaults = defaults
         self._live = LiveSwitch(defaults.live, allow_by="trivium mcp --live allow")
 
-    async def search(
-        self,
-        question: QuestionText,
-        k: Passages = 5,
-        retrievers: Retrievers = None,
-        fusion: FusionOption = None,
-        explain: Annotated[bool, Field(description="Include the contribution of each retriever.")] = False,
-        settings: SettingsOption = None,
-        where: WhereText = None,
-        sources: Sources = None,
-        recall_query: RecallText = None,
-        rerank: RerankOption = None,
-        cut: CutOption = None,
-    ) -> Annotated[CallToolResult, Found]:
+    @takes(SearchArguments)
+    async def search(self, given: SearchArguments) -> Annotated[CallToolResult, Found]:
         """Search the collection for the passages that best answer a question, each with page, section and characters.
         Ask a complete question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are
         not from the collection: cite their address and date.
         """
-        retrievers = retrievers or None  # models fill in empty lists for what they leave out
-        asked, fused = self._views(retrievers, fusion)
-        live = self._sources(sources)
+        outcomes: list[SourceOutcome] = []
+        warnings: list[str] = []
+        request = self._named(given.request(on_sources=outcomes.extend, on_warnings=warnings.extend))
 
         def work(engine: Engine) -> Found:
-            check_options(engine.searcher, retrievers, fusion, settings, live, rerank)
-            outcomes: list[SourceOutcome] = []
-            warnings: list[str] = []
-            find = partial(
-                engine.search,
-                question,
-                retrievers=asked,
-                fusion=fused,
-                explain=explain,
-                settings=settings,
-                where=where,
-                sources=live,
-                recall=recall_query,
-                rerank=rerank,
-                cut=cut,
-            )
-            hits = find(k, on_sources=outcomes.extend, on_warnings=warnings.extend)
-            if asked is None and not live:
-                # Warnings of a second search are those of the first.
-                again = partial(find, on_warnings=lambda _: None)
-                warnings += nearest_warnings(engine.searcher, question, hits, k, again)
+            outcomes.clear()  # it is repeated when the store has changed meanwhile
+            warnings.clear()
+            check_options(engine.searcher, request)
+            hits, nearest = search_and_judge(engine.searcher, request)
+            hints = engine.hints(request.where) if request.where is not None and not hits else []
             return Found(
                 scores=scale_of(hits),
                 passages=[_found(hit) for hit in hits],
-                warnings=warnings if hits or where is None else [*warnings, *engine.hints(where)],
+                warnings=[*warnings, *nearest, *hints],
                 sources=outcomes,
             )
 
-        found = await (self._library.read_slowly(work) if live else self._library.read(work))
+        found = await (self._library.read_slowly(work) if request.sources else self._library.read(work))
         return _result(found, render_found)
 
-    async def ask(
-        self,
-        question: QuestionText,
-        k: Passages = 6,
-        retrievers: Retrievers = None,
-        fusion: FusionOption = None,
-        settings: SettingsOption = None,
-        where: WhereText = None,
-        history: History = [],  # noqa: B006 - only read
-        intent: IntentOption = None,
-        rewrite: RewriteOption = True,
-        sources: Sources = None,
-        prompt: PromptOption = None,
-        rerank: RerankOption = None,
-        cut: CutOption = None,
-    ) -> Annotated[CallToolResult, Answered]:
+    @takes(AskArguments)
+    async def ask(self, given: AskArguments) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection (and the live sources named), citing passages; the answer says so if
         they do not contain it. The question must be self-contained, or come with the `history` it refers to. For more
         than a sentence or two, search and read instead.
         """
-        retrievers = retrievers or None  # models fill in empty lists for what they leave out
-        asked, fused = self._views(retrievers, fusion)
-        live = self._sources(sources)
+        defaults = self._defaults
+        with explained():
+            check_prompt(given.prompt)
+            request = self._named(
+                AskRequest(given.question, model=defaults.model, **{**defaults.writing, **given.options()})
+            )
 
         def work(engine: Engine) -> Answered:
             _check_searchable(engine)
-            check_options(engine.searcher, retrievers, fusion, settings, live, rerank)
-            check_prompt(prompt)
-            writing = self._defaults.writing
-            answer = engine.ask(
-                question,
-                k=k,
-                history=[turn.turn() for turn in history],
-                model=self._defaults.model,
-                **(writing if prompt is None else {**writing, "prompt": prompt}),
-                retrievers=asked,
-                fusion=fused,
-                settings=settings,
-                where=where,
-                intent=intent,
-                rewrite=rewrite,
-                sources=live,
-                rerank=rerank,
-                cut=cut,
-            )
-            return _answered(answer)
+            check_options(engine.searcher, request)
+            events = answer_stream(engine.searcher, request)
+            return _answered(next(event.answer for event in events if isinstance(event, Done)))
 
         return _result(await self._library.read_slowly(work), render_answered)
 
@@ -270,18 +236,12 @@ class Tools:
         )
         return _result(counts, render_counts)
 
-    def _sources(self, named: Sequence[str] | None) -> list[str] | None:
-        """Return the live sources to ask. Raises ToolError when they are switched off."""
+    def _named(self, request: Request) -> Request:
+        """Return a request with the live sources to ask. Raises ToolError when they are switched off."""
         with explained():
-            return self._live.sources_of(named)
-
-    def _views(
-        self, retrievers: Sequence[str] | None, fusion: str | None
-    ) -> tuple[Sequence[str] | None, str | None]:
-        """Return the retrievers and the fusion of a request, or the defaults if it names neither."""
-        if retrievers is None and fusion is None:
-            return self._defaults.retrievers, self._defaults.fusion
-        return retrievers, fusion
+            sources = self._live.sources_of(request.sources)
+        # Models fill in empty lists for what they leave out.
+        return replace(request, sources=sources, retrievers=request.retrievers or None)
 
 
 def _result(answer: T, render: Callable[[T], str]) -> CallToolResult:

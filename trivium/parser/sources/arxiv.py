@@ -27,6 +27,8 @@ from trivium.types import Chunk, ChunkKind, Page
 
 PREFIX = ARXIV
 FORMAT = "arxiv"
+RESULTS = 30
+"""Maximum number of papers read for a query."""
 INTERVAL = 3.0
 """Minimum seconds between two requests to the API."""
 
@@ -191,7 +193,7 @@ def items(source: str) -> Iterator[Item | Problem]:
         query = query_of_words(source.removeprefix(PREFIX).strip())
         if not query:
             raise InputError("expected words or a query after arxiv:, got nothing")
-        papers = search(query, settings.arxiv_results, seconds=_BUILD_SECONDS, settings=settings)
+        papers = search(query, RESULTS, seconds=_BUILD_SECONDS, settings=settings)
     except InputError as error:
         yield Problem(source, str(error))
         return

@@ -16,10 +16,11 @@ from starlette.responses import Response
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.common import stopping
 from trivium.llm.base import ChatModel
+from trivium.search.requests import AskRequest
 from trivium.server.errors import as_api_error, busy, error_body
 from trivium.server.fields import check_options, check_prompt
 from trivium.server.pictures import Addresses, addresses, served_hit
-from trivium.server.schemas import AskAnswer, AskRequest, errors
+from trivium.server.schemas import AskAnswer, AskBody, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
 from trivium.types import Answer
 
@@ -50,7 +51,7 @@ _STREAM = {
         **errors(400, 403, 409, 413, 422, 502, 503),
     },
 )
-async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
+async def ask(given: AskBody, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     best-matching sentences.
     """
@@ -60,12 +61,8 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     model = serving.model_named(given.model)
     if serving.quotes(model) and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
-    await serving.read(
-        request,
-        lambda engine: check_options(
-            engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
-        ),
-    )
+    asked = AskRequest(given.question, **given.options())
+    await serving.read(request, lambda engine: check_options(engine.searcher, asked))
     await serving.filter(request, given.where, serving.settings.answer_timeout)
     answering = Answering(serving, given, model)
     if given.stream:
@@ -78,7 +75,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
 class Answering:
     """One question being answered in a thread, which stops when the client disconnects."""
 
-    def __init__(self, serving: Service, given: AskRequest, model: ChatModel | None) -> None:
+    def __init__(self, serving: Service, given: AskBody, model: ChatModel | None) -> None:
         self.serving = serving
         self._given = given
         self._model = model
@@ -107,28 +104,14 @@ class Answering:
         self._pool.check()
 
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
-        given = self._given
+        given = self._given.options()
         # Options not used are not passed, because a custom answerer may not support them.
-        newer: dict[str, Any] = {
-            name: value
-            for name, value in (("sources", given.sources), ("rerank", given.rerank), ("cut", given.cut))
-            if value
+        used = {
+            name: value for name, value in given.items() if value or name not in ("sources", "rerank", "cut")
         }
-        writing = self.serving.writing
         with self.serving.collection.reading() as engine:
             events = self.serving.answerer(engine).ask_stream(
-                given.question,
-                k=given.k,
-                history=[turn.turn() for turn in given.history],
-                model=self._model,
-                **(writing if given.prompt is None else {**writing, "prompt": given.prompt}),
-                retrievers=given.retrievers,
-                fusion=given.fusion,
-                settings=given.settings,
-                where=given.where,
-                intent=given.intent,
-                rewrite=given.rewrite,
-                **newer,
+                self._given.question, model=self._model, **{**self.serving.writing, **used}
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):

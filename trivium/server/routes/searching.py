@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from trivium.server.explanation import Explanation
 from trivium.server.questions import SCORES
-from trivium.server.schemas import ExplainRequest, SearchAnswer, SearchRequest, errors
+from trivium.server.schemas import ExplainBody, SearchAnswer, SearchBody, errors
 from trivium.server.service import Serving
 
 router = APIRouter(tags=["search"])
@@ -28,7 +28,7 @@ router = APIRouter(tags=["search"])
         **errors(400, 403, 409, 413, 422, 503),
     },
 )
-async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
+async def search(given: SearchBody, request: Request, serving: Serving) -> Response:
     """Return the best passages for a question, best first."""
     serving.check_searchable(given.views)
     given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
@@ -36,7 +36,7 @@ async def search(given: SearchRequest, request: Request, serving: Serving) -> Re
 
 
 @router.post("/explain", response_model=Explanation, responses=errors(400, 404, 409, 413, 422, 503))
-async def explain_passage(given: ExplainRequest, request: Request, serving: Serving) -> Response:
+async def explain_passage(given: ExplainBody, request: Request, serving: Serving) -> Response:
     """Explain the rank of a passage in a search: the contribution of each retriever, its rank in each of them, and the
     path through the graph that led to it.
     """
