@@ -214,6 +214,7 @@ def test_a_store_is_read_after_some_questions_of_a_state_that_lasts(
     neo4j_5: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not for one question, and not while somebody writes."""
+    monkeypatch.setattr(keeper, "SETTLED_SECONDS", 600.0)
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
