@@ -52,11 +52,11 @@ compiled: dev
 
 # Three processes with whole files each; all that asks one shared Neo4j server counts as one file (tests/conftest.py).
 test: check compiled $(VENV)/models-tried
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.
 test-slow: dev $(VENV)/models-tried
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
 HOURS ?= 1

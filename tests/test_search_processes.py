@@ -6,9 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -90,16 +91,22 @@ def test_a_process_that_ends_between_batches_is_started_again(engine: Engine) ->
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
 
 
-def test_a_process_that_ends_in_a_batch_is_an_error(engine: Engine) -> None:
+def test_a_process_that_ends_in_a_batch_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it has begun to answer; the next batch starts others."""
     engine.search_many(QUESTIONS, processes=2)
-    killer = threading.Timer(
-        0.2, lambda: [os.kill(process, signal.SIGKILL) for process in _processes(engine)]
-    )
-    killer.start()
-    with pytest.raises(StoreError, match=r"has ended \(exit code -9\)"):
+    killed: list[int] = []
+
+    def kill(fields: Mapping[str, Any]) -> Hit:
+        if not killed:
+            killed.extend(_processes(engine))
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+        return hit_of(fields)
+
+    with monkeypatch.context() as patched, pytest.raises(StoreError, match=r"has ended \(exit code -9\)"):
+        patched.setattr(search_processes, "hit_of", kill)  # the first answer is there, others are being made
         engine.search_many(QUESTIONS * 500, processes=2)
-    killer.join()
+    assert len(killed) == 2
     assert engine.search_many(QUESTIONS, processes=2) == engine.search_many(QUESTIONS)
 
 

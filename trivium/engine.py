@@ -60,6 +60,7 @@ LATER = (
     "trivium.search.answers",
     "trivium.index.indexer",
     "trivium.index.isolated_load",
+    "trivium.index.page_names",
     "trivium.index.parser_process",
     "trivium.live.cache",
     "trivium.live.pages",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from typer.testing import CliRunner
@@ -16,12 +16,14 @@ from typer.testing import CliRunner
 from tests.answering.world import MOONS, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
-from trivium.answering.events import Done, Piece
+from trivium.answering.events import AnswerEvent, Done, Piece
 from trivium.answering.prompt_styles import prompt_style, shipped_styles
 from trivium.answering.writing import Writing
 from trivium.cli.app import app
 from trivium.engine import Engine
 from trivium.llm.base import Message
+from trivium.search import answers
+from trivium.search.requests import AskRequest
 from trivium.types import Answer
 
 STORE = world()
@@ -119,7 +121,7 @@ def test_what_the_planted_text_made_the_model_say_is_marked(name: str, style: st
 
 
 class PlantedEngine:
-    """An engine whose one passage is planted."""
+    """An engine whose one passage is planted, and its searcher."""
 
     store = STORE
 
@@ -132,17 +134,23 @@ class PlantedEngine:
     def __exit__(self, *_: object) -> None:
         """Nothing to close."""
 
-    def ask_stream(self, question: str, **_: object) -> object:
+    @property
+    def searcher(self) -> PlantedEngine:
+        return self
+
+    def answer(self, _: object, request: AskRequest) -> Iterator[AnswerEvent]:
         instruction, reply = PLANTED[self._name]
         hits = [made_up(instruction), hit(STORE, MOONS, 2)]
-        return answer(question, ground(STORE, hits), (), obeying(instruction, reply))
+        return answer(request.question, ground(STORE, hits), (), obeying(instruction, reply))
 
 
 @pytest.mark.parametrize("name", PLANTED)
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_the_terminal_shows_text(name: str, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No escape sequence of the model's reaches the screen, its markup is shown as it is, and JSON stays JSON."""
-    monkeypatch.setattr(Engine, "open", lambda *_, **__: PlantedEngine(name))
+    engine = PlantedEngine(name)
+    monkeypatch.setattr(Engine, "open", lambda *_, **__: engine)
+    monkeypatch.setattr(answers, "answer_stream", engine.answer)
     done = CliRunner().invoke(app, ["ask", QUESTION, "--store", "x", "--model", "none", *options])
     assert done.exit_code == 0, done.output
     shown = json.loads(done.stdout)["answer"] if options == ["--json"] else done.stdout

@@ -152,11 +152,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["search", "Mars"], ["ask", "Mars"], ["evaluate", "Q"], ["mcp"]],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", [["search", "Mars"], ["ask", "Mars"], ["evaluate", "Q"]], ids=" ".join)
 def test_a_wrong_value_is_a_wrong_argument(
     command: list[str],
     sample_store: Path,
@@ -265,7 +261,7 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
         "document_bytes": "KEY=VALUE",
     }
     for assignment, said in wrong.items():
-        for command in (build, ["add", *build[1:]], ["embed", "--store", store]):
+        for command in (build, ["add", *build[1:]]):
             result = trivium(*command, "--set", assignment)
             assert result.code == 2 and said in " ".join(result.err.replace("│", " ").split()), (
                 assignment,
@@ -287,7 +283,7 @@ def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Pat
     trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=32")
     assert kept() == {"connectivity": 32}
     trivium("search", "lighthouse", "--store", store)
-    trivium("embed", "--store", store, "--set", "index.expansion_search=64")
+    trivium("add", tmp_path / "a.txt", "--store", store, "--set", "index.expansion_search=64")
     assert kept() == {"connectivity": 32, "expansion_search": 64}
     assert "vector indexes: connectivity 32, expansion_search 64" in trivium("stats", "--store", store).out
     trivium("add", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=none")

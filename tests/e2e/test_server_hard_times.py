@@ -129,9 +129,7 @@ def test_two_signals_end_it_at_once(sample_store: Path) -> None:
     """A process that is stopped, and is not to be left over, included."""
     with serve(sample_store, "--processes", "1") as (running, address):
         ready(address)
-        listed = subprocess.run(
-            ["pgrep", "-P", str(running.pid), "-f", "spawn_main"], capture_output=True, text=True, check=True
-        )
+        listed = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=True)
         children = [int(child) for child in listed.stdout.split()]
         with socket.create_connection(host_and_port(address), timeout=20) as client:
             head = "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

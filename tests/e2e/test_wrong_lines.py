@@ -52,7 +52,6 @@ def told(result: Result) -> str:
         ("backup demo-store", "expected STORE and FILE, got only the store demo-store"),
         ("backup a b --store c", "expected the store once, got a and c"),
         ("restore a", "expected a new or empty folder"),
-        ("build a.md --store b --into 2", "a build makes one store"),
         ("shards create a b", "load all into one store"),
     ],
 )

@@ -203,7 +203,7 @@ def test_alone_a_batch_finds_the_same_and_looks_ahead(
     find = search._find_candidates
 
     def counting(*given: Any, **options: Any) -> Rows:
-        scans.append(given[3].tobytes())
+        scans.append(given[2].tobytes())
         return find(*given, **options)
 
     monkeypatch.setattr(search, "_find_candidates", counting)

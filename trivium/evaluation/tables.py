@@ -30,7 +30,7 @@ class Cell:
 
 
 class Table:
-    """A table of text. Its first ``keys`` columns name the rows, the others are numbers. Names may come from outside:
+    r"""A table of text. Its first ``keys`` columns name the rows, the others are numbers. Names may come from outside:
     they are never taken for markup.
 
     In a terminal whose lines are too short for all columns, the others follow in further tables, each with the names
@@ -40,9 +40,9 @@ class Table:
     >>> print(table.to_markdown())
     | system | hit@1 |
     |---|---:|
-    | a\\\\|b | **.5**▲ |
+    | a\|b | **.5**▲ |
     >>> table.to_csv()
-    'system,hit@1\\na|b,.5\\n'
+    'system,hit@1\na|b,.5\n'
     """
 
     def __init__(

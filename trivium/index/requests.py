@@ -209,7 +209,9 @@ class BuildRequest:
                 "files that are parsed apart are not identified by name: leave out one of them"
             )
         if self.images is not None and not self.embed:
-            raise InputError("images are embedded with the texts: expected embed=True, got False")
+            raise InputError(
+                "images are embedded with the texts, and no text is to be embedded: leave out one of them"
+            )
         if self.late and not self.headings:
             raise ConfigurationError(
                 "late chunking reads a chunk in its context, headings too: leave out one of them"
