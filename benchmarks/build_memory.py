@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.engine import Engine
 from trivium.index.load import load
 from trivium.types import EmbedderIdentity

@@ -26,12 +26,12 @@ from rich.table import Table
 import trivium
 from trivium.common.iteration import batched
 from trivium.graph.build import build
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.filters import parse
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.types import Chunk, ChunkKind, EmbedderIdentity, Link, Page, Section
 
 DIMENSION = 384

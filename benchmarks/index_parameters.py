@@ -27,7 +27,7 @@ from trivium.graph.factory import is_address
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
-from trivium.index_parameters import IndexParameters, index_parameters
+from trivium.settings.index_parameters import IndexParameters, index_parameters
 
 TRIED = (
     "",

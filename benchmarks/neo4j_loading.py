@@ -32,11 +32,11 @@ from rich.console import Console
 from rich.table import Table
 
 from trivium.graph.bulk import export
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.index.load import load
 
 PAGES_A_WRITE = 100

@@ -15,7 +15,7 @@ from neo4j_graphrag.types import HybridSearchRanker, RetrieverResult, RetrieverR
 from peers_langchain import remove_lucene_chars
 from peers_race import RefusedError, System
 
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.evaluation.report import Ranking
 
 TEXT_INDEX = "peers_chunk_text"

@@ -12,7 +12,7 @@ from neo4j.exceptions import ClientError
 from neo4j_graphrag.types import SearchType
 from peers_race import RefusedError, System
 
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.evaluation.report import Ranking
 from trivium.graph.neo4j.address import Address
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.checking.vectors import LEAST_COSINE
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
 from trivium.graph.factory import open_store
 from trivium.graph.model import PageGraph

@@ -25,7 +25,7 @@ from rich.table import Table
 
 import trivium
 from trivium.datasets.questions import read_questions
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers
 from trivium.search.candidates import DEPTH
 from trivium.search.stages import STAGES, StageEnded

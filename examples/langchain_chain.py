@@ -21,7 +21,7 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 
 from trivium.answering.prompting import quoted
 from trivium.integrations.langchain import TriviumRetriever
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.registry import open_chat_model
 
 PROMPT = ChatPromptTemplate.from_messages(

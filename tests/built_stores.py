@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.embedding.models import locate
 from trivium.embedding.registry import open_embedder
 

@@ -15,8 +15,8 @@ from weakref import WeakSet
 
 import pytest
 
-from trivium.common import beside
-from trivium.graph.embedded import connection
+from trivium.common import second_core as beside
+from trivium.graph.sqlite import connection
 
 _A_TICK = 10
 """Instructions of SQLite's machine a count stands for."""

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.answering.passages import passages, respelled
-from trivium.folding import folded, tokens
-from trivium.languages import NAMES, Analyzer
-from trivium.text import normalise_name, terms
+from trivium.text.folding import folded, tokens
+from trivium.text.languages import NAMES, Analyzer
+from trivium.text.normalise import normalise_name, terms
 from trivium.types import Hit
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from trivium.graph.build import build
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.headings import body_of, with_headings
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.document import Document
 from trivium.parser.text_runs import TextRun
-from trivium.text import count_tokens, terms
+from trivium.settings.limits import DEFAULT_LIMITS
+from trivium.text.headings import body_of, with_headings
+from trivium.text.normalise import count_tokens, terms
 from trivium.types import ChunkKind, Page
 
 WORDS = st.sampled_from(["oak", "ash", "elm", "fir", "yew", "(2)", "1.1", "Größe", "a_b"])

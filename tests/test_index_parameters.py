@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import ConfigurationError
-from trivium.index_parameters import IndexParameters, index_parameters
-from trivium.settings import load_settings
+from trivium.settings.index_parameters import IndexParameters, index_parameters
+from trivium.settings.settings import load_settings
 
 
 @pytest.mark.parametrize(

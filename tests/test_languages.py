@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from tests.language_texts import TEXTS
 from trivium.errors import InputError
-from trivium.languages import NAMES, Analyzer, StoreLanguages, check_language, detect_language, function_words
-from trivium.text import question_terms, terms
+from trivium.text.languages import (
+    NAMES,
+    Analyzer,
+    StoreLanguages,
+    check_language,
+    detect_language,
+    function_words,
+)
+from trivium.text.normalise import question_terms, terms
 
 ENGLISH = Analyzer()
 

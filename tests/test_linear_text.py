@@ -10,7 +10,7 @@ import pytest
 
 from trivium.answering.marks import uncited, without_marks
 from trivium.answering.repetition import cut_at, repeated_from
-from trivium.text import sentences, without_parenthesis
+from trivium.text.normalise import sentences, without_parenthesis
 
 PIECES = [
     " ",

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium import settings as module
-from trivium.domain import Domain, Term
 from trivium.errors import ConfigurationError
-from trivium.settings import load_settings
+from trivium.settings.domain import Domain, Term
+from trivium.settings.settings import load_settings
+from trivium.settings.settings import settings as module
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 
 COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime", "pydantic_settings"}
-ENGINE = {"trivium.engine", "trivium.settings"}
+ENGINE = {"trivium.engine", "trivium.settings.settings"}
 NO_SEARCH_NEEDS = {
     *("scipy.sparse", "requests", "jinja2", "tarfile"),
     *("trivium.parser.html", "trivium.parser.sources", "trivium.parser.documents.front_matter"),
@@ -181,7 +181,7 @@ FIRST_USE = """
 import sys
 from importlib import import_module
 from trivium.engine import LATER, Engine
-from trivium.live.base import LiveDocument
+from trivium.live.source import LiveDocument
 from trivium.testing.toys import HashEmbedder
 
 class Source:

@@ -19,15 +19,15 @@ from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
-from trivium.languages import AUTO, NAMES
 from trivium.llm.registry import GROUP as CHAT_MODELS
-from trivium.parser.sources.base import FORMATS
+from trivium.parser.sources.source import FORMATS
 from trivium.rerank.registry import PLUGINS as RERANKERS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.search.cut import RULES
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.search.selectors import SELECTORS
+from trivium.text.languages import AUTO, NAMES
 from trivium.types import ChunkKind
 
 FILE = Path(__file__).resolve().parents[1] / "trivium" / "completion.json"

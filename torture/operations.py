@@ -13,9 +13,9 @@ from torture import worlds
 from torture.sandbox import count_events, work_in_child
 from torture.worlds import PAGES, State
 from trivium.engine import Engine
-from trivium.graph.embedded.connection import open_database
-from trivium.graph.embedded.counters import count_rows, read_counters
-from trivium.graph.embedded.snapshot import build_snapshot
+from trivium.graph.sqlite.connection import open_database
+from trivium.graph.sqlite.counters import count_rows, read_counters
+from trivium.graph.sqlite.snapshot import build_snapshot
 
 _HALF = PAGES // 2
 _EMPTY: State = {"pages": {}, "waiting": []}

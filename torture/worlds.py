@@ -11,7 +11,7 @@ from typing import Any
 
 from trivium.engine import Engine
 from trivium.errors import TriviumError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.testing import HashEmbedder
 from trivium.types import EmbedderIdentity
 

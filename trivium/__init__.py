@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trivium.answering.events import Found as Found
     from trivium.answering.events import Piece as Piece
     from trivium.checking.report import CheckReport as CheckReport
-    from trivium.embedding.base import Embedder as Embedder
+    from trivium.embedding.embedder import Embedder as Embedder
     from trivium.engine import Engine as Engine
     from trivium.errors import AudioError as AudioError
     from trivium.errors import AudioTooLongError as AudioTooLongError
@@ -41,36 +41,36 @@ if TYPE_CHECKING:
     from trivium.errors import StoreNotFoundError as StoreNotFoundError
     from trivium.errors import TriviumError as TriviumError
     from trivium.evaluation.report import Report as Report
-    from trivium.fusion.base import Fused as Fused
-    from trivium.fusion.base import Fusion as Fusion
+    from trivium.fusion.protocol import Fused as Fused
+    from trivium.fusion.protocol import Fusion as Fusion
     from trivium.fusion.table import Table as Table
-    from trivium.graph.embedded.backup import BackupReport as BackupReport
     from trivium.graph.findings import Finding as Finding
     from trivium.graph.findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
+    from trivium.graph.sqlite.backup import BackupReport as BackupReport
     from trivium.index.report import IngestReport as IngestReport
-    from trivium.limits import InputLimits as InputLimits
-    from trivium.live.base import LiveDocument as LiveDocument
-    from trivium.live.base import LiveSource as LiveSource
-    from trivium.llm.base import ChatModel as ChatModel
-    from trivium.llm.base import Message as Message
-    from trivium.llm.base import Reply as Reply
-    from trivium.llm.base import ReplyUsage as ReplyUsage
+    from trivium.live.source import LiveDocument as LiveDocument
+    from trivium.live.source import LiveSource as LiveSource
+    from trivium.llm.chat_model import ChatModel as ChatModel
+    from trivium.llm.chat_model import Message as Message
+    from trivium.llm.chat_model import Reply as Reply
+    from trivium.llm.chat_model import ReplyUsage as ReplyUsage
     from trivium.parser.documents.document_file import DocumentFile as DocumentFile
     from trivium.parser.documents.formats import DocumentFormat as DocumentFormat
-    from trivium.rerank.base import Deadline as Deadline
-    from trivium.rerank.base import RerankCandidate as RerankCandidate
-    from trivium.rerank.base import Reranker as Reranker
-    from trivium.retrievers.base import Candidate as Candidate
-    from trivium.retrievers.base import Query as Query
-    from trivium.retrievers.base import Retriever as Retriever
+    from trivium.rerank.reranker import Deadline as Deadline
+    from trivium.rerank.reranker import RerankCandidate as RerankCandidate
+    from trivium.rerank.reranker import Reranker as Reranker
     from trivium.retrievers.options import Option as Option
+    from trivium.retrievers.query import Candidate as Candidate
+    from trivium.retrievers.query import Query as Query
+    from trivium.retrievers.query import Retriever as Retriever
     from trivium.retrievers.selectors import Selector as Selector
     from trivium.search.cut import Cut as Cut
     from trivium.search.stages import StageEnded as StageEnded
     from trivium.serialization import to_pandas as to_pandas
-    from trivium.settings import Settings as Settings
+    from trivium.settings.limits import InputLimits as InputLimits
+    from trivium.settings.settings import Settings as Settings
     from trivium.types import Answer as Answer
     from trivium.types import Attribution as Attribution
     from trivium.types import Chunk as Chunk
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "answering.events": ("AnswerEvent", "Done", "Found", "Piece"),
     "checking.report": ("CheckReport",),
-    "embedding.base": ("Embedder",),
+    "embedding.embedder": ("Embedder",),
     "engine": ("Engine",),
     "errors": (
         "AudioError",
@@ -125,26 +125,26 @@ _MODULES = {
         "TriviumError",
     ),
     "evaluation.report": ("Report",),
-    "fusion.base": ("Fused", "Fusion"),
+    "fusion.protocol": ("Fused", "Fusion"),
     "fusion.table": ("Table",),
-    "graph.embedded.backup": ("BackupReport",),
+    "graph.sqlite.backup": ("BackupReport",),
     "graph.findings": ("Finding", "Severity"),
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
     "index.report": ("IngestReport",),
-    "limits": ("InputLimits",),
-    "live.base": ("LiveDocument", "LiveSource"),
-    "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
+    "settings.limits": ("InputLimits",),
+    "live.source": ("LiveDocument", "LiveSource"),
+    "llm.chat_model": ("ChatModel", "Message", "Reply", "ReplyUsage"),
     "parser.documents.document_file": ("DocumentFile",),
     "parser.documents.formats": ("DocumentFormat",),
-    "rerank.base": ("Deadline", "RerankCandidate", "Reranker"),
-    "retrievers.base": ("Candidate", "Query", "Retriever"),
+    "rerank.reranker": ("Deadline", "RerankCandidate", "Reranker"),
+    "retrievers.query": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),
     "retrievers.selectors": ("Selector",),
     "search.cut": ("Cut",),
     "search.stages": ("StageEnded",),
     "serialization": ("to_pandas",),
-    "settings": ("Settings",),
+    "settings.settings": ("Settings",),
     "types": (
         "Answer",
         "Attribution",

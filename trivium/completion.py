@@ -119,7 +119,7 @@ def _titles(store: str | None, incomplete: str) -> list[str]:
     """Return the titles that begin with the typed text."""
     from trivium.graph.factory import open_store
     from trivium.graph.schema import page_uri, unescape
-    from trivium.settings import load_settings
+    from trivium.settings.settings import load_settings
 
     with suppress(TriviumError):
         opened = open_store(store or load_settings().store or "")

@@ -19,22 +19,22 @@ from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
 from trivium.common.arguments import check_known, checked, shown
 from trivium.common.progress import Progress, StageProgress
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
+from trivium.embedding.question_cache import QUESTIONS, RememberedQuestions
 from trivium.embedding.registry import open_embedder
-from trivium.embedding.remembered import QUESTIONS, RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, StoreError
-from trivium.fusion.base import Fusion
+from trivium.fusion.protocol import Fusion
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.isolation import ParserProcess
-from trivium.live.asking import LiveSources
-from trivium.live.base import LiveSource
-from trivium.rerank.base import Reranker
+from trivium.live.querying import LiveSources
+from trivium.live.source import LiveSource
 from trivium.rerank.registry import Rerankers
-from trivium.retrievers.base import Retriever
+from trivium.rerank.reranker import Reranker
+from trivium.retrievers.query import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.fusions import Fusions
@@ -44,7 +44,7 @@ from trivium.search.searcher import Searcher
 from trivium.search.second_stage import log_warnings
 from trivium.search.selectors import make_selector
 from trivium.search.stages import StageObserver, ignore_stages
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
 if TYPE_CHECKING:  # imported lazily: needed only for building, checking, answering and evaluating
@@ -77,7 +77,7 @@ class Engine:
     Create one with :meth:`create` or :meth:`open`, and close it or use it as a context manager. Its parts
     ``searcher`` and ``indexer`` can also be used on their own.
 
-    - ``embedder``: name of the embedder for an empty store, or an :class:`~trivium.embedding.base.Embedder` object. A
+    - ``embedder``: name of the embedder for an empty store, or an :class:`~trivium.embedding.embedder.Embedder` object. A
       store that already holds vectors keeps the embedder it was built with.
     - ``retrievers``: custom retrievers, asked in addition to the eight built-in ones.
     - ``fusion``: name or object; the default fusion of searches.
@@ -239,7 +239,7 @@ class Engine:
         added again under its name replaces the earlier one, also under another title. Otherwise like :meth:`build`;
         ``names``, ``by_name``, ``only``, ``isolated``, ``prune`` and ``ray`` are not available.
         """
-        from trivium.index.given import as_files
+        from trivium.index.in_memory import as_files
 
         _reject(options, "names", "by_name", "only", "isolated", "prune", "ray")
         with as_files(files) as names:
@@ -259,7 +259,7 @@ class Engine:
         all of them. Otherwise like :meth:`build`; ``format``, ``names``, ``by_name``, ``only``, ``prune``
         and ``ray`` are not available.
         """
-        from trivium.index.given import as_records
+        from trivium.index.in_memory import as_records
 
         _reject(options, "format", "names", "by_name", "only", "prune", "ray")
         if not isinstance(source, str) or not source.strip():
@@ -297,7 +297,7 @@ class Engine:
         there is. The six best are examined. An answer without a language model makes the same decision: otherwise its
         outcome is ``absent``. Raises InputError and the errors of a search.
         """
-        from trivium.search.about import is_about
+        from trivium.search.on_topic import is_about
 
         return is_about(self.searcher, question, hits)
 

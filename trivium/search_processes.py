@@ -20,7 +20,7 @@ from trivium.common.workers import Pool, WorkerLostError, answer_all, plain
 from trivium.errors import InputError, StoreError, TriviumError
 from trivium.search.requests import check_question
 from trivium.serialization import hit_json, hit_of
-from trivium.text import count_tokens
+from trivium.text.normalise import count_tokens
 from trivium.types import Hit
 
 _MOST = 128
@@ -144,7 +144,7 @@ def _error(name: str, message: str) -> Exception:
 
 def search(pipe: Connection, store: str, parts: dict[str, Any]) -> None:
     """Open the store and answer batches of questions until the pipe is closed."""
-    from trivium.common.beside import alone
+    from trivium.common.second_core import alone
     from trivium.engine import Engine
 
     try:

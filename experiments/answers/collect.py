@@ -37,7 +37,7 @@ from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import page_of, section_of
-from trivium.text import normalise_name, sentences
+from trivium.text.normalise import normalise_name, sentences
 from trivium.types import Hit, Question
 
 OFFERED, DEPTH = 6, 30

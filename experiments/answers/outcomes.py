@@ -22,7 +22,7 @@ import trivium
 from experiments.answers.collect import contains
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
-from trivium.text import without_closing_marks
+from trivium.text.normalise import without_closing_marks
 from trivium.types import Answer, Question
 
 FOREIGN = 100

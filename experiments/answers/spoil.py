@@ -29,7 +29,7 @@ from trivium.evaluation.digests import digest_of
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.tables import grid, share
 from trivium.graph.schema import headings_of
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 
 ANY = "any of them"

@@ -16,7 +16,7 @@ from typing import Final
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.measures import contains
 from trivium.graph.protocols import GraphReader
-from trivium.text import sentences
+from trivium.text.normalise import sentences
 from trivium.types import Question
 
 RIGHT: Final = "right"

@@ -36,11 +36,11 @@ import numpy as np
 
 from experiments.documents.sets import DocumentSet, EvidenceQuestion, load_set
 from trivium import Engine
-from trivium.embedding.base import Vectors
-from trivium.embedding.late import WholeText
+from trivium.embedding.embedder import Vectors
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.graph.schema import embedding_text, headings_of, page_uri
-from trivium.text import normalise_title, sentences, words
+from trivium.text.normalise import normalise_title, sentences, words
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", "../shared/data"))
 ROWS = (

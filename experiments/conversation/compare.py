@@ -31,9 +31,9 @@ from pathlib import Path
 import trivium
 from trivium.answering.followups import complete
 from trivium.answering.rewriting import rewrite_question
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
-from trivium.text import words
+from trivium.text.normalise import words
 from trivium.types import Hit, Turn
 
 KS = (1, 5)

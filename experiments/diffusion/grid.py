@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.retrievers.base import Query
 from trivium.retrievers.diffusion import DiffusionSettings, RankedList, SeedWeights, seed_weights
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, strongest
+from trivium.retrievers.query import Query
 
 Floats = NDArray[np.float64]
 

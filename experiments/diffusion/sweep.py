@@ -44,8 +44,8 @@ from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.significance import mean_intervals
 from trivium.evaluation.trec import read_runs
-from trivium.retrievers.base import Query
 from trivium.retrievers.diffusion import RankedList, first_stage
+from trivium.retrievers.query import Query
 
 FIRST = ("vector", "bm25", "tfidf")
 JUDGED = MEASURES.index("ndcg@10")

@@ -30,9 +30,9 @@ from trivium.engine import Engine
 from trivium.evaluation.significance import mean_interval, p_value
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import page_of, page_uri
-from trivium.limits import InputLimits
-from trivium.settings import load_settings
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.settings.settings import load_settings
+from trivium.text.normalise import normalise_title
 
 CUTOFFS = (1, 3, 5, 10)
 DEPTH = max(CUTOFFS)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.documents.sets import Passage
-from trivium.embedding.base import Embedder
-from trivium.text import question_terms, terms
+from trivium.embedding.embedder import Embedder
+from trivium.text.normalise import question_terms, terms
 
 K1, B = 1.2, 0.75
 

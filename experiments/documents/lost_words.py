@@ -17,10 +17,10 @@ from pathlib import Path
 from bs4 import BeautifulSoup, Comment
 
 from trivium.index.parsing import parse_item
-from trivium.limits import DEFAULT_LIMITS
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.discover import discover
-from trivium.text import composed
+from trivium.parser.sources.source import Problem
+from trivium.settings.limits import DEFAULT_LIMITS
+from trivium.text.normalise import composed
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 _TAG = re.compile(r"<(script|style|head)\b.*?</\1>|<!--.*?-->|<[^>]+>", re.DOTALL | re.IGNORECASE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from trivium.text import words
+from trivium.text.normalise import words
 
 SETS = ("financebench", "handbook", "kubernetes")
 WORDS = 250

@@ -27,8 +27,8 @@ from rich.progress import track
 from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
 from trivium.chunking.cuts import by_tokens
 from trivium.datasets.gold import Gold
-from trivium.embedding.base import Embedder, Vectors
-from trivium.embedding.late import TokenEmbedder, WholeText
+from trivium.embedding.embedder import Embedder, Vectors
+from trivium.embedding.late_chunking import TokenEmbedder, WholeText
 from trivium.embedding.registry import open_embedder
 from trivium.errors import InputError
 from trivium.evaluation import retrieval

@@ -24,9 +24,9 @@ from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run import evaluate
-from trivium.fusion.base import Fusion
 from trivium.fusion.folds import read_folds
 from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.protocol import Fusion
 from trivium.fusion.registry import make_fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 

@@ -32,13 +32,13 @@ from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.engine import Engine
 from trivium.graph.filters import parse
-from trivium.live.asking import LiveSources
+from trivium.live.querying import LiveSources
 from trivium.sample import pages_folder, question_files
 from trivium.search import candidates
 from trivium.search.fused import fuse_candidates
 from trivium.search.ranking import order
-from trivium.settings import load_settings
-from trivium.text import terms
+from trivium.settings.settings import load_settings
+from trivium.text.normalise import terms
 from trivium.types import Question
 
 CUTOFF = 5

@@ -19,12 +19,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.limits import InputLimits
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.pdf import read
 from trivium.parser.documents.pdf.lines import lines_of
 from trivium.parser.documents.pdf.pdfium import opened
-from trivium.text import composed
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import composed
 
 _WORD = re.compile(r"\w+")
 _HYPHEN = re.compile(r"(\w)[-\xad]\s*\n\s*(?=[a-z])")

@@ -19,7 +19,7 @@ from tests.answering.test_planted import PLANTED, QUESTION
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
-from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage
+from trivium.llm.chat_model import ChatModel, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 from trivium.llm.registry import open_chat_model
 

@@ -35,7 +35,7 @@ from trivium.datasets.splits import clusters
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.significance import mean_intervals
 from trivium.evaluation.trec import read_runs, write_rankings
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.retrievers.signals import SignalSettings
 from trivium.search.cut import Cut

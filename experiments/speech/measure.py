@@ -26,7 +26,7 @@ from trivium.datasets.questions import read_questions
 from trivium.sample import folder as sample
 from trivium.speech import Samples, Speech
 from trivium.speech.wav import wav_file
-from trivium.text import normalise_name
+from trivium.text.normalise import normalise_name
 from trivium.types import Question
 
 NOISES = (None, 20.0, 10.0, 5.0)

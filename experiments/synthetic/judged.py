@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from people import Case, several, single
 
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.sample import folder
 from trivium.synthetic.judge import score

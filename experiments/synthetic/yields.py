@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from trivium.graph.factory import open_store
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.generate import generate
 from trivium.synthetic.plain import PlainSampling, generate_plain

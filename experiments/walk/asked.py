@@ -16,8 +16,8 @@ from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.records import Adjacency, Neighbour
 from trivium.graph.schema import Label
-from trivium.retrievers.base import Candidate, Query
 from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 NEAR_CHUNKS, NEAR_ENTITIES, LEXICAL = 50, 20, 20

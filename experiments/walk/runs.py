@@ -12,7 +12,7 @@ from graphs import Edges, solve, transition
 from numpy.typing import NDArray
 
 from trivium.evaluation.retrieval import measure
-from trivium.retrievers.base import best_in_order
+from trivium.retrievers.query import best_in_order
 
 BATCH = 64
 MEASURES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5")

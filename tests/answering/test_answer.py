@@ -8,8 +8,8 @@ from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_u
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
-from trivium.domain import Domain
 from trivium.serialization import answer_json
+from trivium.settings.domain import Domain
 from trivium.types import Answer, Hit, Turn, Usage
 
 STORE = world()

@@ -21,7 +21,7 @@ from trivium.answering.prompt_styles import prompt_style, shipped_styles
 from trivium.answering.writing import Writing
 from trivium.cli.app import app
 from trivium.engine import Engine
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.search import answers
 from trivium.search.requests import AskRequest
 from trivium.types import Answer

@@ -16,7 +16,7 @@ from trivium.answering.prompt_styles import MAX_BYTES, prompt_style, shipped_sty
 from trivium.answering.prompting import make_prompt
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import ChatModelError, ConfigurationError, InputError
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 OWN = """
 system = "Say {{ not_found }} or answer."

@@ -14,8 +14,8 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.followups import with_subject
 from trivium.answering.rewriting import Rewriting, queries_of, rewrite_question
-from trivium.domain import Domain
-from trivium.text import content_terms, question_terms, terms
+from trivium.settings.domain import Domain
+from trivium.text.normalise import content_terms, question_terms, terms
 from trivium.types import Turn
 
 STORE = world()

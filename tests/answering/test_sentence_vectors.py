@@ -14,7 +14,7 @@ from trivium.answering.extraction import features
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.rarity import Rarity
 from trivium.answering.sentence_vectors import vectors_of
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.engine import Engine
 from trivium.testing import HashEmbedder
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.text import sentences
+from trivium.text.normalise import sentences
 
 
 @pytest.mark.parametrize(

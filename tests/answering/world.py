@@ -9,9 +9,9 @@ import numpy as np
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import AnswerContext
-from trivium.domain import NO_DOMAIN, Domain
-from trivium.embedding.base import Vectors
-from trivium.text import question_terms
+from trivium.embedding.embedder import Vectors
+from trivium.settings.domain import NO_DOMAIN, Domain
+from trivium.text.normalise import question_terms
 from trivium.types import EmbedderIdentity, Hit
 
 DIMENSION = 256

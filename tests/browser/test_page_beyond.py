@@ -15,7 +15,7 @@ from tests.browser.thread import all_of, one, pose, press_on, visit
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.live_server import ARXIV, Known, Reply, live_server
 from tests.server.world import listening
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.server.settings import ServerSettings
 
 TITAN = Known("Titan", "Titan is the largest moon of Saturn. Christiaan Huygens discovered it in 1655.")

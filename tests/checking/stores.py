@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 

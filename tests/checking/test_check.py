@@ -16,7 +16,7 @@ import pytest
 from tests.checking.stores import SOURCES, Embedder, execute, make_store, open_store
 from tests.fakes.flips import FOUND, HARMLESS, flip, flip_bits
 from trivium.checking.report import CheckReport
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.errors import EmbeddingError, StoreFormatError
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.model import QuestionNode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.document import Document
 from trivium.parser.text_runs import TextRun
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Chunk, ChunkKind, Page
 
 WORDS = [

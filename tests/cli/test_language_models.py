@@ -19,7 +19,7 @@ from trivium.errors import ConfigurationError
 from trivium.llm.registry import NAMES
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.search.selectors import make_selector
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_ENDPOINT")
 

@@ -9,9 +9,9 @@ from contextvars import ContextVar
 
 import pytest
 
-from trivium.common import beside as module
-from trivium.common.beside import Beside, alone, for_each
+from trivium.common import second_core as module
 from trivium.common.memo import Memo
+from trivium.common.second_core import Beside, alone, for_each
 
 
 @pytest.fixture(autouse=True)

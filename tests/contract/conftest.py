@@ -16,9 +16,9 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.protocols import GraphStore
+from trivium.graph.sqlite import EmbeddedStore
 
 MakeStore = Callable[[], GraphStore]
 

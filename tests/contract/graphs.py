@@ -12,7 +12,7 @@ from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import chunk_uri, headings_of, section_uri
-from trivium.text import count_tokens, terms
+from trivium.text.normalise import count_tokens, terms
 from trivium.types import EmbedderIdentity
 
 IDENTITY = EmbedderIdentity("toy", "1", 8)

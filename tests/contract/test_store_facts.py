@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
-from trivium.graph import facts
+from trivium.graph import page_facts as facts
 from trivium.graph.digest import page_digest
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore

@@ -8,7 +8,7 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Label
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 PLANE = EmbedderIdentity("plane", "1", 2)

@@ -10,7 +10,7 @@ from tests.fakes.memory_store import MemoryStore
 from trivium.fusion.table import Table
 from trivium.graph.filters import parse
 from trivium.graph.protocols import GraphStore, SearchStore
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers
 from trivium.search.candidates import gather
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.datasets.match import MIN_SHARE, PageTexts, QuotedTexts, without_labels, words_of
-from trivium.text import normalise_name
+from trivium.text.normalise import normalise_name
 
 TEN = "one two three four five six seven eight nine ten"  # seven 4-grams
 CAPITALS = "Country | Capital\nCountry: Norway; Capital: Oslo\nCountry: France; Capital: Paris; Seen: in 1999"

@@ -18,7 +18,7 @@ from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, chunk_uri, escape, page_of, section_of
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 from trivium.types import GoldPassage, Question
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -17,10 +17,10 @@ from tests.fakes.openai_server import OpenAIServer, error, streamed
 from trivium import Engine
 from trivium.answering.events import NOT_FOUND, Done, Found, Piece
 from trivium.errors import ChatModelError, FusionError, InputError
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import object_schema
 from trivium.llm.local import LocalChatModel, bundled_model
-from trivium.text import without_parenthesis
+from trivium.text.normalise import without_parenthesis
 from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"

@@ -15,8 +15,8 @@ from tests.e2e.conftest import Result, Run, run_trivium
 from tests.fakes.packages import install_package
 from trivium.cli.app import main
 from trivium.graph.schema import headings_of
-from trivium.headings import body_of
 from trivium.sample import question_files
+from trivium.text.headings import body_of
 
 QUESTION = "Who discovered the moons of Mars?"
 WALK = ["search", QUESTION, "--retriever", "walk", "--json"]

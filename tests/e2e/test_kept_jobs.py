@@ -141,7 +141,7 @@ import os, signal, sys
 from pathlib import Path
 from trivium.server.job_table import Change
 from trivium.server.jobs import Jobs
-from trivium.server.spool import Spool
+from trivium.server.jobs_folder import Spool
 
 class Collection:
     def change(self, work):

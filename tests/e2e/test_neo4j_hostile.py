@@ -14,7 +14,7 @@ from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.schema import Hop, Label
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers
 from trivium.search.candidates import gather
 

@@ -18,7 +18,7 @@ import trivium
 from tests.code_blocks import ROOT
 from trivium.cli.app import app as command_line
 from trivium.server.app import create_app
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 _LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
 """Elements that a browser loads by themselves, and where they say what."""

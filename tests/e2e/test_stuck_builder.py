@@ -20,7 +20,7 @@ QUESTION = "Who discovered the two moons of Mars?"
 STOPS = """
 import os, signal, sys
 from trivium.graph.arrays import snapshot
-from trivium.graph.embedded.store import EmbeddedStore
+from trivium.graph.sqlite.store import EmbeddedStore
 
 def stop(*arguments):
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -32,7 +32,7 @@ EmbeddedStore.open(sys.argv[1]).refresh()
 
 IMPATIENT = """
 import sys
-from trivium.graph.embedded import building
+from trivium.graph.sqlite import building
 building.WAIT_SECONDS = 0.3
 from trivium.cli import main
 main(sys.argv[1:])

@@ -21,14 +21,14 @@ from trivium.cli.app import app
 from trivium.embedding.batches import BATCH_TOKENS, batches, embed_batches
 from trivium.embedding.device import CPU, Device, check_taken, parse_device
 from trivium.embedding.float_graph import POOLED, float_graph
-from trivium.embedding.late import WholeText
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.embedding.registry import open_embedder
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 from trivium.testing import HashEmbedder
 
 CARD = Device("cuda:0", CPU.provider, batched=True)
@@ -318,7 +318,7 @@ def test_a_cluster_embeds_where_the_build_says(monkeypatch: pytest.MonkeyPatch) 
     """Each machine opens the embedder on the device of the build, and tells what is missing there."""
     from trivium.index.parts import Work
     from trivium.index.ray_build import embed_texts_on_node
-    from trivium.limits import DEFAULT_LIMITS
+    from trivium.settings.limits import DEFAULT_LIMITS
 
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     identity = OnnxEmbedder("minilm").identity

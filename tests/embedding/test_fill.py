@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import EmbeddingError, InputError
 from trivium.types import EmbedderIdentity

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.embedding.base import Vectors
-from trivium.embedding.late import (
+from trivium.embedding.embedder import Vectors
+from trivium.embedding.late_chunking import (
     LateEmbedder,
     TokenEncoder,
     Tokens,

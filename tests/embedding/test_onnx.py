@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trivium.embedding import onnx
-from trivium.embedding.base import Embedder, Vectors
-from trivium.embedding.late import WholeText
+from trivium.embedding.embedder import Embedder, Vectors
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder

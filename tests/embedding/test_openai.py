@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import DIMENSION, OpenAIServer, Reply, embedding, error
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.embedding.openai import OpenAIEmbedder
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, token_counter

@@ -16,7 +16,7 @@ from trivium.embedding.registry import default_name, open_embedder
 from trivium.endpoints import tokens
 from trivium.endpoints.tokens import EstimatedCounter
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, ModelNotInstalledError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.types import EmbedderIdentity
 
 

@@ -20,7 +20,7 @@ from trivium.embedding.registry import open_embedder
 from trivium.embedding.server import ServerEmbedder
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, EmbeddingError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.testing import HashEmbedder
 
 MODEL = "BAAI/bge-small-en-v1.5"

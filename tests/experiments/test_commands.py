@@ -19,7 +19,7 @@ from trivium import Engine
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec import read_run, write_run
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.sample import folder, pages_folder
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "diffusion"))

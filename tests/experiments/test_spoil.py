@@ -12,7 +12,7 @@ import pytest
 from experiments.answers.spoil import ANY, main
 from tests.evaluation.small_store import fill_folder
 from tests.fakes.chat_model import ScriptedModel
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 
 RECORDS = {
     "Phobos": "Phobos is the larger moon of Mars. It was found by Asaph Hall in Washington.",

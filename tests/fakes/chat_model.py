@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
-from trivium.llm.base import Message, Reply, ReplyUsage
+from trivium.llm.chat_model import Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 
 Say = str | Callable[[Sequence[Message]], str]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.contract.state import state_of
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
 from trivium.errors import TriviumError
-from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.sqlite import EmbeddedStore
 
 QUESTION = "Who discovered the moons of Mars?"
 FOUND = "found"

@@ -31,9 +31,10 @@ from tests.fakes.memory_checker import MemoryChecker
 from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
-from trivium.graph.allowed import Allowed
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.filter_values import ChunkFacts, Coded
+from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
@@ -72,9 +73,8 @@ from trivium.graph.schema import (
     without_unrequested,
 )
 from trivium.graph.vectors import check_vectors
-from trivium.graph.within import Within
-from trivium.index_parameters import IndexParameters
-from trivium.text import normalise_name, without_parenthesis
+from trivium.settings.index_parameters import IndexParameters
+from trivium.text.normalise import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
 
 K1, B = 1.2, 0.75

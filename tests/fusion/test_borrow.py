@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trivium.fusion.borrow import borrow
+from trivium.fusion.imputation import borrow
 from trivium.fusion.table import Table
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import InputError
-from trivium.graph.allowed import Allowed
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import (
     MAX_COMPARISONS,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
-from trivium.graph.allowed import Allowed
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import (
     MAX_CHARACTERS,

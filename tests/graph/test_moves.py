@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.graph import moves as module
+from trivium.graph import row_moves as module
 from trivium.graph.arrays.columns import Csr
-from trivium.graph.moves import Moves
+from trivium.graph.row_moves import Moves
 
 NONE = np.empty(0, dtype=np.int64)
 

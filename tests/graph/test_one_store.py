@@ -10,8 +10,8 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.factory import open_or_create_store, open_store
+from trivium.graph.sqlite import EmbeddedStore
 
 
 @pytest.fixture

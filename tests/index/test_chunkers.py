@@ -12,12 +12,12 @@ import pytest
 import trivium.index.load as ingest
 from trivium import Engine
 from trivium.chunking.spec import DEFAULT
-from trivium.embedding.base import Vectors
-from trivium.embedding.late import WholeText
+from trivium.embedding.embedder import Vectors
+from trivium.embedding.late_chunking import WholeText
 from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMismatchError, EmbeddingError
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import ChunkNode
 from trivium.graph.schema import Label
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.testing import HashEmbedder
 from trivium.types import EmbedderIdentity
 

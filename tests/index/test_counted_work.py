@@ -12,8 +12,8 @@ import pytest
 from tests.contract.graphs import graph
 from tests.counted import Counter, Work, can_count_reads
 from trivium.engine import Engine
-from trivium.graph.embedded import snapshot
 from trivium.graph.model import PageGraph
+from trivium.graph.sqlite import snapshot
 from trivium.testing.toys import HashEmbedder
 
 SMALL, LARGE = 300, 1500

@@ -14,12 +14,12 @@ import pytest
 
 from tests.waiting import until
 from trivium.errors import TriviumError
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import PageGraph
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.index import isolation
 from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
-from trivium.limits import InputLimits
+from trivium.settings.limits import InputLimits
 
 PAGE = "<!doctype html><title>{0}</title><h1>{0}</h1><p>{0} is about <a href='/wiki/Mars'>Mars</a>.</p>"
 SLOW = "<title>Slow</title><p " + " ".join(f"a{i}='</b>'" for i in range(60_000)) + ">x</p>"

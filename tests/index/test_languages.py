@@ -12,10 +12,10 @@ from tests.language_texts import TEXTS
 from trivium.embedding.multilingual import english_only
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.localise import localised
-from trivium.languages import StoreLanguages
+from trivium.graph.language_terms import localised
 from trivium.serialization import report_json
 from trivium.testing import HashEmbedder
+from trivium.text.languages import StoreLanguages
 
 ASKED = {
     "de": ("Wo steht das Haus des Wärters?", "haus"),

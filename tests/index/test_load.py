@@ -15,16 +15,16 @@ from unittest.mock import Mock
 import pytest
 
 import trivium.index.load as ingest
-import trivium.index.merge as merge
+import trivium.index.page_batches as merge
 from tests.waiting import until
 from trivium.chunking.chunker import Chunker
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.index import parsing
 from trivium.index.load import load
-from trivium.limits import InputLimits
 from trivium.parser.sources import discover
-from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.limits import InputLimits
 
 WritePage = Callable[..., Path]
 

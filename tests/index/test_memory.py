@@ -14,17 +14,18 @@ import pytest
 from tests.contract.graphs import embed_pending, graph
 from trivium.embedding.fill import fill
 from trivium.graph.arrays import keyword_index, matrix
-from trivium.graph.embedded import EmbeddedStore, rows, snapshot, vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, Vectors
-from trivium.index import listing, record_pages
-from trivium.index.listing import each_page
+from trivium.graph.sqlite import EmbeddedStore, rows, snapshot, vectors
+from trivium.index import page_iterator as listing
+from trivium.index import record_pages
 from trivium.index.load import load
+from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RecordPages
 from trivium.index.vectors import Waiting
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Item
+from trivium.parser.sources.source import Item
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.testing import HashEmbedder
 
 CHUNKS_A_PAGE = 10

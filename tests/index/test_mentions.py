@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
 

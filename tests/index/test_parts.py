@@ -17,9 +17,9 @@ from trivium.index import parts, ray_build
 from trivium.index.parts import Part, Work, divide
 from trivium.index.ray_build import check_ray, embed_on_node, parse_on_node
 from trivium.index.report import IngestReport
-from trivium.limits import DEFAULT_LIMITS
-from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import discover
+from trivium.parser.sources.source import Item
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.testing.toys import HashEmbedder
 
 

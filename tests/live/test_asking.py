@@ -13,11 +13,11 @@ from tests.fakes.live_server import PAGES, SEARXNG, TAVILY, Known, Reply, live_s
 from tests.live.world import Scripted, document
 from trivium.common import stopping
 from trivium.errors import ConfigurationError, InputError
-from trivium.live import together
-from trivium.live.asking import LiveSources
-from trivium.live.base import LiveDocument, LivePassage
+from trivium.live import concurrently as together
 from trivium.live.cache import LiveCache
-from trivium.settings import Settings
+from trivium.live.querying import LiveSources
+from trivium.live.source import LiveDocument, LivePassage
+from trivium.settings.settings import Settings
 
 MARS = document("Mars", "Mars is red.")
 

@@ -16,10 +16,10 @@ from trivium.answering.events import Done, Found
 from trivium.common.arrays import Floats
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
-from trivium.live.asking import LiveSources
-from trivium.retrievers.base import Candidate, Query
+from trivium.live.querying import LiveSources
+from trivium.retrievers.query import Candidate, Query
 from trivium.serialization import answer_json, hit_json, to_pandas
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.testing.toys import HashEmbedder, toy_store
 from trivium.types import Hit, LiveOrigin, SourceOutcome
 

@@ -21,10 +21,10 @@ from tests.fakes.live_server import (
     live_server,
 )
 from trivium.errors import ConfigurationError, InputError
-from trivium.live.base import LiveDocument
 from trivium.live.registry import configured_sources, make_source, source_states, usual_sources
+from trivium.live.source import LiveDocument
 from trivium.parser.sources import arxiv
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 MOON = Known(
     "A new moon", "A survey & its camera found a <small> moon of Saturn.", page="<p>A new moon was found.</p>"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from trivium.common import stopping
-from trivium.live.asking import FoundDocument
-from trivium.live.base import LiveDocument
+from trivium.live.querying import FoundDocument
+from trivium.live.source import LiveDocument
 from trivium.types import LiveOrigin
 
 RETRIEVED = "2026-03-01T10:00:00Z"
@@ -29,7 +29,7 @@ class Scripted:
     asked: list[str] = field(default_factory=list)
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
-        """See :class:`trivium.live.base.LiveSource`; ``deaf`` does not hear that it should stop."""
+        """See :class:`trivium.live.source.LiveSource`; ``deaf`` does not hear that it should stop."""
         self.asked.append(query)
         pause: Callable[[float], None] = time.sleep if self.deaf else stopping.sleep
         if self.wait:

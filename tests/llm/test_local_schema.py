@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import object_schema
 from trivium.llm.local import LocalChatModel, bundled_model
 

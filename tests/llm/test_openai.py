@@ -16,10 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, streamed
-from trivium.endpoints import bounded
+from trivium.endpoints import response_limit as bounded
 from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError, ConfigurationError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import object_schema
 from trivium.llm.openai import OpenAIChatModel
 

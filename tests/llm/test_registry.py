@@ -14,9 +14,9 @@ from tests.fakes.openai_server import OpenAIServer, Reply, chat, error
 from tests.fakes.packages import install_package
 from trivium.embedding.registry import open_embedder
 from trivium.errors import ChatModelError, ConfigurationError
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.registry import GROUP, find_chat_model, open_chat_model
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 ACME = """
 class Acme:

@@ -16,7 +16,7 @@ from trivium.common.stopping import Stop, StoppedError
 from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError
 from trivium.llm import openai as openai_module
-from trivium.llm.base import ChatModel, Message, ReplyUsage
+from trivium.llm.chat_model import ChatModel, Message, ReplyUsage
 from trivium.llm.counting import CountingChatModel
 from trivium.llm.openai import OpenAIChatModel
 from trivium.types import Usage

@@ -10,13 +10,13 @@ import pytest
 
 from tests.parser.documents.files import read, texts
 from trivium.errors import ParseError
-from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.sqlite import EmbeddedStore
 from trivium.index.load import load
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import reader_of
 from trivium.parser.encodings import as_utf8, decoded, decoded_as
 from trivium.parser.html import parse_html
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Page
 
 TEXTS = {

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trivium.parser.gazetteer import MAX_WORDS, Gazetteer, Mention, find_names, is_name, possible_names
-from trivium.text import normalise_name, without_parenthesis
+from trivium.text.normalise import normalise_name, without_parenthesis
 
 
 def titles(*names: str) -> Gazetteer:

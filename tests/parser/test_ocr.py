@@ -15,10 +15,10 @@ import pytest
 
 from tests.pictures import drawn
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser import ocr_cache
 from trivium.parser.ocr import Ocr, Pixels, ocr_available
 from trivium.parser.ocr_lines import TextBox, lines_of
+from trivium.settings.limits import InputLimits
 
 if not ocr_available() and not os.environ.get("CI"):
     pytest.skip("the extra ocr is not installed", allow_module_level=True)

@@ -12,7 +12,7 @@ from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.html import parse_html
 from trivium.parser.text_runs import TextRun
-from trivium.text import count_tokens
+from trivium.text.normalise import count_tokens
 from trivium.types import ChunkKind
 
 WORDS = st.sampled_from(

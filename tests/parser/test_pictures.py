@@ -14,7 +14,6 @@ import pytest
 
 from tests.pictures import drawn
 from trivium.errors import MissingExtraError, ParseError
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser import ocr
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content, reader_of
@@ -22,8 +21,9 @@ from trivium.parser.html import parse_html
 from trivium.parser.ocr import Ocr, Pixels
 from trivium.parser.ocr_lines import TextBox
 from trivium.parser.pictures import Pictures
-from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import discover
+from trivium.parser.sources.source import Item
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import ChunkKind
 
 if not ocr.ocr_available() and not os.environ.get("CI"):

@@ -6,12 +6,12 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from trivium.errors import ParseError
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
 from trivium.parser.html.site import is_wiki
-from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import read
+from trivium.parser.sources.source import Item
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Page
 
 PROSE = "This is a sentence of the text, as long as such sentences are in manuals that people read. " * 4

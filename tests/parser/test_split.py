@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trivium.parser.html import parse_html
 from trivium.parser.split import MAX_CHARACTERS, MAX_TOKENS, _max_tokens, split_points
-from trivium.text import count_tokens
+from trivium.text.normalise import count_tokens
 
 
 def pieces(text: str) -> list[str]:

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents import markdown
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
-from trivium.text import sentences
+from trivium.settings.limits import DEFAULT_LIMITS
+from trivium.text.normalise import sentences
 
 
 def shown(html: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.rerank.base import RerankCandidate
+from trivium.rerank.reranker import RerankCandidate
 
 
 def candidates(*texts: str, **views: Sequence[float]) -> list[RerankCandidate]:

@@ -12,8 +12,8 @@ import pytest
 from tests.fakes.cross_encoder_files import write_cross_encoder
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError, MissingExtraError, RerankError
-from trivium.rerank.base import Deadline
 from trivium.rerank.cross_encoder import MODEL_FILES, FastEmbedCrossEncoder, OnnxCrossEncoder
+from trivium.rerank.reranker import Deadline
 
 PASSAGES = candidates("moon", "hall hall", "dull dull")
 """Under the heading Mars, which weighs 2: 2 + 3, 2 + 1, 2 - 2."""

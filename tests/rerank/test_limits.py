@@ -14,8 +14,8 @@ from trivium.common import stopping
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import ChatModelError, RerankError
 from trivium.rerank import limits
-from trivium.rerank.base import Deadline, RerankCandidate
 from trivium.rerank.limits import score_within
+from trivium.rerank.reranker import Deadline, RerankCandidate
 
 
 class Scripted:

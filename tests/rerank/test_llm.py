@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.fakes.chat_model import ScriptedModel
 from tests.rerank.candidates import candidates
 from trivium.errors import ChatModelError, RerankError
-from trivium.llm.base import Message
-from trivium.rerank.base import Deadline
+from trivium.llm.chat_model import Message
 from trivium.rerank.limits import score_within
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker, read_grade, read_ranking
+from trivium.rerank.reranker import Deadline
 
 PASSAGES = candidates("It is red.", "Asaph Hall found its moons.", "It has dust storms.")
 

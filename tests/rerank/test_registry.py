@@ -11,10 +11,10 @@ from tests.fakes.cross_encoder_files import write_cross_encoder
 from tests.fakes.packages import install_package
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError, InputError
-from trivium.rerank.base import Deadline
 from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import Rerankers, make_reranker
+from trivium.rerank.reranker import Deadline
 from trivium.rerank.views import Bm25Reranker, WeightedReranker
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from tests.retrievers.world import SOLAR, ask, page, store_of, unit
 from trivium.errors import ConfigurationError, InputError
-from trivium.retrievers.base import Query
 from trivium.retrievers.diffusion import (
     DiffusionRetriever,
     DiffusionSettings,
@@ -20,6 +19,7 @@ from trivium.retrievers.diffusion import (
 )
 from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.passage_graph import passage_graph, strongest
+from trivium.retrievers.query import Query
 from trivium.retrievers.registry import RetrieverSettings
 from trivium.retrievers.tfidf import tfidf
 

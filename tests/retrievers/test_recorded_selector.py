@@ -14,7 +14,7 @@ from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.recorded_selector import RecordedSelector, read_selections
 from trivium.search.selectors import make_selector
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 
 def options(*names: str) -> list[Option]:

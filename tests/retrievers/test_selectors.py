@@ -9,7 +9,7 @@ import pytest
 
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.graph.schema import headings_of
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
 from trivium.retrievers.llm_selector import LlmSelector, prompt, read_choice
 from trivium.retrievers.options import Option, OptionKind

@@ -14,7 +14,7 @@ from trivium.errors import ConfigurationError
 from trivium.graph.build import build
 from trivium.graph.records import Neighbour
 from trivium.graph.schema import Hop
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings, softmax, walk_seeds
 
 # Two hops: the question names the Red Planet, its moon's page the discoverer, and the answer is on his page.

@@ -11,7 +11,7 @@ from tests.fakes.memory_store import MemoryStore
 from trivium.graph.build import build
 from trivium.graph.records import Vectors
 from trivium.graph.schema import headings_of, section_of
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.types import Chunk, ChunkKind, EmbedderIdentity, Link, Page, Relation, Section
 
 QUESTION = np.array([1, 0, 0, 0], dtype=np.float32)

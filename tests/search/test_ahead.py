@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trivium.common.beside import alone
-from trivium.embedding.base import Embedder, embed_queries, embeds_together
-from trivium.embedding.plain import without_headings
-from trivium.embedding.remembered import RememberedQuestions
+from trivium.common.second_core import alone
+from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
+from trivium.embedding.question_cache import RememberedQuestions
+from trivium.embedding.without_headings import without_headings
 from trivium.engine import Engine
 from trivium.graph.arrays import search
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Vectors
-from trivium.search.ahead import Ahead
+from trivium.search.embed_ahead import Ahead
 from trivium.testing.toys import HashEmbedder
 
 

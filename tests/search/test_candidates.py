@@ -16,17 +16,17 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.common.arrays import Floats
-from trivium.common.beside import Beside
+from trivium.common.second_core import Beside
 from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.table import Table
 from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
-from trivium.retrievers.base import Candidate, Query
+from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.signals import SignalSettings
 from trivium.retrievers.vector import VectorSettings
-from trivium.search.asking import of_each
 from trivium.search.candidates import gather
+from trivium.search.scheduling import of_each
 
 COSINES = {
     "Mars": 0.8,

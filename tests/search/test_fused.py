@@ -7,10 +7,10 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import ask, page, store_of
-from trivium.fusion.base import Fusion
 from trivium.fusion.convex import Convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network, NetworkFusion
+from trivium.fusion.protocol import Fusion
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.signals import SignalSettings

@@ -10,8 +10,8 @@ import pytest
 
 from tests.parser.documents.office_xml import paragraph, run, word
 from trivium.engine import Engine
-from trivium.identifiers import identifiers_of
-from trivium.languages import IN_ENGLISH
+from trivium.text.identifiers import identifiers_of
+from trivium.text.languages import IN_ENGLISH
 
 _CODES = {
     "version": [f"{n % 5 + 1}.{n % 7}.{n}" for n in range(12)],

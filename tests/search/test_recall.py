@@ -16,7 +16,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.llm.registry import open_chat_model
 from trivium.retrievers.registry import RETRIEVERS
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Turn
 

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.packages import install_package
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.records import Floats
-from trivium.retrievers.base import Candidate, Query
+from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.walk import WalkRetriever
 from trivium.search.retriever_set import RetrieverSet

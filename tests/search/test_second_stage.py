@@ -12,7 +12,7 @@ import pytest
 from tests.built_stores import EMBEDDER, copy_of_store
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError, RerankError
-from trivium.rerank.base import Deadline, RerankCandidate
+from trivium.rerank.reranker import Deadline, RerankCandidate
 from trivium.sample import pages_folder
 from trivium.search.stages import StageEnded
 

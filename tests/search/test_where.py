@@ -15,9 +15,9 @@ import pytest
 from trivium.common.arrays import Floats
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.fusion.base import Fused
+from trivium.fusion.protocol import Fused
 from trivium.fusion.table import Table
-from trivium.retrievers.base import Candidate, Query
+from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Hit

@@ -17,8 +17,8 @@ from tests.server.world import HTML, QUESTION, build_store
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
-from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.embedded.connection import Connection, Database
+from trivium.graph.sqlite import EmbeddedStore
+from trivium.graph.sqlite.connection import Connection, Database
 from trivium.server import collection as module
 from trivium.server.app import create_app
 from trivium.server.collection import Collection

@@ -22,10 +22,10 @@ from tests.fakes.hostile_media import AUDIO, PICTURES, wav
 from tests.server.world import QUESTION, build_store, listening
 from tests.waiting import until
 from trivium.server.settings import ServerSettings
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.speech import Speech, Transcript
 from trivium.speech.decoding import decode
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 PATIENCE = 20.0
 """Seconds in which any of it is answered, on a busy machine."""

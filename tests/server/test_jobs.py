@@ -25,8 +25,8 @@ from trivium.server import app, jobs, request_checks, uploads
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.job_table import Change
+from trivium.server.jobs_folder import Spool
 from trivium.server.settings import ServerSettings
-from trivium.server.spool import Spool
 
 MEGABYTE = 1 << 20
 PART = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n<html>'

@@ -22,7 +22,7 @@ from tests.server.world import build_store, listening, serving
 from tests.waiting import until
 from trivium.errors import AudioTooLongError, SpeechError
 from trivium.server.settings import ServerSettings
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.speech import Speech, registry
 
 AUDIO = b"RIFF and some sound"

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from tests.waiting import until
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.server.app import create_app
 from trivium.server.running import Server
 from trivium.server.service import default_answerer

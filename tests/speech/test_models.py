@@ -12,10 +12,10 @@ import pytest
 
 from tests.fakes.speech import FakeRecogniser, FakeVoice
 from trivium.errors import AudioError, ConfigurationError, InputError, MissingExtraError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.speech import Speech, registry, speak, spoken_sentences, transcribe
 from trivium.speech.wav import wav_file
-from trivium.text import words
+from trivium.text.normalise import words
 
 SENTENCE = "Which spacecraft landed on the largest moon of Saturn?"
 

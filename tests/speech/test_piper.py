@@ -13,7 +13,7 @@ import pytest
 
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import ConfigurationError, SpeechError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 from trivium.speech import Speech, piper
 from trivium.speech.piper import PiperVoice
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from trivium.synthetic.checks import DUPLICATE_OVERLAP, AskedQuestions
-from trivium.text import question_terms
+from trivium.text.normalise import question_terms
 
 FIRST = ("When did Asaph Hall find the two moons of Mars?", "1877")
 

@@ -25,7 +25,7 @@ from tests.synthetic.world import (
     world,
 )
 from trivium.errors import ChatModelError, InputError
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.checks import Check
 from trivium.synthetic.generate import generate

@@ -18,7 +18,7 @@ from tests.synthetic.world import HALL, MOONS, STICKNEY, world
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.errors import ChatModelError, InputError
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export
 from trivium.synthetic.judge import judge

@@ -137,7 +137,7 @@ def settings() -> Iterator[str]:
     from pydantic import AliasChoices, SecretStr
     from pydantic_core import PydanticUndefined
 
-    from trivium.settings import PREFIX, Settings
+    from trivium.settings.settings import PREFIX, Settings
 
     said = _attribute_docs(Path(inspect.getfile(Settings)), Settings.__name__)
     yield "| key in `trivium.toml` | environment | default | meaning |\n|---|---|---|---|"
@@ -183,13 +183,13 @@ def _attribute_docs(file: Path, name: str) -> dict[str, str]:
 # -- Python ---------------------------------------------------------------------------------------------------------
 
 PROTOCOLS = (
-    "trivium.retrievers.base.Retriever",
-    "trivium.fusion.base.Fusion",
-    "trivium.rerank.base.Reranker",
-    "trivium.embedding.base.Embedder",
-    "trivium.llm.base.ChatModel",
+    "trivium.retrievers.query.Retriever",
+    "trivium.fusion.protocol.Fusion",
+    "trivium.rerank.reranker.Reranker",
+    "trivium.embedding.embedder.Embedder",
+    "trivium.llm.chat_model.ChatModel",
     "trivium.retrievers.selectors.Selector",
-    "trivium.live.base.LiveSource",
+    "trivium.live.source.LiveSource",
 )
 """Protocols that users may implement."""
 

@@ -26,12 +26,12 @@ from trivium.answering.steps import asks_for_steps
 from trivium.answering.tables import asks_for_rows
 from trivium.answering.talk import converse, greets, has_topic
 from trivium.answering.writing import AS_USUAL, Writing
-from trivium.domain import NO_DOMAIN, Domain
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.languages import StoreLanguages
-from trivium.llm.base import ChatModel, usage_of
-from trivium.text import STOPS, composed, sentences, words
+from trivium.llm.chat_model import ChatModel, usage_of
+from trivium.settings.domain import NO_DOMAIN, Domain
+from trivium.text.languages import StoreLanguages
+from trivium.text.normalise import STOPS, composed, sentences, words
 from trivium.types import Answer, ChunkKind, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _LONGEST_TOKEN = 16

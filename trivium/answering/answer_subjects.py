@@ -11,7 +11,7 @@ from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.gazetteer import find_names
 from trivium.parser.tables import cells_of
-from trivium.text import content_terms, normalise_name, terms, words
+from trivium.text.normalise import content_terms, normalise_name, terms, words
 from trivium.types import Turn
 
 FULL_NAME = re.compile(r"[^\W\d_a-z]\w{0,40}(?:[\s.'’-]{1,4}\w{1,40}){0,8}[\s.'’-]{1,4}[^\W\d_a-z]\w+")

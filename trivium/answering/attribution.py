@@ -11,9 +11,9 @@ from trivium.answering.marks import cited, without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.common.dots import dots
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import TextSearch
-from trivium.text import sentences, terms, words
+from trivium.text.normalise import sentences, terms, words
 from trivium.types import Statement
 
 MAX_COMPARED = 3

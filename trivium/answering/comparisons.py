@@ -11,7 +11,7 @@ from typing import NamedTuple
 from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.schema import unescape
-from trivium.text import content_terms, terms, without_closing_marks, without_parenthesis, words
+from trivium.text.normalise import content_terms, terms, without_closing_marks, without_parenthesis, words
 
 _WHICH = frozenset(words("who whom whose which what when where"))
 _WHETHER = frozenset(words("is are was were does do did has have had can could will would"))

@@ -12,9 +12,9 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.sentence_vectors import vectors_of
 from trivium.common.dots import dots
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.text import terms, without_closing_marks, words
+from trivium.text.normalise import terms, without_closing_marks, words
 
 MAX_SENTENCES = 3
 MAX_EMBEDDED = 14

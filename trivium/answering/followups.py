@@ -18,9 +18,9 @@ from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from trivium.answering.answer_subjects import known_names, person_of, rows_in, said_in_answer, thing_of
-from trivium.function_words import FUNCTION_WORDS
 from trivium.graph.protocols import GraphReader
-from trivium.text import content_terms, terms, without_closing_marks, words
+from trivium.text.function_words import FUNCTION_WORDS
+from trivium.text.normalise import content_terms, terms, without_closing_marks, words
 from trivium.types import Turn
 
 MAX_NAMES = 3

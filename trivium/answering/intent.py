@@ -19,8 +19,8 @@ import numpy as np
 from trivium.answering.classifier import NO_EMBEDDER
 from trivium.common.cache import LruCache
 from trivium.common.dots import dots
-from trivium.embedding.base import Embedder, Vectors
-from trivium.text import words
+from trivium.embedding.embedder import Embedder, Vectors
+from trivium.text.normalise import words
 from trivium.types import Intent, Turn
 
 TALK: tuple[Intent, ...] = ("small_talk", "conversation")

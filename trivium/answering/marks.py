@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from trivium.common import stopping
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 _MARK = re.compile(
     r"(?<!\s)(\s*+)(?:\[\s*(?:passages?\s*)?(\d+(?:\s*[,;]\s*\d+)*)\s*\]|【\s*(\d+)[^】\]\[【]{0,20}】)",

@@ -8,9 +8,9 @@ from trivium.answering.classifier import load_classifier
 from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
-from trivium.identifiers import identifiers_of
-from trivium.languages import Analyzer
-from trivium.text import terms
+from trivium.text.identifiers import identifiers_of
+from trivium.text.languages import Analyzer
+from trivium.text.normalise import terms
 
 BEST = 3
 """Number of passages examined together: those that are quoted when no sentence answers."""

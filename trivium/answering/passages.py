@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from trivium.folding import apart, joined, spellings, tokens, written
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of
-from trivium.headings import BETWEEN, body_of
-from trivium.languages import IN_ENGLISH, Analyzer
-from trivium.text import sentences, words
+from trivium.text.folding import apart, joined, spellings, tokens, written
+from trivium.text.headings import BETWEEN, body_of
+from trivium.text.languages import IN_ENGLISH, Analyzer
+from trivium.text.normalise import sentences, words
 from trivium.types import ChunkKind, Citation, Hit
 
 LEAST_STATED = 6

@@ -24,7 +24,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from trivium.answering.events import NOT_FOUND
 from trivium.errors import ConfigurationError
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 
 DEFAULT = "zero-shot"
 MAX_BYTES = 64 << 10

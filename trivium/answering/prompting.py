@@ -10,8 +10,8 @@ from trivium.answering.marks import uncited
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.prompt_styles import DEFAULT, PromptStyle, prompt_style
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message
-from trivium.text import plain
+from trivium.llm.chat_model import ChatModel, Message
+from trivium.text.normalise import plain
 
 ANSWER_TOKENS = 512
 """Default maximum length of an answer in tokens; a quarter of the model's window if that is less."""

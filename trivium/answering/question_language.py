@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 
 from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
-from trivium.languages import NAMES, Analyzer, function_words, written_words
+from trivium.text.languages import NAMES, Analyzer, function_words, written_words
 
 MIN_WORDS = 2
 """Minimum number of function words of a language: one may be part of a name ("La Paz")."""

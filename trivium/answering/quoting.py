@@ -15,12 +15,12 @@ from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.steps import Steps, asks_for_steps, steps_asked
 from trivium.answering.tables import rows_asked, rows_of, tells_apart
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import unescape
-from trivium.headings import BETWEEN
 from trivium.parser.tables import head_rows
-from trivium.text import (
+from trivium.text.headings import BETWEEN
+from trivium.text.normalise import (
     STOPS,
     content_terms,
     plain,

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trivium.graph.protocols import TextSearch
-from trivium.languages import IN_ENGLISH, Analyzer, StoreLanguages
 from trivium.retrievers.bm25 import idf
-from trivium.text import words
+from trivium.text.languages import IN_ENGLISH, Analyzer, StoreLanguages
+from trivium.text.normalise import words
 
 _NAME = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w*|\w*\d\w*)\b")
 _FIRST = re.compile(r"\W*\w+")

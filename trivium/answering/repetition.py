@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from trivium.text import sentences
+from trivium.text.normalise import sentences
 
 MIN_SENTENCE = 4
 """Sentences with fewer words may legitimately occur twice in an answer."""

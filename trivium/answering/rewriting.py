@@ -16,11 +16,11 @@ from trivium.answering.answer_subjects import short_answer
 from trivium.answering.followups import Leaning, complete, leaning
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import quoted
-from trivium.domain import NO_DOMAIN, Domain
 from trivium.graph.protocols import GraphReader
-from trivium.llm.base import ChatModel, Message, usage_of
+from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import json_objects, object_schema
-from trivium.text import plain, question_terms, terms
+from trivium.settings.domain import NO_DOMAIN, Domain
+from trivium.text.normalise import plain, question_terms, terms
 from trivium.types import Turn, Usage
 
 MAX_TURNS = 4

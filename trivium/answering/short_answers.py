@@ -14,7 +14,7 @@ from trivium.answering.attribution import claim_terms
 from trivium.answering.extraction import Sentence
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.rarity import Rarity
-from trivium.text import terms, words
+from trivium.text.normalise import terms, words
 from trivium.types import Statement
 
 MAX_TERMS = 4

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
-from trivium.text import STOPS, sentences, terms, words
+from trivium.text.normalise import STOPS, sentences, terms, words
 from trivium.types import ChunkKind
 
 LEAST_COVERED = 0.5

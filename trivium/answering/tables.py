@@ -16,7 +16,7 @@ from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.tables import cells_of
-from trivium.text import terms, words
+from trivium.text.normalise import terms, words
 from trivium.types import ChunkKind
 
 MOST_ROWS = 12

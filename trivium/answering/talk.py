@@ -7,11 +7,11 @@ from collections.abc import Generator, Sequence
 from trivium.answering.events import AnswerEvent, Piece
 from trivium.answering.marks import MarkFilter, without_marks
 from trivium.answering.prompting import quoted
-from trivium.folding import tokens
 from trivium.graph.protocols import TextSearch
-from trivium.languages import ENGLISH, StoreLanguages, function_words
-from trivium.llm.base import ChatModel, Message, usage_of
-from trivium.text import words
+from trivium.llm.chat_model import ChatModel, Message, usage_of
+from trivium.text.folding import tokens
+from trivium.text.languages import ENGLISH, StoreLanguages, function_words
+from trivium.text.normalise import words
 from trivium.types import Turn, Usage
 
 MAX_TURNS = 8

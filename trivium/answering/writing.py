@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.errors import ConfigurationError, InputError
-from trivium.settings import MAX_TEMPERATURE, Settings
+from trivium.settings.settings import MAX_TEMPERATURE, Settings
 
 
 class WritingOptions(TypedDict, total=False):

@@ -9,9 +9,9 @@ import numpy as np
 
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
-from trivium.embedding.base import Embedder
-from trivium.embedding.late import LateEmbedder
-from trivium.embedding.plain import PlainEmbedder
+from trivium.embedding.embedder import Embedder
+from trivium.embedding.late_chunking import LateEmbedder
+from trivium.embedding.without_headings import PlainEmbedder
 from trivium.graph.findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors

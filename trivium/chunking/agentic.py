@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from trivium.chunking import cuts
 from trivium.chunking.chunker import Chunker
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import json_objects, object_schema
 from trivium.types import Page
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from trivium.chunking.chunker import Span
-from trivium.text import sentences
+from trivium.text.normalise import sentences
 
 MAX_WORD = 40
 """Maximum number of characters of a token; longer words (addresses, text without spaces) count as several."""

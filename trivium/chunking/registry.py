@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.spec import parse_spec
 from trivium.chunking.strategies import portable_chunker
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 
 if TYPE_CHECKING:
     from trivium.chunking.semantic import Vectors
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
 
 _log = logging.getLogger(__name__)
 

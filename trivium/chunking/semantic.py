@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trivium.chunking import cuts
 from trivium.chunking.chunker import Span, recut, runs_of, span_of
 from trivium.chunking.spec import ChunkerSpec
-from trivium.text import sentences
+from trivium.text.normalise import sentences
 from trivium.types import ChunkKind, Page
 
 Vectors = NDArray[np.float32]

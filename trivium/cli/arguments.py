@@ -16,18 +16,18 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
-from trivium.index_parameters import IndexParameters
-from trivium.languages import AUTO, check_language
-from trivium.limits import InputLimits
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.plugins import list_plugins
 from trivium.retrievers.setting_values import parse_assignments
-from trivium.settings import Settings, load_settings
+from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.limits import InputLimits
+from trivium.settings.settings import Settings, load_settings
+from trivium.text.languages import AUTO, check_language
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing import WritingOptions
     from trivium.engine import Engine
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
     from trivium.retrievers.selectors import Selector
 
 _RETRIES = 2

@@ -23,8 +23,8 @@ from trivium.cli.terminal import err, out, print_json, shown
 from trivium.live.registry import configured_sources
 from trivium.search.requests import AskRequest
 from trivium.serialization import answer_json
-from trivium.settings import load_settings
-from trivium.text import plain
+from trivium.settings.settings import load_settings
+from trivium.text.normalise import plain
 from trivium.types import Answer, Hit, Turn
 
 if TYPE_CHECKING:

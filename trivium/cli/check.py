@@ -17,7 +17,7 @@ from trivium.engine import Engine
 from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.records import WaitingTexts
-from trivium.search.waiting import waiting_warning
+from trivium.search.unembedded import waiting_warning
 
 PROBLEMS = 1
 """Exit code when problems remain."""

@@ -22,7 +22,7 @@ from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
 from trivium.index.record_pages import RECORDS
 from trivium.serialization import info_json
-from trivium.text import composed, plain
+from trivium.text.normalise import composed, plain
 
 _SHOWN = 50
 _BATCH = 500

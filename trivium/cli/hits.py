@@ -11,8 +11,8 @@ from trivium.cli.reasons import reasons
 from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
 from trivium.common.suggested import for_store
 from trivium.graph.schema import headings_of
-from trivium.headings import body_of
-from trivium.text import question_terms, sentences, terms
+from trivium.text.headings import body_of
+from trivium.text.normalise import question_terms, sentences, terms
 from trivium.types import Hit, SourceOutcome
 
 LEGEND = "%: how likely this very passage is the answer; several share it, and other words lower it"

@@ -16,9 +16,9 @@ from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
 from trivium.index.report import IngestReport, describe_kinds, location_shown
-from trivium.languages import ENGLISH, NAMES, StoreLanguages
-from trivium.parser.sources.base import Problem
-from trivium.text import plain
+from trivium.parser.sources.source import Problem
+from trivium.text.languages import ENGLISH, NAMES, StoreLanguages
+from trivium.text.normalise import plain
 
 if TYPE_CHECKING:
     from trivium.index.questions import QuestionReport

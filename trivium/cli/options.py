@@ -15,7 +15,7 @@ from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 MODEL_NAMES = f"{NAMES}, or one of an installed package"
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"

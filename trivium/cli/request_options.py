@@ -16,10 +16,10 @@ from trivium.chunking.spec import parse_spec
 from trivium.cli.arguments import wrong_argument
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.filters import parse as parse_condition
-from trivium.languages import check_language
 from trivium.metadata import parse_assignments
-from trivium.parser.sources.base import check_format
+from trivium.parser.sources.source import check_format
 from trivium.search.cut import Cut
+from trivium.text.languages import check_language
 from trivium.types import MetadataValue
 
 RANKING = "How passages are found"

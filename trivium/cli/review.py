@@ -12,7 +12,7 @@ from trivium.cli.terminal import out, shown
 from trivium.synthetic.records import Decision, Source
 from trivium.synthetic.review import REVIEW_SETTINGS, Review
 from trivium.synthetic.run import Candidate, Run
-from trivium.text import normalise_name, plain
+from trivium.text.normalise import normalise_name, plain
 
 _KEYS = {
     "a": "accept",

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 if TYPE_CHECKING:
     from trivium.common.progress import StageProgress

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.parser.sources.records import DOCUMENT_ID
-from trivium.text import composed
+from trivium.text.normalise import composed
 
 _AT_ONCE = 10_000
 """Number of pages listed at once; only their paths are kept."""

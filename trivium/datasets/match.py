@@ -1,6 +1,6 @@
 """Finds a known text among the chunks of its page, regardless of punctuation and markup.
 
-Words are compared as :func:`trivium.text.normalise_name` reads them: lower case, punctuation as spaces. A
+Words are compared as :func:`trivium.text.normalise.normalise_name` reads them: lower case, punctuation as spaces. A
 text of at least four words is compared by its distinct word 4-grams, which tolerate small edits but rarely
 agree by chance; a shorter one has to occur word for word.
 
@@ -19,7 +19,7 @@ from html import unescape
 
 from trivium.parser.tables import BETWEEN_CELLS
 from trivium.parser.text_runs import COLON
-from trivium.text import normalise_name
+from trivium.text.normalise import normalise_name
 
 GRAM = 4
 MIN_SHARE = 0.6

@@ -25,13 +25,13 @@ from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, page_of, page_uri, unescape
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources.annotators import MAJORITY, counted
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.nq import to_page
 from trivium.parser.sources.nq_files import RowQuestion, read_row_questions
 from trivium.parser.sources.nq_rows import Row, annotated, tokens
-from trivium.text import normalise_title
+from trivium.parser.sources.source import Problem
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import Question
 
 _AT_ONCE = 32

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents.delimited import table_rows
+from trivium.settings.limits import DEFAULT_LIMITS
 
 _SINGULAR = {"answer": "answers", "quote": "quotes", "gold_title": "gold_titles"}
 _SEPARATORS = {

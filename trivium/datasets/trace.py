@@ -42,7 +42,7 @@ from trivium.graph.protocols import PageReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
 from trivium.parser.sources.answer_tracing import MarkedPage
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 from trivium.types import MarkedText, Question
 
 __all__ = ["LEAD", "MAX_ANSWER_CHUNKS", "Traced", "trace"]

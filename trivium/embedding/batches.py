@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 
 BATCH_TOKENS = 16_384
 """Tokens per call, including padding: about 1 GB of activations in a model with 384 dimensions."""

@@ -17,7 +17,7 @@ from trivium.common.progress import Progress
 from trivium.embedding.downloads import SourceError, fetch, find_in_packages
 from trivium.embedding.manifest import FileSpec, ModelSpec, Source, manifest
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 _BLOCK = 1 << 22
 """Bytes read at once. Large, so that the verifying thread rarely needs the GIL."""

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trivium.embedding.base import Vectors
 from trivium.embedding.batch_graph import HIDDEN, is_candidate
 from trivium.embedding.batch_session import PROBE, open_batch_session
 from trivium.embedding.batches import (
@@ -34,9 +33,10 @@ from trivium.embedding.device import (
     load_libraries,
     unusable,
 )
+from trivium.embedding.embedder import Vectors
 from trivium.embedding.fill import SLICE
 from trivium.embedding.float_graph import POOLED, float_graph
-from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
+from trivium.embedding.late_chunking import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
@@ -126,7 +126,7 @@ class OnnxEmbedder:
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
     ) -> list[Vectors]:
         """Embed the spans of documents that are encoded as a whole, as unit vectors (n, d); see
-        :mod:`trivium.embedding.late`.
+        :mod:`trivium.embedding.late_chunking`.
 
         A span's vector is the mean of its token vectors, even for models that otherwise use the first token. Spans
         without tokens are embedded separately. Raises EmbeddingError.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.failures import EndpointError

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from trivium.embedding.base import Embedder
 from trivium.embedding.device import CPU, parse_device
+from trivium.embedding.embedder import Embedder
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin, list_plugins
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 GROUP = "trivium.embedders"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from trivium.embedding.base import Embedder
 from trivium.embedding.device import parse_device
-from trivium.embedding.late import LateEmbedder, is_late, late
-from trivium.embedding.plain import PlainEmbedder, is_plain, without_headings
+from trivium.embedding.embedder import Embedder
+from trivium.embedding.late_chunking import LateEmbedder, is_late, late
 from trivium.embedding.registry import default_name, open_embedder
+from trivium.embedding.without_headings import PlainEmbedder, is_plain, without_headings
 from trivium.errors import ConfigurationError, EmbedderMismatchError
 from trivium.types import EmbedderIdentity
 

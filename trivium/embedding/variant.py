@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Generic, TypeVar
 
-from trivium.embedding.base import Embedder, Vectors, embed_queries
+from trivium.embedding.embedder import Embedder, Vectors, embed_queries
 from trivium.types import EmbedderIdentity
 
 E = TypeVar("E", bound=Embedder)

@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from trivium.common.beside import available_cores
-from trivium.embedding.base import Vectors
+from trivium.common.second_core import available_cores
+from trivium.embedding.embedder import Vectors
 
 RUN = 8
 """Texts per task. Short tasks keep workers from idling at the end of a call."""

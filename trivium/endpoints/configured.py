@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from trivium.errors import ConfigurationError, MissingExtraError
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 if TYPE_CHECKING:  # it needs the package openai
     from trivium.endpoints.endpoint import Endpoint

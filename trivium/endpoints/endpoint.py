@@ -23,7 +23,7 @@ from pydantic import SecretStr
 
 from trivium.common import stopping
 from trivium.common.retries import retried, retry_after, wait_between
-from trivium.endpoints import loop
+from trivium.endpoints import event_loop as loop
 from trivium.endpoints.failures import EndpointError, PassingEndpointError
 from trivium.endpoints.stream import JsonStream, let_go
 from trivium.errors import ConfigurationError, MissingExtraError
@@ -32,7 +32,7 @@ try:
     import httpx2
     import openai
 
-    from trivium.endpoints.bounded import BoundedStream, bound, is_stream
+    from trivium.endpoints.response_limit import BoundedStream, bound, is_stream
 except ImportError as error:
     raise MissingExtraError("a model behind an OpenAI-compatible endpoint", "openai") from error
 

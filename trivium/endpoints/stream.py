@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from trivium.endpoints import loop
+from trivium.endpoints import event_loop as loop
 from trivium.endpoints.failures import EndpointError, PassingEndpointError
 
 if TYPE_CHECKING:

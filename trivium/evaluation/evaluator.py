@@ -23,9 +23,9 @@ from trivium.fusion.names import CONVEX, NETWORK
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import parse
-from trivium.parser.sources.base import Problem
-from trivium.retrievers.base import Query, Retriever
+from trivium.parser.sources.source import Problem
 from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.query import Query, Retriever
 from trivium.search.inputs import DEPTH, Inputs, inputs_of
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.requests import MAX_K

@@ -17,7 +17,7 @@ from trivium.datasets.gold import Traced
 from trivium.evaluation.matches import matches_table
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Cell, Table
-from trivium.parser.sources.base import Problem
+from trivium.parser.sources.source import Problem
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -12,9 +12,9 @@ from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
 from trivium.fusion.names import DEFAULT
 from trivium.graph.filters import Condition, parse
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
-from trivium.rerank.base import Reranker
+from trivium.rerank.reranker import Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import Cut

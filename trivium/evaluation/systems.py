@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 from trivium.errors import InputError
 from trivium.evaluation.digests import digest_of_folder
 from trivium.llm.counting import CountingChatModel
-from trivium.rerank.base import Reranker
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
+from trivium.rerank.reranker import Reranker
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.recorded_selector import RecordedSelector
 from trivium.retrievers.selectors import Selector

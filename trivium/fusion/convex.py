@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import FusionError
-from trivium.fusion.base import Fused
+from trivium.fusion.protocol import Fused
 from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
 

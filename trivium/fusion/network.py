@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.common.beside import Beside
 from trivium.common.memo import Memo
+from trivium.common.second_core import Beside
 from trivium.errors import FusionError
-from trivium.fusion.base import Fused
 from trivium.fusion.features import Layout, counted, features
+from trivium.fusion.protocol import Fused
 from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Table
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trivium.fusion.base import Fused
+from trivium.fusion.protocol import Fused
 from trivium.fusion.table import Table
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from trivium.common.progress import Progress
 from trivium.errors import InputError
-from trivium.graph.embedded.backup import BackupReport, back_up_folder, restore_folder
 from trivium.graph.factory import is_address
+from trivium.graph.sqlite.backup import BackupReport, back_up_folder, restore_folder
 
 __all__ = ["BackupReport", "back_up", "restore"]
 

@@ -12,11 +12,11 @@ from trivium.errors import InputError
 from trivium.graph.anchors import section_anchors, section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
-from trivium.headings import body_of, with_headings
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
 from trivium.parser.documents.formats import document_formats
-from trivium.text import count_tokens, normalise_heading, normalise_title, terms
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.headings import body_of, with_headings
+from trivium.text.normalise import count_tokens, normalise_heading, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from trivium.graph.facts import encode_metadata, has_facts
 from trivium.graph.model import ChunkNode, PageGraph, SectionNode
+from trivium.graph.page_facts import encode_metadata, has_facts
 
 
 def page_digest(page: PageGraph) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.embedded.discard import discard_empty
 from trivium.graph.protocols import GraphStore
+from trivium.graph.sqlite import EmbeddedStore
+from trivium.graph.sqlite.discard import discard_empty
 
 if TYPE_CHECKING:
     from trivium.graph.neo4j import Neo4jStore

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from trivium.common import stopping
 from trivium.graph.comparing import Test, test_of
-from trivium.graph.facts import document_name
 from trivium.graph.filters import (
     FIELDS,
     All,
@@ -30,9 +29,10 @@ from trivium.graph.filters import (
     joined,
     metadata_names,
 )
+from trivium.graph.page_facts import document_name
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
-from trivium.text import composed
+from trivium.text.normalise import composed
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trivium.errors import InputError
-from trivium.text import composed
+from trivium.text.normalise import composed
 from trivium.types import ChunkKind
 
 MAX_CHARACTERS = 4_000

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from trivium.graph.schema import headings_of, unescape
-from trivium.headings import body_of
-from trivium.text import normalise_title
+from trivium.text.headings import body_of
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
 
 
@@ -29,8 +29,8 @@ class SectionNode:
 class ChunkNode:
     """A Chunk. ``position`` counts from 0 in the order of the page. ``cites`` are the distinct uris of the
     linked titles in order of appearance, redirects unresolved. ``terms`` and ``heading_terms`` are the search
-    terms of the text and of the headings above it (:func:`trivium.text.terms`), joined by spaces. ``pages`` are the first
-    and the last page of a paginated document that it stands on. ``references`` are as in
+    terms of the text and of the headings above it (:func:`trivium.text.normalise.terms`), joined by spaces. ``pages``
+    are the first and the last page of a paginated document that it stands on. ``references`` are as in
     :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are
     known. ``thumbnail`` is as there, too. ``anchors`` say of pages among ``cites`` which section a link means
     (:func:`trivium.graph.anchors.section_link`), in order; whether there is such a section is only known when it is
@@ -54,7 +54,7 @@ class ChunkNode:
 
     @property
     def body(self) -> str:
-        """The text without the headings that it begins with (:func:`trivium.headings.body_of`)."""
+        """The text without the headings that it begins with (:func:`trivium.text.headings.body_of`)."""
         return body_of(self.text, headings_of(self.parent))
 
 

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 from trivium.graph.digest import page_digest
-from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_facts import encode_metadata
 from trivium.graph.records import Codes
 from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
 from trivium.graph.vectors import text_hash
-from trivium.text import normalise_name, without_parenthesis
+from trivium.text.normalise import normalise_name, without_parenthesis
 
 _MARK = "Trivium"
 

@@ -51,7 +51,7 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -97,7 +97,7 @@ class GraphReader(Protocol):
         ...
 
     def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
-        """Map normalised names (:func:`trivium.text.normalise_name`) to entity uris.
+        """Map normalised names (:func:`trivium.text.normalise.normalise_name`) to entity uris.
 
         A name matches a title or alias, with or without a trailing parenthesis. Of several matches the first of this
         order wins: exact title, alias, shortened title; page before bare entity; most cited; lowest uri. Unknown
@@ -110,8 +110,8 @@ class GraphReader(Protocol):
         ...
 
     def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
-        """Return :meth:`names` of which the normalised name (:func:`trivium.text.normalise_name`), with or without a
-        trailing parenthesis, is one of ``forms``, in any order. A store may return others as well.
+        """Return :meth:`names` of which the normalised name (:func:`trivium.text.normalise.normalise_name`), with or
+        without a trailing parenthesis, is one of ``forms``, in any order. A store may return others as well.
         """
         ...
 
@@ -194,11 +194,11 @@ class VectorReader(Protocol):
 
 
 class TextSearch(Protocol):
-    """Searches and counts words. Terms are stemmed; see :class:`trivium.languages.Analyzer`."""
+    """Searches and counts words. Terms are stemmed; see :class:`trivium.text.languages.Analyzer`."""
 
     @property
     def languages(self) -> str | None:
-        """The languages of the documents (serialised :class:`trivium.languages.StoreLanguages`); None for an English
+        """The languages of the documents (serialised :class:`trivium.text.languages.StoreLanguages`); None for an English
         store.
         """
         ...
@@ -245,8 +245,8 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
         ...
 
     def within(self, condition: Condition) -> SearchStore:
-        """Restrict the store to chunks that match a condition; see :mod:`trivium.graph.within`. Searches return as
-        many matching chunks as requested if there are that many. Nothing is read until the view is used.
+        """Restrict the store to chunks that match a condition; see :mod:`trivium.graph.filtered_store`. Searches return
+        as many matching chunks as requested if there are that many. Nothing is read until the view is used.
         """
         ...
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
 from trivium.graph.schema import headings_of
-from trivium.headings import body_of
+from trivium.text.headings import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
@@ -100,7 +100,7 @@ class ChunkRecord:
 
     @property
     def body(self) -> str:
-        """The text without the headings that it begins with (:func:`trivium.headings.body_of`)."""
+        """The text without the headings that it begins with (:func:`trivium.text.headings.body_of`)."""
         return body_of(self.text, headings_of(self.section))
 
 
@@ -243,7 +243,7 @@ NONE_KNOWN = WaitingTexts(0, 0)
 class StoreInfo:
     """Summary of a store: its location, its embedder (None before the first embedding), counts, the chunker of its
     pages (None if there are none), and the parameters chosen for its vector indexes
-    (:class:`~trivium.index_parameters.IndexParameters`).
+    (:class:`~trivium.settings.index_parameters.IndexParameters`).
     """
 
     location: str

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text
-from trivium.headings import body_of
-from trivium.text import sentences
+from trivium.text.headings import body_of
+from trivium.text.normalise import sentences
 
 _SHORTEST = 8
 """Characters: what is shorter ("pp. 3.", a lone number of a list) says nothing by itself."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays.columns import Arrays, Rows
-from trivium.graph.moves import Moves
+from trivium.graph.row_moves import Moves
 
 T = TypeVar("T")
 

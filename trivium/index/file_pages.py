@@ -14,10 +14,10 @@ from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_links import FilePaths, future_path
-from trivium.index.places import Places, PlaceStore, is_gone, is_same, path_alias, plain_path
+from trivium.index.file_locations import Places, PlaceStore, is_gone, is_same, path_alias, plain_path
 from trivium.index.record_pages import RECORDS
-from trivium.parser.sources.base import clean_text
-from trivium.text import composed, normalise_name, normalise_title
+from trivium.parser.sources.source import clean_text
+from trivium.text.normalise import composed, normalise_name, normalise_title
 
 _NAMES_TRIED = 8
 """Names besides its title under which a record may be stored: its file's name, with some of its folders."""

@@ -13,9 +13,9 @@ from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.arguments import check_texts
 from trivium.common.progress import Progress, StageProgress
-from trivium.embedding.late import is_late
-from trivium.embedding.plain import is_plain
+from trivium.embedding.late_chunking import is_late
 from trivium.embedding.store_embedder import StoreEmbedder
+from trivium.embedding.without_headings import is_plain
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.chunker import check_chunker
 from trivium.graph.protocols import GraphStore
@@ -25,10 +25,10 @@ from trivium.index.load import delete_linked, load
 from trivium.index.report import IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.index.vectors import fill_pictures, fill_sentences, fill_texts, forget_context
-from trivium.index_parameters import IndexParameters
-from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
-from trivium.limits import InputLimits
-from trivium.settings import load_settings
+from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.limits import InputLimits
+from trivium.settings.settings import load_settings
+from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.images import ImageEmbedder
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.graph.dbpedia import EnrichReport
     from trivium.index.pruning import Pruning
     from trivium.index.ray_build import RayBuild
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from trivium.common.iteration import batched
 from trivium.common.workers import WorkerLostError
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import Joined, dump, load
-from trivium.limits import InputLimits
-from trivium.parser.sources.base import Format, LeftOut, Problem, printable_path
+from trivium.parser.sources.source import Format, LeftOut, Problem, printable_path
+from trivium.settings.limits import InputLimits
 
 if TYPE_CHECKING:
     from trivium.index.isolation import ParserProcess

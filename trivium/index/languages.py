@@ -8,9 +8,9 @@ from typing import Protocol
 
 from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
 from trivium.errors import ConfigurationError
-from trivium.graph.localise import LANGUAGE, localised
+from trivium.graph.language_terms import LANGUAGE, localised
 from trivium.graph.model import PageGraph
-from trivium.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
+from trivium.text.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
 from trivium.types import ChunkKind, EmbedderIdentity
 
 _SAMPLED = 20

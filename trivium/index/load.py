@@ -18,30 +18,30 @@ from pathlib import Path
 
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.strategies import BLOCKS
-from trivium.common.beside import available_cores
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
+from trivium.common.second_core import available_cores
 from trivium.errors import ConfigurationError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import unescape
+from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import Localiser, StoredLocaliser
-from trivium.index.listing import each_page
 from trivium.index.mentions import link_mentions, pages_mentioning
-from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
+from trivium.index.page_batches import BeforeReplacing, LoadStore, Merge, PageCheck
+from trivium.index.page_iterator import each_page
 from trivium.index.parsing import Loaded, ParserPool, parse_item
-from trivium.index.places import Places
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
-from trivium.languages import AUTO, check_language
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Format, Item, LeftOut, Problem
 from trivium.parser.sources.discover import Found, FoundFile, discover, expand
 from trivium.parser.sources.records import relinked
+from trivium.parser.sources.source import Format, Item, LeftOut, Problem
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.languages import AUTO, check_language
 from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 
 # Number of documents from which a pool is worth its start-up time of about a second.

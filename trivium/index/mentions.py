@@ -18,11 +18,11 @@ from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
-from trivium.index.listing import each_page
+from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
 from trivium.parser.terms import Passage, is_glossary, used_terms
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text.normalise import normalise_name, normalise_title, without_parenthesis
 from trivium.types import ChunkKind
 
 _DOT = "."

@@ -14,10 +14,16 @@ from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
-from trivium.index.listing import each_page
-from trivium.index.places import absolute
+from trivium.index.file_locations import absolute
+from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RECORDS
-from trivium.text import composed, has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
+from trivium.text.normalise import (
+    composed,
+    has_lone_surrogate,
+    normalise_name,
+    normalise_title,
+    without_parenthesis,
+)
 
 _MAX_COMPARED = 50_000
 """Maximum number of titles compared with an unknown one: enough for about a second."""

@@ -19,11 +19,11 @@ from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import dump, load, parts_of
 from trivium.index.parsing import parse_document
 from trivium.index.record_pages import RECORDS, RecordPages
-from trivium.limits import InputLimits
 from trivium.parser import ocr_cache
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Format, Item, LeftOut, Problem, printable_path
 from trivium.parser.sources.discover import Found, file_items
+from trivium.parser.sources.source import Format, Item, LeftOut, Problem, printable_path
+from trivium.settings.limits import InputLimits
 
 if sys.platform != "win32":
     import resource

@@ -16,9 +16,9 @@ from trivium.common.workers import Pool, WorkerLostError, answer_all, limit_proc
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
-from trivium.limits import InputLimits
-from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import read
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.limits import InputLimits
 
 Loaded = list[PageGraph] | Problem
 

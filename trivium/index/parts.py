@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.fetching import package_version
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import InputError
 from trivium.graph.build import RULES
@@ -37,8 +37,8 @@ from trivium.graph.sentences import sentence_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
 from trivium.index.parsing import Loaded, ParserPool
 from trivium.index.vectors import chunk_texts
-from trivium.limits import InputLimits
-from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.limits import InputLimits
 from trivium.types import EmbedderIdentity
 
 DOCUMENTS = 200

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord
-from trivium.index.listing import PageLister, each_page
-from trivium.index.merge import PageCheck
-from trivium.index.places import absolute
+from trivium.index.file_locations import absolute
+from trivium.index.page_batches import PageCheck
+from trivium.index.page_iterator import PageLister, each_page
 from trivium.index.record_pages import RECORDS
 from trivium.index.report import IngestReport
 

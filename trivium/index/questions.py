@@ -16,12 +16,12 @@ from trivium.common.progress import Progress
 from trivium.graph.model import QuestionNode
 from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.answer_tracing import MarkedPage
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.nq_files import read_row_questions
-from trivium.text import normalise_title
+from trivium.parser.sources.source import Problem
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import Question
 
 _AT_ONCE = 64

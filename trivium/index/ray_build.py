@@ -24,7 +24,7 @@ from trivium.common.fetching import package_version
 from trivium.common.files import TEMPORARY, replacing, write_file
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, TriviumError
 from trivium.graph.protocols import VectorWriter
@@ -42,9 +42,9 @@ from trivium.index.parts import (
     put_vectors,
     read_part,
 )
-from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import PARTS_FILE
-from trivium.settings import load_settings
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.settings import load_settings
 
 LOCAL = "local"
 _ENVIRONMENT = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import NothingReadError
 from trivium.graph.records import WriteReport
-from trivium.languages import NAMES
-from trivium.parser.sources.base import LeftOut, Problem
+from trivium.parser.sources.source import LeftOut, Problem
+from trivium.text.languages import NAMES
 
 if TYPE_CHECKING:
     from trivium.index.questions import QuestionReport

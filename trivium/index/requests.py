@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, TypedDict
 from trivium.common.arguments import check_count, check_fields, check_type
 from trivium.common.progress import StageProgress
 from trivium.errors import ConfigurationError, InputError
-from trivium.index.merge import PageCheck
-from trivium.index_parameters import IndexParameters
-from trivium.languages import AUTO, check_language
-from trivium.languages import NAMES as LANGUAGES
-from trivium.limits import InputLimits
+from trivium.index.page_batches import PageCheck
 from trivium.metadata import check as check_metadata
 from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY, check_annotators
-from trivium.parser.sources.base import FORMATS, Format
+from trivium.parser.sources.source import FORMATS, Format
+from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.limits import InputLimits
+from trivium.text.languages import AUTO, check_language
+from trivium.text.languages import NAMES as LANGUAGES
 from trivium.types import MetadataValue
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.images import ImageEmbedder
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
 
 
 def _about(text: str) -> dict[str, str]:

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
-from trivium.embedding.late import LateEmbedder, WholeText
-from trivium.embedding.plain import PlainEmbedder, embedded_headings
+from trivium.embedding.late_chunking import LateEmbedder, WholeText
+from trivium.embedding.without_headings import PlainEmbedder, embedded_headings
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.sentences import sentence_texts
 from trivium.graph.vectors import text_hash
-from trivium.index.listing import each_page
+from trivium.index.page_iterator import each_page
 
 if TYPE_CHECKING:
     from trivium.embedding.images import ImageEmbedder

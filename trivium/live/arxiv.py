@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from trivium.live.base import LiveDocument
+from trivium.live.source import LiveDocument
 from trivium.parser.sources import arxiv
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 _DAYS = 365
 """Maximum age of a paper in days."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trivium.live.answers import address_of, ask, date_of, results, text_of, title_of, within
-from trivium.live.base import LiveDocument
+from trivium.live.responses import address_of, ask, date_of, results, text_of, title_of, within
+from trivium.live.source import LiveDocument
 
 _MOST = 20
 """Maximum number of results per request."""

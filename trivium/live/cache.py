@@ -20,7 +20,7 @@ from pathlib import Path
 
 from trivium.common.files import replacing
 from trivium.errors import InputError
-from trivium.live.base import LiveDocument, LivePassage
+from trivium.live.source import LiveDocument, LivePassage
 from trivium.parser.sources.files import parse_json, read_document
 
 Key = tuple[str, ...]

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from trivium.common.cache import LruCache
 from trivium.common.dots import dots
-from trivium.embedding.base import Embedder
-from trivium.embedding.plain import embedded_headings
+from trivium.embedding.embedder import Embedder
 from trivium.embedding.vectors import deduplicate, quantize_int8
+from trivium.embedding.without_headings import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
 from trivium.graph.schema import Hop, chunk_uri, embedding_text, entity_text, page_uri, section_uri
 from trivium.graph.sentences import sentence_texts
-from trivium.headings import body_of
-from trivium.languages import Analyzer, StoreLanguages
-from trivium.live.asking import FoundDocument
-from trivium.live.base import LivePassage
+from trivium.live.querying import FoundDocument
+from trivium.live.source import LivePassage
 from trivium.parser.split import split_points
-from trivium.text import count_tokens, normalise_heading, normalise_title
+from trivium.text.headings import body_of
+from trivium.text.languages import Analyzer, StoreLanguages
+from trivium.text.normalise import count_tokens, normalise_heading, normalise_title
 from trivium.types import ChunkKind, LiveOrigin
 
 MAX_CHUNKS = 100

@@ -10,11 +10,11 @@ from typing import ClassVar
 from trivium.common import stopping
 from trivium.common.fetching import user_agent
 from trivium.errors import InputError
-from trivium.live.answers import address_of, ask, date_of, results, text_of, title_of, within
-from trivium.live.base import RESULTS, LiveDocument
 from trivium.live.pages import SMALL, with_page
+from trivium.live.responses import address_of, ask, date_of, results, text_of, title_of, within
+from trivium.live.source import RESULTS, LiveDocument
 from trivium.parser.sources import mediawiki
-from trivium.settings import Settings
+from trivium.settings.settings import Settings
 
 _LONGEST = 300
 """Maximum length of a question for its search."""

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 
 from trivium.common.fetching import fetch
 from trivium.errors import InputError
-from trivium.headings import with_headings
-from trivium.limits import DEFAULT_LIMITS
-from trivium.live.base import LiveDocument, LivePassage
-from trivium.live.together import run_together
+from trivium.live.concurrently import run_together
+from trivium.live.source import LiveDocument, LivePassage
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.encodings import as_utf8
 from trivium.parser.html import parse_html
-from trivium.settings import Settings
-from trivium.text import terms
+from trivium.settings.limits import DEFAULT_LIMITS
+from trivium.settings.settings import Settings
+from trivium.text.headings import with_headings
+from trivium.text.normalise import terms
 from trivium.types import ChunkKind, Page
 
 PAGE_BYTES = 2 << 20

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.live.base import RESULTS
+from trivium.live.source import RESULTS
 from trivium.plugins import create_plugin, list_plugins
 
 if TYPE_CHECKING:  # a source is imported when it is queried
-    from trivium.live.base import LiveSource
-    from trivium.settings import Settings
+    from trivium.live.source import LiveSource
+    from trivium.settings.settings import Settings
 
 GROUP = "trivium.live_sources"
 WEB = "web"

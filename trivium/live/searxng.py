@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from trivium.errors import InputError
-from trivium.live.answers import address_of, ask, date_of, results, text_of, title_of
-from trivium.live.base import LiveDocument
+from trivium.live.responses import address_of, ask, date_of, results, text_of, title_of
+from trivium.live.source import LiveDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 ranks both together.
 
 A live chunk has vectors of itself, its sentences, its section and page, and its words are weighted with the statistics
-of the collection. It has no links, so scores based on the graph are unknown (NaN): see :mod:`trivium.fusion.borrow`.
+of the collection. It has no links, so scores based on the graph are unknown (NaN): see :mod:`trivium.fusion.imputation`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.dots import dots
-from trivium.embedding.base import Embedder
-from trivium.graph.allowed import Allowed
+from trivium.embedding.embedder import Embedder
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded, matching
 from trivium.graph.filters import Condition
 from trivium.graph.nearness import of_nearest
@@ -33,9 +33,9 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label
-from trivium.graph.view import StoreView
-from trivium.live.asking import FoundDocument
+from trivium.graph.store_view import StoreView
 from trivium.live.chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
+from trivium.live.querying import FoundDocument
 from trivium.retrievers.counts import joined, taken
 from trivium.types import LiveOrigin
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Generator, Sequence
 
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage, usage_of
+from trivium.llm.chat_model import ChatModel, Message, Reply, ReplyUsage, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.types import Usage
 

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from trivium.endpoints.failures import EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
-from trivium.llm.base import Message, Reply
+from trivium.llm.chat_model import Message, Reply
 from trivium.llm.json_replies import JsonSchema
 from trivium.llm.openai import OpenAIChatModel
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from trivium.endpoints.failures import EndpointError
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
-from trivium.llm.base import CONTEXT_TOKENS, CountedBy, Message, Reply, ReplyUsage
+from trivium.llm.chat_model import CONTEXT_TOKENS, CountedBy, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema, without_bounds
 
 if TYPE_CHECKING:  # needs the package openai

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 GROUP = "trivium.chat_models"
 _HOSTED = ("openai", "azure", "anthropic", "gemini")
@@ -26,7 +26,7 @@ _FINE_TUNED = "ft"
 """Prefix of the names that OpenAI gives to fine-tuned models: ``ft:gpt-4o-mini:...``."""
 
 if TYPE_CHECKING:
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
     from trivium.llm.openai import OpenAIChatModel
 
 
@@ -137,7 +137,7 @@ def _local(path: str, settings: Settings) -> ChatModel:
 
 def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
     from trivium.endpoints.configured import azure_endpoint, chat_endpoint, compatible_endpoint
-    from trivium.llm.base import CONTEXT_TOKENS
+    from trivium.llm.chat_model import CONTEXT_TOKENS
     from trivium.llm.openai import OpenAIChatModel
 
     known = {"openai": chat_endpoint, "azure": azure_endpoint}

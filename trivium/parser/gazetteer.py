@@ -1,8 +1,8 @@
 """Finds names of documents in running text by greedy longest match from left to right, without a model.
 
-Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise_name`). The index is a
-dictionary of names and, for each first word, the possible lengths of names in words; the matches are those of an
-Aho-Corasick automaton.
+Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise.normalise_name`). The
+index is a dictionary of names and, for each first word, the possible lengths of names in words; the matches are those of
+an Aho-Corasick automaton.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trivium.folding import UNSEEN
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text.folding import UNSEEN
+from trivium.text.normalise import normalise_name, normalise_title, without_parenthesis
 
 MAX_WORDS = 12
 """Longer names are ignored."""

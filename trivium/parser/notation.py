@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from trivium.function_words import FUNCTION_WORDS
+from trivium.text.function_words import FUNCTION_WORDS
 
 _PLAIN = "0123456789+-=()"
 _SUPERSCRIPTS = str.maketrans(_PLAIN + "ni−–‑", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ⁻⁻⁻")

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import MissingExtraError, ParseError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser import ocr_cache
 from trivium.parser.ocr_lines import TextBox, lines_of
 from trivium.parser.picture_files import LONGEST_SIDE, decoded, open_picture
-from trivium.parser.sources.base import clean_text
-from trivium.text import composed
+from trivium.parser.sources.source import clean_text
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.normalise import composed
 
 if sys.platform != "win32":
     import resource

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from trivium.errors import MissingExtraError, ParseError, said
-from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, nothing_beside
 from trivium.parser.ocr import Ocr
 from trivium.parser.text_runs import PictureText
 from trivium.parser.thumbnails import Thumbnails
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import ChunkKind
 
 if TYPE_CHECKING:

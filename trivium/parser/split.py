@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trivium.text import count_tokens
+from trivium.text.normalise import count_tokens
 
 MAX_TOKENS = 400
 MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, whatever their length

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from trivium.parser.gazetteer import Gazetteer, is_name
-from trivium.text import normalise_name, normalise_title
+from trivium.text.normalise import normalise_name, normalise_title
 
 MAX_TERMS = 40
 """Maximum number of terms per document; the most frequent ones are kept."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import MissingExtraError, ParseError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.ocr import picture_time
 from trivium.parser.picture_files import decoded, open_picture
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

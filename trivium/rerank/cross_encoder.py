@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from trivium.common.beside import available_cores
+from trivium.common.second_core import available_cores
 from trivium.embedding.vectors import to_valid_text
 from trivium.errors import ConfigurationError, MissingExtraError, RerankError
-from trivium.rerank.base import Deadline, RerankCandidate
 from trivium.rerank.limits import at_once
+from trivium.rerank.reranker import Deadline, RerankCandidate
 
 MODEL_FILES = (
     "model.onnx",

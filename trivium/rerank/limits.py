@@ -11,7 +11,7 @@ from typing import TypeVar
 from trivium.common import stopping
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import RerankError, said
-from trivium.rerank.base import Deadline, RerankCandidate, Reranker
+from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker
 
 MAX_RUNNING = 32
 """Maximum number of calls at once in a process, including abandoned ones that have not ended."""

@@ -10,10 +10,10 @@ from typing import ClassVar
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import SLACK, quoted
 from trivium.errors import RerankError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
-from trivium.rerank.base import Deadline, RerankCandidate
 from trivium.rerank.limits import at_once
+from trivium.rerank.reranker import Deadline, RerankCandidate
 
 MAX_CHARACTERS = 1500
 """Maximum number of characters of a passage shown to a model."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
-from trivium.rerank.base import Reranker
 from trivium.rerank.names import FAMILIES, FREE, NAMES, PLUGINS
+from trivium.rerank.reranker import Reranker
 from trivium.rerank.views import DEFAULT_WEIGHT, Bm25Reranker, WeightedReranker
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
 
 
 def make_reranker(name: str, settings: Settings | None = None) -> Reranker:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from trivium.errors import ConfigurationError
-from trivium.rerank.base import Deadline, RerankCandidate
+from trivium.rerank.reranker import Deadline, RerankCandidate
 
 LEXICAL = "lexical"
 """The retriever that computes BM25. Document frequencies are those of the entire store, not of the candidates."""

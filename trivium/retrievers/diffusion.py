@@ -16,7 +16,9 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError, InputError
-from trivium.retrievers.base import (
+from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
+from trivium.retrievers.query import (
     Candidate,
     Method,
     Query,
@@ -25,8 +27,6 @@ from trivium.retrievers.base import (
     check_damping,
     check_depth,
 )
-from trivium.retrievers.lexical import LexicalRetriever
-from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
 from trivium.retrievers.tfidf import tfidf
 
 __all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]

@@ -12,7 +12,7 @@ from trivium.common.arrays import Floats
 from trivium.common.suggested import for_store
 from trivium.errors import InputError, StoreError
 from trivium.graph.pictures import EMBED_PICTURES
-from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
+from trivium.retrievers.query import Candidate, Query, best_rows, check_counts, check_depth
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
 from trivium.retrievers.bm25 import BM25Settings, bm25
+from trivium.retrievers.query import Candidate, Query, best_rows, check_counts, check_depth
 
 
 @dataclass(frozen=True, slots=True)

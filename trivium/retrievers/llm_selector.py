@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.retrievers.options import Option
-from trivium.text import normalise_name
+from trivium.text.normalise import normalise_name
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import numpy as np
 from trivium.common.dots import dots
 from trivium.graph.records import Neighbour
 from trivium.graph.schema import Label, headings_of, unescape
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.subgraph import SubGraph
 from trivium.types import GraphPath, SourceNode
 

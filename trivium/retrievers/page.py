@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from trivium.common.arrays import Floats
 from trivium.graph.schema import Hop, Label
-from trivium.retrievers.base import Candidate, Query, check_counts, reached
+from trivium.retrievers.query import Candidate, Query, check_counts, reached
 
 
 @dataclass(frozen=True, slots=True)

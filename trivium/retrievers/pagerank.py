@@ -13,7 +13,7 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
-from trivium.retrievers.base import Method, check_damping
+from trivium.retrievers.query import Method, check_damping
 
 
 def pagerank_dense(

@@ -14,7 +14,7 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, headings_of
-from trivium.retrievers.base import Query
+from trivium.retrievers.query import Query
 from trivium.retrievers.tfidf import smooth_idf
 
 Relations = Literal["similarity", "links", "both"]

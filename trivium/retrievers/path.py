@@ -12,8 +12,8 @@ from trivium.common.dots import dots
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Floats, rank_key, round_scores
 from trivium.graph.schema import Hop, Label, page_of
-from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.options import Option, OptionKind, path_options, section_options
+from trivium.retrievers.query import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.types import SourceNode

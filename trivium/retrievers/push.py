@@ -20,7 +20,7 @@ from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
 from trivium.common.prefetch import prefetch
 from trivium.errors import ConfigurationError, InputError
-from trivium.retrievers.base import check_damping
+from trivium.retrievers.query import check_damping
 
 
 def push(

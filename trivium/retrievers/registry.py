@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin
-from trivium.retrievers.base import Retriever
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
 from trivium.retrievers.entity import EntityRetriever, EntitySettings
 from trivium.retrievers.image import ImageRetriever, ImageSettings
@@ -16,6 +15,7 @@ from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.page import PageRetriever, PageSettings
 from trivium.retrievers.path import PathRetriever, PathSettings
+from trivium.retrievers.query import Retriever
 from trivium.retrievers.section import SectionRetriever, SectionSettings
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, with_values

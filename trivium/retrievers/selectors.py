@@ -12,9 +12,9 @@ import numpy as np
 
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, round_scores
-from trivium.retrievers.base import check_counts
 from trivium.retrievers.options import Option
-from trivium.text import terms
+from trivium.retrievers.query import check_counts
+from trivium.text.normalise import terms
 
 
 class Selector(Protocol):

@@ -20,8 +20,8 @@ from trivium.common.dots import dots
 from trivium.common.ragged import expand_ranges
 from trivium.graph.records import Adjacency, Floats, TermCounts, TermStatistics
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
-from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
+from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from trivium.common.arrays import Floats
-from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
+from trivium.retrievers.query import Candidate, Query, check_counts, check_depth
 
 
 @dataclass(frozen=True, slots=True)

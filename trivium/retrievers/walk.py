@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, Neighbour
 from trivium.graph.schema import Label
-from trivium.retrievers.base import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
+from trivium.retrievers.query import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 
 _FINEST = 1e-7
 """The smallest ``eps`` of a widened walk."""

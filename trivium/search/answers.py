@@ -9,11 +9,11 @@ from dataclasses import replace
 from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.answering.writing import Writing, WritingOptions
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import chat_model_of
 from trivium.search.requests import AskRequest
 from trivium.search.searcher import Searcher
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import SourceOutcome
 
 

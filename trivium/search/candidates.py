@@ -9,17 +9,17 @@ from typing import TypeVar
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.common.beside import Beside
 from trivium.common.memo import Memo
-from trivium.fusion.borrow import borrow
+from trivium.common.second_core import Beside
+from trivium.fusion.imputation import borrow
 from trivium.fusion.table import Table
 from trivium.live.view import origins
-from trivium.retrievers.base import Candidate, Query, Retriever
+from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of
-from trivium.search.alone import permitted
-from trivium.search.asking import nothing, of_each
 from trivium.search.inputs import DEPTH
+from trivium.search.scheduling import nothing, of_each
+from trivium.search.single_retriever import permitted
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
 
@@ -49,7 +49,7 @@ def gather(
     With ``depth`` None every retriever returns its own default number of candidates. With ``complete`` every chunk
     has its true score from every retriever (NaN where a retriever has none), otherwise only from those that returned
     it. With ``signals`` the features of :mod:`trivium.retrievers.signals` are added, computed with these settings.
-    Link-based scores that passages of live sources lack are imputed (:mod:`trivium.fusion.borrow`). ``on_stage`` is
+    Link-based scores that passages of live sources lack are imputed (:mod:`trivium.fusion.imputation`). ``on_stage`` is
     notified of the stages ``retrieve``, ``score`` and ``signals``.
 
     ``recall`` is an alternative question on the same store, whose candidates are added. They are scored by ``query``

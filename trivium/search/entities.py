@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import page_uri
-from trivium.text import normalise_name, normalise_title
+from trivium.text.normalise import normalise_name, normalise_title
 
 
 def find_entity(store: GraphReader, name: str) -> str | None:

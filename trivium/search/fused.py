@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.folding import tokens
-from trivium.fusion.base import Fused, Fusion
+from trivium.fusion.protocol import Fused, Fusion
 from trivium.fusion.table import Table, joined
-from trivium.identifiers import identifiers_of
-from trivium.retrievers.base import Query, Retriever
+from trivium.retrievers.query import Query, Retriever
 from trivium.search.candidates import gather
 from trivium.search.inputs import inputs_of
 from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.text.folding import tokens
+from trivium.text.identifiers import identifiers_of
 
 DEEPER = 4
 """Factor by which the lists grow in each round. It is constant because rounds must not depend on the number of hits

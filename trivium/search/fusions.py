@@ -6,9 +6,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from trivium.errors import InputError
-from trivium.fusion.base import Fusion
 from trivium.fusion.default_decision import read_decision
 from trivium.fusion.names import DEFAULT, FUSIONS, PLUGINS
+from trivium.fusion.protocol import Fusion
 from trivium.fusion.registry import make_fusion, suits
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins

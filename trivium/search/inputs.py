@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from trivium.errors import ConfigurationError, FusionError
-from trivium.fusion.base import Fusion
 from trivium.fusion.network import NetworkFusion
-from trivium.retrievers.base import check_counts
+from trivium.fusion.protocol import Fusion
+from trivium.retrievers.query import check_counts
 from trivium.retrievers.registry import RetrieverSettings
 from trivium.retrievers.selectors import MatchSettings
 from trivium.retrievers.setting_values import flatten, with_values

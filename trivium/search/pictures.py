@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from trivium.common.suggested import for_store
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.embedding.images import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
 from trivium.graph.pictures import EMBED_PICTURES
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 MAX_PICTURE_BYTES = 20 << 20

@@ -14,8 +14,8 @@ from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import Where, parse
 from trivium.live.registry import SOURCES
-from trivium.rerank.base import Reranker
 from trivium.rerank.names import NAMES as RERANKERS
+from trivium.rerank.reranker import Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import FORMS, Cut
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what writes answers is loaded with the first of them
     from pathlib import Path
 
     from trivium.answering.prompt_styles import PromptStyle
-    from trivium.llm.base import ChatModel
+    from trivium.llm.chat_model import ChatModel
 
 MAX_K = 10_000
 """Maximum number of hits. Memory and time grow with it."""

@@ -10,12 +10,12 @@ from typing import Any
 from trivium.common.arguments import check_texts
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
-from trivium.rerank.base import RerankSettings
-from trivium.rerank.column import RerankRetriever
+from trivium.rerank.as_retriever import RerankRetriever
 from trivium.rerank.names import PREFIX
 from trivium.rerank.registry import Rerankers
-from trivium.retrievers.base import Retriever
+from trivium.rerank.reranker import RerankSettings
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
+from trivium.retrievers.query import Retriever
 from trivium.retrievers.registry import RetrieverSettings, make_plugin, make_retrievers
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values

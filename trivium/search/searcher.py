@@ -10,30 +10,28 @@ from functools import partial
 import numpy as np
 
 from trivium.common.arguments import check_type
-from trivium.common.beside import for_each
+from trivium.common.second_core import for_each
 from trivium.common.suggested import for_store
-from trivium.domain import NO_DOMAIN, Domain
-from trivium.embedding.base import Embedder, embed_queries, embeds_together
-from trivium.embedding.remembered import RememberedQuestions
+from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
+from trivium.embedding.question_cache import RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
-from trivium.fusion.base import Fused, Fusion
+from trivium.fusion.protocol import Fused, Fusion
 from trivium.fusion.table import Table
-from trivium.graph.facts import document_name
+from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition, Where, parse
+from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore
 from trivium.graph.records import Vectors, page_numbers, round_score
-from trivium.graph.within import Within
-from trivium.live.asking import LiveAnswers, LiveSources
 from trivium.live.chunks import TextVectors
+from trivium.live.querying import LiveAnswers, LiveSources
 from trivium.live.view import live_view, origins
-from trivium.rerank.base import Reranker
-from trivium.retrievers.base import Query, Retriever
+from trivium.rerank.reranker import Reranker
+from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.signals import SignalSettings
-from trivium.search.ahead import Ahead
-from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import gather
 from trivium.search.cut import Cut
+from trivium.search.embed_ahead import Ahead
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
 from trivium.search.inputs import DEFAULTS, DEPTH, inputs_of
@@ -42,9 +40,11 @@ from trivium.search.ranking import order, probability
 from trivium.search.requests import PassageOptions, SearchRequest, Warned, check_question
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.second_stage import Placed, SecondStage, log_warnings
+from trivium.search.single_retriever import retrieve_alone
 from trivium.search.stages import StageObserver, ignore_stages, observed
-from trivium.search.waiting import waiting_warning
-from trivium.text import composed
+from trivium.search.unembedded import waiting_warning
+from trivium.settings.domain import NO_DOMAIN, Domain
+from trivium.text.normalise import composed
 from trivium.types import Hit
 
 _IMAGE = "image"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from trivium.common.arguments import check_count
 from trivium.errors import InputError, RerankError
 from trivium.graph.records import round_score
-from trivium.rerank.base import Reranker, RerankSettings
-from trivium.rerank.column import rerank_candidates
+from trivium.rerank.as_retriever import rerank_candidates
 from trivium.rerank.limits import score_within
-from trivium.retrievers.base import Query, Retriever
+from trivium.rerank.reranker import Reranker, RerankSettings
+from trivium.retrievers.query import Query, Retriever
 from trivium.search.cut import Cut
 from trivium.search.ranking import Ranking, probability
 from trivium.search.requests import MAX_K, Warned

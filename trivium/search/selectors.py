@@ -10,7 +10,7 @@ from trivium.plugins import create_plugin, list_plugins
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.recorded_selector import RecordedSelector
 from trivium.retrievers.selectors import MatchSelector, Selector
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 SELECTORS = ("match", "llm", "llm-all")
 RECORDED = ("record", "replay")

@@ -20,7 +20,7 @@ from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
 from trivium.graph.factory import is_address
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import NO_MODEL
 from trivium.retrievers.selectors import MatchSelector
 from trivium.server import errors
@@ -33,6 +33,7 @@ from trivium.server.collection import Collection
 from trivium.server.health import HealthChecks
 from trivium.server.job_table import Change, Job
 from trivium.server.jobs import Jobs
+from trivium.server.jobs_folder import Spool, spool_folder, store_name
 from trivium.server.keys import KeyRing
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
@@ -55,7 +56,6 @@ from trivium.server.routes import (
 )
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
-from trivium.server.spool import Spool, spool_folder, store_name
 from trivium.server.uploads import Uploads
 from trivium.speech import Speech
 

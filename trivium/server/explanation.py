@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from trivium.engine import Engine
 from trivium.graph.filters import parse
 from trivium.graph.records import ChunkRecord, round_score
-from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
 from trivium.search.requests import SearchRequest
 from trivium.search.searcher import Scored
+from trivium.search.subgraphs import Drawing, way_to
 from trivium.types import GraphPath
 
 

@@ -13,15 +13,15 @@ from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
-from trivium.live.asking import MAX_SOURCES
+from trivium.live.querying import MAX_SOURCES
 from trivium.rerank.names import FREE, PREFIX
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
 from trivium.search.requests import AskRequest, PassageOptions, SearchRequest, describe
 from trivium.search.retriever_set import NO_NAMES
 from trivium.search.searcher import Searcher
-from trivium.settings import load_settings
-from trivium.text import has_lone_surrogate
+from trivium.settings.settings import load_settings
+from trivium.text.normalise import has_lone_surrogate
 from trivium.types import Intent
 
 MAX_QUESTION_CHARACTERS = 4000

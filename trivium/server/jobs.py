@@ -18,7 +18,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.server.collection import Collection
 from trivium.server.job_table import Change, Failure, Job, JobTable, NoJobsError, State
-from trivium.server.spool import ReadOnlyError, Spool
+from trivium.server.jobs_folder import ReadOnlyError, Spool
 
 Work = Callable[[Engine, Change, Mapping[str, str], StageProgress], Mapping[str, Any]]
 """Makes a change in the store and returns its report. Uploaded files are passed as a mapping from path to name. It may

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from trivium.errors import InputError
 from trivium.live.registry import SourceState, source_states, usual_sources
-from trivium.settings import Settings, load_settings
+from trivium.settings.settings import Settings, load_settings
 
 Mode = Literal["off", "allow", "force"]
 """``off``: live sources are never asked. ``allow``: those that a question names are asked. ``force``: the same, and

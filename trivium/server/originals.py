@@ -14,7 +14,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.records import page_numbers
 from trivium.parser.documents.pdf_pages import DrawnPage, draw_page
 from trivium.parser.sources.files import read_document
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import MetadataValue
 
 LONGEST = 1600

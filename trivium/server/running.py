@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from trivium.errors import ConfigurationError
 from trivium.server.connection import ACCEPTED_AT_ONCE, HEAD_SECONDS, TimedConnection, connection_limit
-from trivium.server.ending import end_by_signals
 from trivium.server.logs import write_log
 from trivium.server.settings import ServerSettings
+from trivium.server.shutdown import end_by_signals
 
 CLOSE_SECONDS = 5.0
 """Seconds a server may take to close its store and processes after the last request."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from trivium.common.beside import alone
+from trivium.common.second_core import alone
 from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.search.stages import StageEnded

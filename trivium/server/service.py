@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
-from trivium.common.beside import alone, available_cores
+from trivium.common.second_core import alone, available_cores
 from trivium.engine import Engine
 from trivium.graph.filters import Where
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.audio import AudioReceiver

@@ -19,11 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from trivium.common.beside import available_cores
+from trivium.common.second_core import available_cores
 from trivium.errors import ConfigurationError
 from trivium.server.keys import Key, parse_key
 from trivium.server.live_switch import Mode
-from trivium.speech.base import MAX_BYTES
+from trivium.speech.protocols import MAX_BYTES
 
 
 def _as_key(given: Any) -> Key:

@@ -14,15 +14,15 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from trivium.common.files import folder_to_disk, is_full_disk, to_disk
-from trivium.languages import check_language
-from trivium.parser.sources.base import clean_text
+from trivium.parser.sources.source import clean_text
 from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
 from trivium.server.forms import FormReader
 from trivium.server.job_table import Change, Kind, NoJobsError
 from trivium.server.jobs import Jobs
+from trivium.server.jobs_folder import Spool
 from trivium.server.schemas import Record, Records
-from trivium.server.spool import Spool
-from trivium.text import plain
+from trivium.text.languages import check_language
+from trivium.text.normalise import plain
 from trivium.types import MetadataValue
 
 R = TypeVar("R")

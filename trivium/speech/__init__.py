@@ -4,7 +4,7 @@
 custom ones. Importing this package loads no model; each is loaded on first use, once per process.
 """
 
-from trivium.speech.base import Recogniser, Samples, Transcript, Voice
+from trivium.speech.protocols import Recogniser, Samples, Transcript, Voice
 from trivium.speech.sentences import spoken_sentences
 from trivium.speech.speech import Speech, speak, transcribe
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from trivium.common.workers import NotStartedError, run_once
 from trivium.errors import AudioError, AudioTooLongError, SpeechError
-from trivium.speech.base import MAX_SECONDS
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
+from trivium.speech.protocols import MAX_SECONDS
 
 Waveform = NDArray[np.float32]
 """n samples from -1 to 1 at 16 kHz."""

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 
 from trivium.errors import ConfigurationError, SpeechError
-from trivium.speech.base import Samples
+from trivium.speech.protocols import Samples
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class HibariVoice:
         self._lock = threading.Lock()
 
     def say(self, sentence: str) -> Samples:
-        """See :class:`~trivium.speech.base.Voice`."""
+        """See :class:`~trivium.speech.protocols.Voice`."""
         with self._lock:
             try:
                 phonemes = self._voice.phonemize(sentence)

@@ -23,7 +23,7 @@ import numpy as np
 
 from trivium.common import stopping
 from trivium.errors import ConfigurationError, SpeechError
-from trivium.speech.base import Samples
+from trivium.speech.protocols import Samples
 
 _WROTE = re.compile(r"Wrote (.+\.wav)\s*$")
 _PATIENCE_SECONDS = 60.0
@@ -68,7 +68,7 @@ class PiperVoice:
             self._program()
 
     def say(self, sentence: str) -> Samples:
-        """See :class:`~trivium.speech.base.Voice`."""
+        """See :class:`~trivium.speech.protocols.Voice`."""
         line = " ".join(sentence.split())
         if not line:
             return np.zeros(0, np.int16)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from trivium.errors import ConfigurationError, MissingExtraError
-from trivium.settings import Settings
-from trivium.speech.base import MAX_SECONDS, Recogniser, Voice
+from trivium.settings.settings import Settings
 from trivium.speech.hibari import HibariVoice
 from trivium.speech.piper import PiperVoice, check_piper
+from trivium.speech.protocols import MAX_SECONDS, Recogniser, Voice
 from trivium.speech.whisper import WhisperRecogniser, check_model
 
 T = TypeVar("T")

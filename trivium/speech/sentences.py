@@ -9,7 +9,7 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from trivium.text import plain, sentences
+from trivium.text.normalise import plain, sentences
 
 LONGEST = 300
 """Maximum number of characters passed to a voice at once. Longer sentences are split, so that a text without full stops

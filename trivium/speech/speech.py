@@ -7,8 +7,8 @@ from pathlib import Path
 
 from trivium.common import stopping
 from trivium.errors import InputError, TriviumError
-from trivium.settings import Settings, load_settings
-from trivium.speech.base import MAX_SECONDS, Recogniser, Samples, Transcript, Voice
+from trivium.settings.settings import Settings, load_settings
+from trivium.speech.protocols import MAX_SECONDS, Recogniser, Samples, Transcript, Voice
 from trivium.speech.registry import check_recogniser, check_voice, open_recogniser, open_voice
 from trivium.speech.sentences import spoken_sentences
 from trivium.speech.wav import wav_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
-from trivium.speech.base import Samples
+from trivium.speech.protocols import Samples
 
 _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 _UNKNOWN = 0xFFFFFFFF

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from trivium.common import stopping
 from trivium.errors import ConfigurationError, SpeechError
-from trivium.speech.base import MAX_SECONDS, Transcript
 from trivium.speech.decoding import decode
+from trivium.speech.protocols import MAX_SECONDS, Transcript
 
 _FILES = ("model.bin", "config.json", "tokenizer.json")
 _REPETITIVE = 2.4
@@ -52,7 +52,7 @@ class WhisperRecogniser:
         self._lock = threading.Lock()
 
     def transcribe(self, audio: bytes) -> Transcript:
-        """See :class:`~trivium.speech.base.Recogniser`."""
+        """See :class:`~trivium.speech.protocols.Recogniser`."""
         samples = decode(audio, self._seconds)
         with self._lock:
             stopping.check()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from trivium.datasets.match import PageTexts, has_words
 from trivium.synthetic.records import Bridge, Source
 from trivium.synthetic.sample import MIN_SOURCES
-from trivium.text import normalise_name, normalise_title, question_terms, terms, words
+from trivium.text.normalise import normalise_name, normalise_title, question_terms, terms, words
 
 QUESTION_WORDS = (5, 60)
 """Minimum and maximum number of words of a question."""

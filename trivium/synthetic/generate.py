@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 from trivium.common.progress import Progress
 from trivium.graph.protocols import GraphStore, PageReader
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
 from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trivium.common.progress import Progress
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.prompt import ask, judge_prompt, judge_version
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria_of
 from trivium.synthetic.reply import Unreadable, read_scores, scores_schema

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import SLACK, block, quoted
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message, usage_of
+from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.records import CRITERIA, PLAIN_CRITERIA, Bridge, Source, criteria_of
 from trivium.synthetic.sample import MIN_SOURCES
-from trivium.text import plain, sentences
+from trivium.text.normalise import plain, sentences
 from trivium.types import Usage
 
 REPLY_TOKENS = 1024

@@ -32,8 +32,8 @@ class Bridge:
 
     For a multi-hop question, an entity that connects its ``sources``: chunks that cite it, each from a different page.
     ``cited`` is the number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
-    (:func:`trivium.text.normalise_name`). For a plain question, one of the slots of a chunk: its only source is that
-    chunk, ``cited`` is 0 and there are no names.
+    (:func:`trivium.text.normalise.normalise_name`). For a plain question, one of the slots of a chunk: its only source
+    is that chunk, ``cited`` is 0 and there are no names.
     """
 
     entity: str

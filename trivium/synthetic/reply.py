@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.synthetic.records import CRITERIA
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 _MAX_CHARACTERS = 1000
 """Maximum length of questions and answers; longer ones are truncated."""

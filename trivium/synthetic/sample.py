@@ -16,7 +16,7 @@ from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.graph.schema import unescape
 from trivium.parser.gazetteer import is_name
 from trivium.synthetic.records import Bridge, Source
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text.normalise import normalise_name, normalise_title, without_parenthesis
 from trivium.types import ChunkKind
 
 MIN_SOURCES = 2

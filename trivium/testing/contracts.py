@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from trivium.embedding.base import Embedder, embed_queries
-from trivium.fusion.base import Fusion
+from trivium.embedding.embedder import Embedder, embed_queries
+from trivium.fusion.protocol import Fusion
 from trivium.fusion.table import Table
-from trivium.llm.base import ChatModel, Message
-from trivium.rerank.base import Deadline, RerankCandidate, Reranker
-from trivium.retrievers.base import Query, Retriever
+from trivium.llm.chat_model import ChatModel, Message
+from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.options import Option, OptionKind
+from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.testing.toys import toy_query, toy_store
 
@@ -24,7 +24,7 @@ _UNIT = 1e-3
 
 
 class EmbedderContract:
-    """Contract of an :class:`~trivium.embedding.base.Embedder`."""
+    """Contract of an :class:`~trivium.embedding.embedder.Embedder`."""
 
     def make(self) -> Embedder:
         """Create the embedder under test."""
@@ -80,7 +80,7 @@ class EmbedderContract:
 
 
 class RetrieverContract:
-    """Contract of a :class:`~trivium.retrievers.base.Retriever`, tested on a small store
+    """Contract of a :class:`~trivium.retrievers.query.Retriever`, tested on a small store
     (:func:`~trivium.testing.toys.toy_store`).
     """
 
@@ -148,7 +148,7 @@ class RetrieverContract:
 
 
 class FusionContract:
-    """Contract of a :class:`~trivium.fusion.base.Fusion`, tested with random scores of the eight retrievers."""
+    """Contract of a :class:`~trivium.fusion.protocol.Fusion`, tested with random scores of the eight retrievers."""
 
     columns: Sequence[str] = RETRIEVERS
 
@@ -204,7 +204,7 @@ class FusionContract:
 
 
 class ChatModelContract:
-    """Contract of a :class:`~trivium.llm.base.ChatModel`, tested with a few short questions."""
+    """Contract of a :class:`~trivium.llm.chat_model.ChatModel`, tested with a few short questions."""
 
     messages = (Message("system", "Answer in one word."), Message("user", "Which planet is red?"))
 
@@ -266,7 +266,7 @@ class SelectorContract:
 
 
 class RerankerContract:
-    """Contract of a :class:`~trivium.rerank.base.Reranker`. Its ``views`` get artificial scores."""
+    """Contract of a :class:`~trivium.rerank.reranker.Reranker`. Its ``views`` get artificial scores."""
 
     question = "Who discovered the moons of Mars?"
     texts = (

@@ -11,10 +11,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.engine import Engine
-from trivium.retrievers.base import Query
-from trivium.text import terms
+from trivium.retrievers.query import Query
+from trivium.text.normalise import terms
 from trivium.types import EmbedderIdentity
 
 TOY_RECORDS = (

@@ -13,10 +13,10 @@ from trivium.evaluation.gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.fusion.artefact import Artefact
-from trivium.fusion.base import Fusion
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network
+from trivium.fusion.protocol import Fusion
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.calibrate import Calibration, apply, calibrate

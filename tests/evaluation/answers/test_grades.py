@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.chat_model import ScriptedModel
 from trivium.evaluation.answers.grades import GRADE_SCHEMA, MEASURES, Graded, Grader, read_grade
 from trivium.evaluation.answers.judged import MalformedError
-from trivium.llm.base import Message, Reply
+from trivium.llm.chat_model import Message, Reply
 from trivium.llm.json_replies import JsonSchema
 
 QUESTION = "Who found the moons of Mars?"

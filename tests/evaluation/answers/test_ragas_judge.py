@@ -13,11 +13,11 @@ import pytest
 from pydantic import BaseModel
 
 from tests.fakes.chat_model import ScriptedModel
-from trivium.embedding.base import Vectors
+from trivium.embedding.embedder import Vectors
 from trivium.errors import MissingExtraError
 from trivium.evaluation.answers.judged import MalformedError
 from trivium.evaluation.answers.ragas_judge import RagasJudge, package_version, read_reply, strict_schema
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 
 needs_ragas = pytest.mark.skipif(
     find_spec("ragas") is None and os.environ.get("CI") != "true",

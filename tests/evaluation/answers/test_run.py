@@ -28,7 +28,7 @@ from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.report import AnswerReport
 from trivium.evaluation.answers.run import evaluate_answers as run
 from trivium.evaluation.requests import AnswersRequest
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
 from trivium.types import Question, Turn
 

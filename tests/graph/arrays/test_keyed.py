@@ -18,7 +18,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.graph.arrays.contents import index_contents
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.keyed import (
+from trivium.graph.arrays.rows_by_uri import (
     KeyedChunk,
     KeyedEntity,
     KeyedNodes,

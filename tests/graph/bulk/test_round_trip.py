@@ -23,7 +23,7 @@ from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 
 pytestmark = pytest.mark.slow
 

@@ -26,10 +26,10 @@ from tests.graph.dbpedia.world import (
 from trivium.errors import InputError
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import RelationEdge
 from trivium.graph.protocols import GraphStore
-from trivium.parser.sources.base import Problem
+from trivium.graph.sqlite import EmbeddedStore
+from trivium.parser.sources.source import Problem
 
 PAGES = {
     "Albert Einstein": ["Princeton, New Jersey", "Ulm", "Nobel Prize"],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trivium.graph.dbpedia.names import Titles, Vocabulary, readable
 from trivium.graph.schema import page_uri
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 
 pyoxigraph = pytest.importorskip("pyoxigraph")
 

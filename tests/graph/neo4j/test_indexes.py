@@ -35,7 +35,7 @@ from trivium.graph.neo4j.indexes import (
 )
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index.report import IngestReport
-from trivium.index_parameters import IndexParameters, index_parameters
+from trivium.settings.index_parameters import IndexParameters, index_parameters
 from trivium.types import EmbedderIdentity
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import reader_of
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Page
 
 CONTAINER = (

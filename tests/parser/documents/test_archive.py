@@ -24,10 +24,10 @@ from tests.parser.documents.files import (
     zipped,
 )
 from trivium.errors import InputError, ParseError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.archive import OLE_SIGNATURE, Archive, resolved
 from trivium.parser.documents.office import Package
 from trivium.parser.sources.recognise import recognise
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 LAUGHS = (
     '<!DOCTYPE x [<!ENTITY a "haha">'

@@ -14,11 +14,11 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from trivium.errors import ParseError
 from trivium.index.load import load
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents import mail
 from trivium.parser.documents.document_file import DocumentFile
-from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.source import Item
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Page
 
 

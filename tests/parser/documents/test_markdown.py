@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import ParseError
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.front_matter import read_front_matter
 from trivium.parser.documents.markdown import read
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import ChunkKind, Page
 
 

@@ -10,12 +10,12 @@ import pytest
 from tests.fakes.pdf_writer import WIDTH, PdfFile, PdfPage, width_of
 from trivium.cli.app import main
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content
 from trivium.parser.documents.pdf import pdfium, pictures
 from trivium.parser.documents.pdf_pages import draw_page
+from trivium.settings.limits import InputLimits
 from trivium.types import ChunkKind, Page
 
 TEXT = "The survey of the northern ridge began in the spring of that year and went on until the first snow"

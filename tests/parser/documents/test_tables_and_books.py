@@ -21,8 +21,8 @@ from tests.parser.documents.files import (
     xlsx_file,
 )
 from trivium.errors import ParseError
-from trivium.headings import with_headings
-from trivium.limits import DEFAULT_LIMITS
+from trivium.settings.limits import DEFAULT_LIMITS
+from trivium.text.headings import with_headings
 
 
 def test_slides_are_sections_and_pages() -> None:

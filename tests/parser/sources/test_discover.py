@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS
-from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.limits import DEFAULT_LIMITS
 
 HTML = "<!DOCTYPE html>\n<html><head><title>Io</title></head><body><p>Io is a moon.</p></body></html>"
 RECORD = '{"title": "Io", "text": "Io is a moon."}\n'

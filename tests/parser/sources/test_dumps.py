@@ -16,10 +16,10 @@ from tests.fakes.ray_here import RayHere
 from trivium.engine import Engine
 from trivium.errors import InputError, MissingExtraError
 from trivium.index import parts, ray_build
-from trivium.limits import InputLimits
-from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, file_items, read
+from trivium.parser.sources.source import Item, Problem
 from trivium.parser.sources.wikimedia import to_page
+from trivium.settings.limits import InputLimits
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Page
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
-from trivium.limits import InputLimits
 from trivium.parser.sources import files
-from trivium.parser.sources.base import Item, clean_text, printable_path
 from trivium.parser.sources.files import parse_json, read_array, read_document, read_lines, read_slice
+from trivium.parser.sources.source import Item, clean_text, printable_path
+from trivium.settings.limits import InputLimits
 
 
 def test_lines_know_their_number_offset_and_length(tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ import pytest
 
 from tests.nq_rows import ONA, TARN, simplified, write_rows
 from trivium.errors import InputError
-from trivium.limits import InputLimits
 from trivium.parser.sources.answer_tracing import MarkedPage
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.nq import questions, to_page
 from trivium.parser.sources.nq_files import (
     RowFound,
@@ -22,6 +20,8 @@ from trivium.parser.sources.nq_files import (
     read_row_questions,
     read_rows,
 )
+from trivium.parser.sources.source import Problem
+from trivium.settings.limits import InputLimits
 
 ROW = TARN.row(1, "who found the rings", TARN.annotation(TARN.element("p", 1)))
 OTHER = ONA.row(2, "what colour is ona", ONA.annotation(ONA.element("p", 0)))

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import InputError
-from trivium.limits import InputLimits
 from trivium.parser.documents import delimited
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.text import decode
 from trivium.parser.html import parse_html
-from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.files import read_document
+from trivium.parser.sources.source import Item, Problem
+from trivium.settings.limits import InputLimits
 
 PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 WIKITEXT = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">\n  <siteinfo>' + b" " * 9_000

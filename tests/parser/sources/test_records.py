@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.records import Record, read_records, records_to_pages
-from trivium.text import count_tokens, normalise_title
+from trivium.parser.sources.source import Problem
+from trivium.text.normalise import count_tokens, normalise_title
 from trivium.types import ChunkKind, Page
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -14,10 +14,10 @@ from trivium.common import fetching
 from trivium.errors import InputError
 from trivium.graph.schema import Hop
 from trivium.index.load import load
-from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.sources import web
-from trivium.parser.sources.base import Problem
 from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.source import Problem
+from trivium.settings.limits import DEFAULT_LIMITS
 
 HTML = "text/html; charset=utf-8"
 

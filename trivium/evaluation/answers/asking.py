@@ -28,7 +28,7 @@ from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.systems import SearchModels, System
 from trivium.evaluation.trec import Runs, write_rankings
 from trivium.graph.protocols import GraphReader
-from trivium.llm.base import ChatModel, usage_of
+from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.search.requests import Warned
 from trivium.types import Answer, Hit, Question
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted
-from trivium.llm.base import Message
+from trivium.llm.chat_model import Message
 
 VERSION = 2
 """Version of these prompts. Grades given with other versions are not comparable."""

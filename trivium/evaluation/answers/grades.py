@@ -20,9 +20,9 @@ from pydantic import BaseModel, ConfigDict
 
 from trivium.evaluation.answers import grade_prompts as prompts
 from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, MalformedError, UnjudgedError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import json_objects, object_schema
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 MEASURES: Final = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
 LOWER_IS_BETTER: Final = frozenset({"hallucination"})

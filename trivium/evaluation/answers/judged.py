@@ -8,9 +8,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from trivium.answering.marks import without_thoughts
-from trivium.llm.base import ChatModel, Message, usage_of
+from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
-from trivium.text import plain
+from trivium.text.normalise import plain
 from trivium.types import Usage
 
 ATTEMPTS = 2

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.errors import InputError
 from trivium.evaluation.answers import grade_prompts, grades, ragas_judge
 from trivium.evaluation.answers.asking import Account, kept
@@ -21,7 +21,7 @@ from trivium.evaluation.answers.ragas_judge import RagasJudge, RagasJudged
 from trivium.evaluation.answers.records import Answered
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import headings_of
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.types import Question
 
 Judgements = Mapping[str, Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]]

@@ -28,7 +28,7 @@ from typing import Final
 from trivium.datasets.gold import Gold
 from trivium.datasets.match import PageTexts
 from trivium.evaluation.answers.records import Answered
-from trivium.text import words
+from trivium.text.normalise import words
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)

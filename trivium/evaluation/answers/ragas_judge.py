@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.errors import MissingExtraError
 from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, MalformedError, UnjudgedError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects
 
 if TYPE_CHECKING:

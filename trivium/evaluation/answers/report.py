@@ -22,7 +22,7 @@ from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.report import Comparison, compared_json, in_words, traced_json
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Table, share
-from trivium.text import plain
+from trivium.text.normalise import plain
 from trivium.types import Usage
 
 if TYPE_CHECKING:

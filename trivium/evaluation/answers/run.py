@@ -30,10 +30,10 @@ from trivium.evaluation.requests import AnswersRequest
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.systems import SearchModels, System
 from trivium.evaluation.trec import Runs
-from trivium.llm.base import ChatModel
-from trivium.parser.sources.base import Problem
+from trivium.llm.chat_model import ChatModel
+from trivium.parser.sources.source import Problem
 from trivium.retrievers.names import RETRIEVERS
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import Question
 
 SEED = 0

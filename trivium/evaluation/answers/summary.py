@@ -12,7 +12,7 @@ import numpy as np
 from trivium.common.arrays import Floats, Integers
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
-from trivium.embedding.base import Embedder
+from trivium.embedding.embedder import Embedder
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import WAYS, Judgements

@@ -61,7 +61,7 @@ from trivium.evaluation.toml_file import (
 from trivium.llm.registry import NO_MODEL
 from trivium.search.cut import Cut
 from trivium.search.selectors import RECORDED
-from trivium.settings import MAX_TEMPERATURE, load_settings
+from trivium.settings.settings import MAX_TEMPERATURE, load_settings
 from trivium.types import Usage
 
 _Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]

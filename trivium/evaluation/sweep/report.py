@@ -17,7 +17,7 @@ from trivium.evaluation.pages import Dots, Section, report_page
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
-from trivium.text import plain
+from trivium.text.normalise import plain
 
 SHOWN = (
     "exact_match", "f1", "contained", "rouge_l", "cosine", "not_found", "relevancy", "correctness", "faithfulness",

@@ -38,11 +38,11 @@ from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
 from trivium.evaluation.systems import SearchModels, System, followed
 from trivium.evaluation.trec import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker
 from trivium.search.selectors import make_selector
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import Question, Usage
 
 OpenModel = Callable[[str], ChatModel]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Codes, Vectors
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 if sys.platform == "linux":
     # USearch brings its own C++ runtime. A library loaded after it that expects the system's runtime (onnxruntime)

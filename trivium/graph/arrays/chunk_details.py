@@ -12,7 +12,7 @@ from trivium.common import stopping
 from trivium.graph.arrays.rows import DetailRow
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.filter_values import Coded
-from trivium.graph.moves import Moves
+from trivium.graph.row_moves import Moves
 
 
 @dataclass(frozen=True, slots=True)

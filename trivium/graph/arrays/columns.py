@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.moves import Moves, are_short
+from trivium.graph.row_moves import Moves, are_short
 
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]

@@ -33,9 +33,9 @@ from trivium.graph.arrays.columns import (
 from trivium.graph.arrays.files import cannot_change, link_or_copy
 from trivium.graph.arrays.rows import RowSource
 from trivium.graph.arrays.topology import Nodes
-from trivium.graph.moves import Moves
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
+from trivium.graph.row_moves import Moves
 from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
 
 FOLDER = "words"

@@ -1,5 +1,5 @@
 """Which vectors of a label are nearest to a question's, in two tiers: all are compared as bytes, exactly
-(:mod:`trivium.graph.coarse`), or from :data:`APPROXIMATE_FROM` on an approximate index is asked
+(:mod:`trivium.graph.byte_vectors`), or from :data:`APPROXIMATE_FROM` on an approximate index is asked
 (:mod:`trivium.graph.arrays.ann_index`).
 
 Both are files of a snapshot, mapped into memory and shared by processes. After a change they remain as they are until
@@ -24,10 +24,10 @@ from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Codes, Vectors
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 if TYPE_CHECKING:
-    from trivium.graph.coarse import CoarseVectors
+    from trivium.graph.byte_vectors import CoarseVectors
 
 APPROXIMATE_FROM = 65_536
 """Labels with fewer vectors have no index, unless the store's parameters say otherwise: all are compared."""
@@ -56,7 +56,7 @@ class LabelVectors:
     @classmethod
     def of(cls, matrix: Matrix, stored: Rows, tier: CoarseVectors | AnnIndex | None) -> LabelVectors:
         """Those of the files, None if there are none."""
-        from trivium.graph.coarse import CoarseVectors  # loads numba
+        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
 
         none = np.empty(0, dtype=np.int64)
         nothing = CoarseVectors.of(matrix.vectors, none)
@@ -111,7 +111,7 @@ class LabelVectors:
 @dataclass(frozen=True, slots=True)
 class VectorFiles:
     """The files of one label in a snapshot: the rows of the matrix (n,), and the index or the arrays of
-    :class:`~trivium.graph.coarse.CoarseVectors`.
+    :class:`~trivium.graph.byte_vectors.CoarseVectors`.
     """
 
     rows: Rows
@@ -122,7 +122,7 @@ class VectorFiles:
         """Return the vectors as they were when the files were written."""
         if self.arrays is None:
             return LabelVectors.of(matrix, self.rows, self.index)
-        from trivium.graph.coarse import CoarseVectors  # loads numba
+        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
 
         codes, scales = self.arrays
         return LabelVectors.of(matrix, self.rows, CoarseVectors(codes, *scales))
@@ -175,7 +175,7 @@ def build_vectors(
         return None
     save_array(folder, f"{name}.rows", rows)
     if len(rows) < (parameters.approximate_from or APPROXIMATE_FROM):
-        from trivium.graph.coarse import CoarseVectors  # loads numba
+        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
 
         coarse = CoarseVectors.of(matrix.vectors, rows)
         save_array(folder, f"{name}.coarse", coarse.codes)

@@ -18,7 +18,7 @@ from trivium.graph.arrays.columns import Csr, Rows
 from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.rows import Changes, NodeRow
 from trivium.graph.arrays.topology import Nodes, Topology, own_ranges, page_of_entity
-from trivium.graph.moves import Moves
+from trivium.graph.row_moves import Moves
 from trivium.graph.schema import Label
 
 

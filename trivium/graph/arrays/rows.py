@@ -14,7 +14,7 @@ from typing import Protocol
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 NodeRow = tuple[str, int, int]
 """Uri, number, and number of the vector (-1 without one)."""

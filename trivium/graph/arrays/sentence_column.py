@@ -22,8 +22,8 @@ from trivium.graph.arrays.columns import (
 from trivium.graph.arrays.files import link_or_copy
 from trivium.graph.arrays.rows import RowSource
 from trivium.graph.arrays.topology import Nodes
-from trivium.graph.moves import Moves
 from trivium.graph.records import SentenceVectors
+from trivium.graph.row_moves import Moves
 
 _CODES = "sentences"
 _PLACES = "sentences.places"

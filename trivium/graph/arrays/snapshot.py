@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trivium.common.beside import available_cores
 from trivium.common.cache import LruCache
-from trivium.graph.allowed import Allowed
+from trivium.common.second_core import available_cores
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.columns import Rows, distinct
 from trivium.graph.arrays.files import read_manifest, write_manifest
@@ -46,7 +46,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Floats, Progress, Vectors, WaitingTexts
 from trivium.graph.schema import Label
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 FORMAT = 6

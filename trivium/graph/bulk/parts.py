@@ -11,7 +11,7 @@ from trivium.graph.bulk.folder import Folder
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 RULES = "10"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""

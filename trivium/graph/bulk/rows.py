@@ -25,7 +25,7 @@ from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
 from trivium.graph.vectors import text_hash
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 Vector = Vectors | None
 Row = dict[str, Any]

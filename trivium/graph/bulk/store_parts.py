@@ -14,9 +14,9 @@ from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.folder import Folder
 from trivium.graph.bulk.id_table import Entity, IdTable, Placed, Relation
 from trivium.graph.bulk.parts import LINES_A_WRITE, Embeddings, Lines, Parts, by, facts, relation_vectors
-from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.page_checks import check_page
+from trivium.graph.page_facts import encode_metadata
 from trivium.graph.pictures import split_vectors
 from trivium.graph.property_graph import encode_sentences
 from trivium.graph.protocols import GraphStore

@@ -14,7 +14,7 @@ from urllib3.exceptions import ReadTimeoutError
 
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
 from trivium.errors import TriviumError
-from trivium.text import has_lone_surrogate
+from trivium.text.normalise import has_lone_surrogate
 
 _LONGEST_WAIT = 120.0
 _MOST_BYTES = 64 << 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from trivium.graph.schema import page_uri, unescape
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"

@@ -12,7 +12,7 @@ from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia.dump import DumpSource, readable_file
 from trivium.graph.dbpedia.names import Titles, Vocabulary
 from trivium.graph.dbpedia.source import Source
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 
 def open_source(name: str, *, vocabulary: Vocabulary | None = None, answers: Path | None = None) -> Source:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
 from trivium.errors import ConfigurationError
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 EXPECTED = "bolt://HOST[:PORT][/DATABASE] or neo4j://HOST[:PORT][/DATABASE]"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreNotFoundError
-from trivium.graph.allowed import Allowed
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j.connection import Connection

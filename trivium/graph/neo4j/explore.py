@@ -22,7 +22,7 @@ from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.indexes import ensure_vector_indexes, recognise
 from trivium.graph.records import Progress
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 _HTTP_SECONDS = 3.0
 """Time limit for an address to respond."""

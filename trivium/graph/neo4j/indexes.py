@@ -19,7 +19,7 @@ from trivium.graph.neo4j.reader import index_parameters
 from trivium.graph.neo4j.vectors import read_embedder
 from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.index_parameters import IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 CONNECTIVITY = 16
 """Edges per node of a vector index unless the store's parameters say otherwise; the server's default."""

@@ -17,10 +17,10 @@ import numpy as np
 
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.keyed import KeyedNodes, KeyedRows, Touched, changes_of
+from trivium.graph.arrays.filtered import ArrayWithin
 from trivium.graph.arrays.reads import ArrayReads
+from trivium.graph.arrays.rows_by_uri import KeyedNodes, KeyedRows, Touched, changes_of
 from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, open_snapshot
-from trivium.graph.arrays.within import ArrayWithin
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.model import RelationEdge
@@ -33,8 +33,8 @@ from trivium.graph.neo4j.memory_rows import A_VECTOR, OF_OBJECTS, Budget, Facts,
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, PageRecord, Vectors
 from trivium.graph.schema import Label, page_of, section_of
-from trivium.graph.view import StoreView
-from trivium.index_parameters import IndexParameters
+from trivium.graph.store_view import StoreView
+from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import LiteralString
 
 import numpy as np
 
-from trivium.graph.arrays.keyed import KeyedChunk, KeyedEntity, KeyedNodes, KeyedSection, Nodes
+from trivium.graph.arrays.rows_by_uri import KeyedChunk, KeyedEntity, KeyedNodes, KeyedSection, Nodes
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Row

@@ -27,7 +27,7 @@ from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.projection_patch import patch
 from trivium.graph.records import Adjacency
 from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
-from trivium.settings import load_settings
+from trivium.settings.settings import load_settings
 
 FOLDER = "projections"
 KEPT_FILES = 4

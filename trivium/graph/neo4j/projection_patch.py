@@ -8,11 +8,11 @@ import numpy as np
 
 from trivium.common.ragged import expand_ranges, own_chunk_ranges
 from trivium.graph.arrays.columns import Csr, Rows
-from trivium.graph.moves import Moves
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.records import Adjacency
+from trivium.graph.row_moves import Moves
 from trivium.graph.schema import page_of
 from trivium.graph.string_table import StringRows, table_of
 

@@ -53,8 +53,8 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
-from trivium.index_parameters import IndexParameters
-from trivium.settings import load_settings
+from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 
@@ -393,7 +393,7 @@ class Neo4jStore:
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:
         """Yield the store in memory if its current state is held there, else this one, since Neo4j has no snapshot
-        transactions. A :class:`trivium.retrievers.base.Query` caches what must be consistent.
+        transactions. A :class:`trivium.retrievers.query.Query` caches what must be consistent.
 
         The state is requested immediately and awaited at the first read, so that the question can be embedded
         meanwhile.

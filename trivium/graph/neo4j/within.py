@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
-from trivium.graph.allowed import Allowed
+from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded
+from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j import reader
 from trivium.graph.neo4j.cache import StoreCache
@@ -28,7 +29,6 @@ from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, Searcher
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
-from trivium.graph.within import Within
 
 COMPARED_AT_MOST = 1_000
 """Up to this many matching nodes are compared exhaustively; for more, the index is queried."""
@@ -42,7 +42,7 @@ _FACTS = "facts"
 
 
 class Neo4jWithin(Within):
-    """See :class:`trivium.graph.within.Within`, of a store that is not held in memory."""
+    """See :class:`trivium.graph.filtered_store.Within`, of a store that is not held in memory."""
 
     remote = True
 

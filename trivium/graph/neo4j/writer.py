@@ -25,7 +25,7 @@ from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
 from trivium.graph.versions import choose, latest
-from trivium.index_parameters import OF_FOLDERS, IndexParameters
+from trivium.settings.index_parameters import OF_FOLDERS, IndexParameters
 
 
 def write_pages(

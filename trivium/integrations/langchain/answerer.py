@@ -55,7 +55,7 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
     """Whether to rewrite a follow-up question as a standalone question before the search."""
     model: Any = None
     """The language model that writes the answers: its name (:func:`trivium.llm.registry.open_chat_model`), a chat model
-    of LangChain, or a :class:`~trivium.llm.base.ChatModel`. None quotes sentences of the passages.
+    of LangChain, or a :class:`~trivium.llm.chat_model.ChatModel`. None quotes sentences of the passages.
     """
     prompt: Any = None
     """Prompt style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two fields."""

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from trivium.endpoints.tokens import EstimatedCounter
 from trivium.errors import ChatModelError
-from trivium.llm.base import CONTEXT_TOKENS, Message, Reply, ReplyUsage
+from trivium.llm.chat_model import CONTEXT_TOKENS, Message, Reply, ReplyUsage
 
 _KINDS: dict[str, type[BaseMessage]] = {
     "system": SystemMessage,
@@ -20,8 +20,8 @@ _KINDS: dict[str, type[BaseMessage]] = {
 
 
 class LangChainChatModel:
-    """Implements :class:`~trivium.llm.base.ChatModel` with a model of LangChain, which keeps its own temperature and
-    maximum length: providers name these differently. Tokens are estimated where it does not report them.
+    """Implements :class:`~trivium.llm.chat_model.ChatModel` with a model of LangChain, which keeps its own temperature
+    and maximum length: providers name these differently. Tokens are estimated where it does not report them.
     """
 
     context_tokens = CONTEXT_TOKENS

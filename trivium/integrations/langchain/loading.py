@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 
 from trivium.common.files import replacing
 from trivium.errors import InputError
-from trivium.index.given import record_line
+from trivium.index.in_memory import record_line
 
 _OWN = ("title", "text")
 """Keys of a record that cannot be used for metadata."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
-from trivium.headings import body_of
 from trivium.integrations.mcp.answers import (
     NOTE,
     Answered,
@@ -16,6 +15,7 @@ from trivium.integrations.mcp.answers import (
     OpenedSection,
     Surrounded,
 )
+from trivium.text.headings import body_of
 from trivium.types import Outcome, SourceOutcome, place_of
 
 _OUTCOMES: dict[Outcome, str] = {

@@ -23,7 +23,7 @@ from mcp.types.jsonrpc import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification
 from pydantic import ValidationError
 
 from trivium.integrations.mcp.reading import Library
-from trivium.text import has_lone_surrogate
+from trivium.text.normalise import has_lone_surrogate
 
 MAX_LINE = 4 << 20
 """Maximum size of a message in bytes, a thousand times the longest accepted question."""

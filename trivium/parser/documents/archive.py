@@ -17,8 +17,8 @@ from urllib.parse import unquote
 from xml.parsers import expat
 
 from trivium.errors import ParseError, said
-from trivium.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
 from trivium.parser.document import DamagedPartError
+from trivium.settings.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
 
 ZIP_SIGNATURE = b"PK\x03\x04"
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline
 from trivium.parser.documents.rows import add_rows
 from trivium.parser.documents.table_heads import Row
 from trivium.parser.documents.text import decode
+from trivium.settings.limits import InputLimits
 from trivium.types import Page
 
 _DELIMITERS = "\t;,|"  # ordered by how rarely they occur inside cells, to break ties

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.formats import document_formats
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue, Page
 
 

@@ -10,7 +10,6 @@ from xml.etree.ElementTree import ParseError as XmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError, said
-from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive, resolved
 from trivium.parser.documents.document_file import DocumentFile, page_of
@@ -18,7 +17,8 @@ from trivium.parser.documents.office import Deadline, sensible_title
 from trivium.parser.html.input_limits import checked_bytes
 from trivium.parser.html.reader import Reader, inline_text
 from trivium.parser.pictures import Pictures
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue, Page
 
 _CONTAINER = "META-INF/container.xml"

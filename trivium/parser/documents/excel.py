@@ -18,7 +18,6 @@ from typing import IO
 from xml.etree.ElementTree import Element, iterparse
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.document_file import DocumentFile, page_of
@@ -41,7 +40,8 @@ from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
 from trivium.parser.documents.table_heads import Row, ShownNumber, SpannedRow
 from trivium.parser.symbol_fonts import symbols
 from trivium.parser.text_runs import TextRun
-from trivium.text import normalise_heading
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_heading
 from trivium.types import ChunkKind, Page
 
 _MAX_FORMULA = 200  # characters; longer formulas are not informative

@@ -11,8 +11,8 @@ from datetime import date, datetime, time
 
 import yaml
 
-from trivium.parser.sources.base import clean_text
-from trivium.text import composed
+from trivium.parser.sources.source import clean_text
+from trivium.text.normalise import composed
 from trivium.types import MetadataValue
 
 _FENCES = {"---": "yaml", "+++": "toml"}

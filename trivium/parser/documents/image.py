@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.ocr import Ocr, require_ocr
 from trivium.parser.picture_files import decoded, open_picture
-from trivium.parser.sources.base import clean_text
+from trivium.parser.sources.source import clean_text
 from trivium.parser.text_runs import PictureText
 from trivium.parser.thumbnails import Thumbnails
-from trivium.text import composed
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import composed
 from trivium.types import ChunkKind, MetadataValue, Page
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from html import escape
 from typing import cast
 
 from trivium.errors import InputError, MissingExtraError, ParseError, said
-from trivium.limits import InputLimits
 from trivium.parser.document import MAX_TITLE, DamagedPartError, Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.formats import format_of_content, format_of_name, reader_of
 from trivium.parser.documents.text import decode, write_paragraphs
 from trivium.parser.encodings import as_utf8
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue, Page
 
 FORMAT = "mail"

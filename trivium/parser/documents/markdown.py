@@ -23,7 +23,6 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import read_front_matter
@@ -32,7 +31,8 @@ from trivium.parser.documents.text import decode
 from trivium.parser.html.fragment import first_title, parse_markup, read_blocks
 from trivium.parser.ocr import parser_time
 from trivium.parser.pictures import Pictures
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import Page
 
 INDEX_STEMS = frozenset(("index", "_index", "readme"))

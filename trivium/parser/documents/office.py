@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trivium.errors import MissingExtraError, ParseError, TriviumError, said
-from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive, check_entities, resolved
 from trivium.parser.ocr import parser_time
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
 
 EXTRA = "documents"

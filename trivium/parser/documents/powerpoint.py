@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trivium.limits import InputLimits
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.drawings import A, drawn_texts, embedded_picture
@@ -21,7 +20,8 @@ from trivium.parser.pictures import Pictures
 from trivium.parser.symbol_fonts import SYMBOL_FONTS, symbols
 from trivium.parser.tables import MAX_COLUMNS, MAX_ROWS, Cell, Table, linearise, parse_span
 from trivium.parser.text_runs import BREAK, COMMA, LINE, TextRun, indented_line
-from trivium.text import normalise_heading, normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_heading, normalise_title
 from trivium.types import ChunkKind, Page
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

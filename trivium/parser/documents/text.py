@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.encodings import decoded_as
-from trivium.parser.sources.base import clean_text
+from trivium.parser.sources.source import clean_text
 from trivium.parser.text_runs import Verbatim
-from trivium.text import composed
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import composed
 from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")

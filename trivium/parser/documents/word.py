@@ -12,7 +12,6 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
-from trivium.limits import InputLimits
 from trivium.parser.document import DamagedPartError
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.document_file import DocumentFile, page_of
@@ -23,7 +22,8 @@ from trivium.parser.documents.word_table import read_table
 from trivium.parser.documents.word_text import Paragraph, WordText, content
 from trivium.parser.pictures import Pictures
 from trivium.parser.text_runs import LINE, TextRun, Verbatim, indented_line
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import ChunkKind, Page
 
 _MAX_HEADING = 300  # characters; a longer paragraph in a heading style is text

@@ -12,7 +12,7 @@ from trivium.parser.html.reader import SKIP, Leave, Mode, Reader, handles
 from trivium.parser.html.skipped import is_skipped, is_struck
 from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.text_runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 from trivium.types import ChunkKind
 
 _MAX_ANCHORS = 20  # per heading

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.html.links import canonical_host, link_target
 from trivium.parser.html.reader import inline_text
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"
 """Present in every page that displays a redirect below its title. Other pages need not be searched for one."""

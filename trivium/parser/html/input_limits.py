@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ParseError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.encodings import decoded_as
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 _MAX_CHECKED = 4_096  # bytes at the start that are checked for binary data
 _CHEAP_TAGS = 50_000  # documents with at most this many tags ...

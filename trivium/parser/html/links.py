@@ -10,7 +10,7 @@ from functools import lru_cache
 from urllib.parse import parse_qs, unquote
 
 from trivium.parser.text_runs import Address
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 
 MAX_TITLE_BYTES = 255  # MediaWiki's own limit for a title
 _MAX_CACHED_HREF = 400  # characters; malicious addresses of megabytes must not be kept in the cache

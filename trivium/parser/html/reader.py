@@ -13,11 +13,11 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.document import Document
 from trivium.parser.html.links import link_target
 from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.text_runs import COMMA, LINE, SPACE, PictureText, TextRun, indented_line
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import ChunkKind
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
@@ -24,7 +23,8 @@ from trivium.parser.html.links import canonical_host, link_target, local_address
 from trivium.parser.html.reader import Reader, inline_text
 from trivium.parser.pictures import Pictures
 from trivium.parser.text_runs import Address
-from trivium.text import normalise_title
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue, Page
 
 _WIKI_MARKS = (

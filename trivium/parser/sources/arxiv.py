@@ -17,12 +17,12 @@ from xml.etree import ElementTree
 from trivium.common import stopping
 from trivium.common.fetching import fetch, user_agent
 from trivium.errors import InputError
-from trivium.languages import ENGLISH, function_words
 from trivium.metadata import clean
 from trivium.parser.document import MAX_TITLE
-from trivium.parser.sources.base import ARXIV, Item, Problem, clean_text
-from trivium.settings import Settings, load_settings
-from trivium.text import composed, normalise_title
+from trivium.parser.sources.source import ARXIV, Item, Problem, clean_text
+from trivium.settings.settings import Settings, load_settings
+from trivium.text.languages import ENGLISH, function_words
+from trivium.text.normalise import composed, normalise_title
 from trivium.types import Chunk, ChunkKind, Page
 
 PREFIX = ARXIV

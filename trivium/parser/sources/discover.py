@@ -13,10 +13,19 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import document_formats, reader_of
-from trivium.parser.sources.base import (
+from trivium.parser.sources.displayed_pictures import shown_pictures
+from trivium.parser.sources.files import (
+    packed_as,
+    parse_json,
+    read_document,
+    read_lines,
+    read_slice,
+    too_long,
+)
+from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
+from trivium.parser.sources.source import (
     ARXIV,
     HUGGING_FACE,
     MEDIAWIKI,
@@ -28,16 +37,7 @@ from trivium.parser.sources.base import (
     check_format,
     printable_path,
 )
-from trivium.parser.sources.displayed_pictures import shown_pictures
-from trivium.parser.sources.files import (
-    packed_as,
-    parse_json,
-    read_document,
-    read_lines,
-    read_slice,
-    too_long,
-)
-from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Page
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from trivium.errors import InputError
-from trivium.limits import InputLimits
 from trivium.parser.documents.formats import BUILT_IN, PICTURE_SUFFIXES
 from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.files import read_document
+from trivium.settings.limits import InputLimits
 
 _HTML = BUILT_IN["html"].suffixes
 _PAGES = (*BUILT_IN["markdown"].suffixes, *_HTML)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from trivium.errors import InputError, said
-from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
+from trivium.settings.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _SUFFIXES = (".gz", ".bz2", ".xz")

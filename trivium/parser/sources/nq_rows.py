@@ -16,8 +16,8 @@ from typing import cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trivium.errors import InputError
-from trivium.parser.sources.base import clean_text
-from trivium.text import normalise_title
+from trivium.parser.sources.source import clean_text
+from trivium.text.normalise import normalise_title
 
 Row = Mapping[str, object]
 TokenSpan = tuple[int, int]

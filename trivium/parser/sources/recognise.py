@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.archive import OLD_SUFFIXES, OLE_SIGNATURE, ZIP_SIGNATURE, Archive, describe_ole
 from trivium.parser.documents.formats import (
     document_formats,
@@ -20,7 +19,6 @@ from trivium.parser.documents.formats import (
     format_of_name,
 )
 from trivium.parser.documents.mail import is_mail
-from trivium.parser.sources.base import ZIM_SIGNATURE, ItemFormat, some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -31,6 +29,8 @@ from trivium.parser.sources.files import (
     unpacked_name,
 )
 from trivium.parser.sources.records import DOCUMENT_ID
+from trivium.parser.sources.source import ZIM_SIGNATURE, ItemFormat, some_keys
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 _HEAD = 4096
 # The first lines may be damaged although the rest of the file is good.

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.text import without_controls
 from trivium.parser.gazetteer import Gazetteer, Mention
-from trivium.parser.sources.base import Problem, clean_text, printable_path, some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -20,8 +18,10 @@ from trivium.parser.sources.files import (
     read_lines,
     too_long,
 )
+from trivium.parser.sources.source import Problem, clean_text, printable_path, some_keys
 from trivium.parser.split import split_points
-from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.normalise import composed, normalise_name, normalise_title, without_parenthesis
 from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
 FORMAT = "records"

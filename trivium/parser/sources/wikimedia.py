@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from trivium.errors import InputError
-from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.metadata import clean
 from trivium.parser.html import parse_html
-from trivium.parser.sources.base import Item, Problem, clean_text, printable_path, some_keys
 from trivium.parser.sources.files import Line, lines_of, opened, parse_json, read_head, too_long
-from trivium.text import normalise_title
+from trivium.parser.sources.source import Item, Problem, clean_text, printable_path, some_keys
+from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
+from trivium.text.normalise import normalise_title
 from trivium.types import Page
 
 FORMAT = "wikimedia"

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.common import stopping
-from trivium.llm.base import ChatModel
+from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskRequest
 from trivium.server.errors import as_api_error, busy, error_body
 from trivium.server.fields import check_options, check_prompt

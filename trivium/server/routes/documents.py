@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
-from trivium.graph.facts import document_name
 from trivium.graph.model import PageGraph
+from trivium.graph.page_facts import document_name
 from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of, page_uri, unescape
 from trivium.index.file_links import looks_like_page_file
@@ -19,7 +19,7 @@ from trivium.server.errors import not_found
 from trivium.server.pictures import address_of
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
-from trivium.text import normalise_title
+from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
 
 router = APIRouter(tags=["documents"])

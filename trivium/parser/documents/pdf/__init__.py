@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trivium.errors import MissingExtraError, ParseError
-from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.document_file import DocumentFile, page_of
@@ -20,8 +19,9 @@ from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 from trivium.parser.documents.pdf.running_heads import without_furniture
 from trivium.parser.ocr import parser_time
-from trivium.parser.sources.base import clean_text
-from trivium.text import composed, normalise_title
+from trivium.parser.sources.source import clean_text
+from trivium.settings.limits import InputLimits
+from trivium.text.normalise import composed, normalise_title
 from trivium.types import MetadataValue, Page
 
 _REPORTED = {"Author": "author", "Subject": "subject", "Keywords": "keywords"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.pdfium import Span
 from trivium.parser.documents.pdf.scripts import SMALLER, notes_of, script_of
-from trivium.text import composed
+from trivium.text.normalise import composed
 
 _WIDE_GAP = 0.9
 """Minimum gap between two cells of a line, in font sizes."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.errors import ParseError
-from trivium.limits import InputLimits
 from trivium.parser.documents.pdf.blocks import Block, Kind
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 from trivium.parser.ocr import Ocr, parser_time
 from trivium.parser.thumbnails import SIDE, Thumbnails
+from trivium.settings.limits import InputLimits
 
 _SIZE = 10.0
 _MAX_PICTURES = 500  # maximum number of pictures per document that are read and get a thumbnail
@@ -26,7 +26,7 @@ _CAPTION = re.compile(
     r"(?:\s*\(?\d|\s+\(?(?-i:[IVX]{1,5}|[A-Z])\b)",
     re.IGNORECASE,
 )
-"""The beginning of captions, in the languages of :mod:`trivium.languages` with spaces between words."""
+"""The beginning of captions, in the languages of :mod:`trivium.text.languages` with spaces between words."""
 _REACH = 3.0
 """Maximum distance between a picture and its caption, in font sizes."""
 _MAX_CAPTION = 1_000

@@ -1,0 +1,235 @@
+"""The indexes of a folder are made as its parameters say, and anew only where they have to be."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.graph.arrays import label_vectors
+from trivium.graph.arrays.ann_index import AnnIndex, compared
+from trivium.graph.arrays.files import MANIFEST
+from trivium.graph.schema import Label
+from trivium.graph.sqlite import EmbeddedStore, snapshot
+from trivium.graph.sqlite.snapshot import build_snapshot
+from trivium.settings.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
+
+IDENTITY = EmbedderIdentity("random", "1", 16)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedStore]:
+    """60 pages with two chunks each, enough here for an index."""
+    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 20)
+    with EmbeddedStore.create(tmp_path / "s") as store:
+        store.set_embedder(IDENTITY)
+        _add(store, range(60))
+        yield store
+
+
+def _add(store: EmbeddedStore, numbers: range) -> None:
+    store.write([graph(f"Page {number}", [("one", []), ("two", [])]) for number in numbers])
+    texts = list(store.pending_texts())
+    vectors = np.random.default_rng(numbers.start).normal(size=(len(texts), IDENTITY.dimension))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    store.put_vectors(texts, vectors.astype(np.float32))
+    store.refresh()
+
+
+def _ann(store: EmbeddedStore) -> AnnIndex:
+    ann = store._current().stored[Label.CHUNK].index
+    assert ann is not None
+    return ann
+
+
+def _indexed(store: EmbeddedStore) -> set[Label]:
+    """The labels that have an index."""
+    return {label for label in Label if not store._current().scans(label)}
+
+
+def _index(store: EmbeddedStore) -> tuple[int, int, int, str]:
+    ann = _ann(store)
+    index = ann.index
+    return (index.connectivity, index.expansion_add, ann.expansion, index.dtype.name.lower())
+
+
+def _made(store: EmbeddedStore) -> int:
+    """The file of the index of chunks: another one where it was made anew."""
+    (path,) = (Path(store.location) / "index").glob("*/Chunk.vectors")
+    return path.stat().st_ino
+
+
+def test_indexes_are_made_and_asked_as_the_parameters_say(store: EmbeddedStore) -> None:
+    assert _index(store) == (16, 128, 320, "i8")
+    store.set_index_parameters(
+        IndexParameters(connectivity=8, expansion_add=64, expansion_search=50, quantized=False)
+    )
+    store.refresh()
+    assert _index(store) == (8, 64, 50, "f16")
+    with EmbeddedStore.open(store.location) as again:
+        assert _index(again) == (8, 64, 50, "f16")
+    store.set_index_parameters(IndexParameters())
+    store.refresh()
+    assert _index(store) == (16, 128, 320, "i8")
+
+
+def test_indexes_stay_where_only_asking_changes(store: EmbeddedStore) -> None:
+    before = _made(store)
+    store.set_index_parameters(IndexParameters(expansion_search=64))
+    store.refresh()
+    assert _made(store) == before and _index(store)[2] == 64
+    store.set_index_parameters(IndexParameters(expansion_search=64, connectivity=8))
+    store.refresh()
+    assert _made(store) != before
+
+
+def test_labels_have_an_index_from_the_number_of_vectors_that_the_parameters_say(
+    store: EmbeddedStore,
+) -> None:
+    """Those that keep theirs keep the file; the same ten are found without one."""
+    made, asked = _made(store), store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    before = store.nearest([Label.CHUNK], asked, 10)
+    store.set_index_parameters(IndexParameters(approximate_from=100))
+    store.refresh()
+    assert _indexed(store) == {Label.CHUNK} and _made(store) == made
+    store.set_index_parameters(IndexParameters(approximate_from=121))
+    store.refresh()
+    assert not _indexed(store) and not list((Path(store.location) / "index").glob("*/*.vectors"))
+    assert store.nearest([Label.CHUNK], asked, 10) == before
+    store.set_index_parameters(IndexParameters(approximate_from=1))
+    store.refresh()
+    assert _indexed(store) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+
+
+def test_a_label_keeps_the_way_of_its_files_when_it_crosses_the_number(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory, until the files are made anew: neither all numbers nor all bytes are read for it."""
+    monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
+    monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
+    asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    store.set_index_parameters(IndexParameters(approximate_from=121))
+    store.refresh()
+    store.nearest([Label.CHUNK], asked, 10)
+    _add(store, range(100, 101))
+    now = store._current()
+    assert len(now.embedded_rows(Label.CHUNK)) == 122 and now.scans(Label.CHUNK)
+    assert len(now.vectors(Label.CHUNK).stored) == 120 and len(now.vectors(Label.CHUNK).added) == 2
+    assert store.nearest([Label.CHUNK], asked, 10) == store.nearest([Label.CHUNK], asked, 10, exact=True)
+    store.set_index_parameters(IndexParameters(approximate_from=122))
+    store.refresh()
+    store.delete(["Page 100"])
+    assert Label.CHUNK in _indexed(store)
+    assert store.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
+
+
+def test_pages_that_come_later_join_an_index_with_the_same_parameters(store: EmbeddedStore) -> None:
+    store.set_index_parameters(IndexParameters(connectivity=8))
+    _add(store, range(100, 160))
+    assert _index(store)[0] == 8
+    assert len(_ann(store).index) == 240
+
+
+def test_a_question_after_the_change_finds_the_index_made_anew(store: EmbeddedStore) -> None:
+    """Also in a store that was opened before, by another process say, and nobody refreshed."""
+    with EmbeddedStore.open(store.location) as other:
+        asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+        assert other.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
+        store.set_index_parameters(IndexParameters(connectivity=4))
+        assert other.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
+        assert _index(other)[0] == 4
+
+
+def test_the_same_vectors_make_the_same_index(store: EmbeddedStore) -> None:
+    """To the byte, for every label, though the labels are made at once by threads."""
+    index = Path(store.location) / "index"
+
+    def made() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in index.glob("*/*.vectors")}
+
+    first = made()
+    assert {"Chunk.vectors", "Entity.vectors"} <= first.keys()
+    with EmbeddedStore.open(store.location) as other:
+        shutil.rmtree(index)
+        other.refresh()
+        assert made() == first
+
+
+def test_more_in_sight_finds_more() -> None:
+    """With few nodes in sight many of the ten nearest are missed, with 300 none."""
+    vectors = np.random.default_rng(9).normal(size=(430, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors, questions = vectors[:400], vectors[400:]
+
+    def recall(parameters: IndexParameters) -> float:
+        index = AnnIndex.empty(16, parameters)
+        index.add(np.arange(400), vectors)
+        return float(
+            np.mean([np.isin(np.argsort(-vectors @ q)[:10], index.search(q, 10, 12)) for q in questions])
+        )
+
+    poor = recall(IndexParameters(connectivity=2, expansion_add=2, expansion_search=1))
+    rich = recall(IndexParameters(connectivity=32, expansion_add=200, expansion_search=300))
+    assert poor < 0.9 and rich > 0.99
+
+
+def test_a_few_neighbours_are_looked_for_among_fewer_candidates(store: EmbeddedStore) -> None:
+    """Up to ten: .6 of the list, of which 40 are compared; more: all of it, of which a tenth more than asked."""
+    asked: list[int] = []
+    ann = _ann(store)
+    real = ann.index.search
+
+    class Spy:
+        dtype = ann.index.dtype
+
+        def __len__(self) -> int:
+            return len(ann.index)
+
+        def search(self, vector: object, count: int, threads: int) -> object:
+            asked.append(count)
+            return real(vector, count, threads=threads)
+
+    vector = np.ones(IDENTITY.dimension, np.float32) / np.sqrt(np.float32(IDENTITY.dimension))
+    spied = replace(ann, index=Spy(), expansion=60)
+    assert [len(spied.search(vector, k, compared(k))) for k in (3, 10, 11, 90)] == [40, 40, 13, 100]
+    assert asked == [40, 40, 60, 100]
+
+
+def test_an_index_is_changed_rather_than_made_anew(store: EmbeddedStore) -> None:
+    """Vectors that went are removed and those that came are added, until nothing of the first ones is left."""
+    asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    for number in range(3):
+        store.delete([f"Page {other}" for other in range(20 * number, 20 * number + 20)])
+        _add(store, range(100 + 20 * number, 120 + 20 * number))
+        build_snapshot(store._database)
+        store.refresh()
+        now = store._current()
+        there = now.matrix.ids[now.vector_rows(Label.CHUNK)].tolist()
+        assert now.base.changes == 0 and len(there) == 120
+        assert sorted(_ann(store).search(asked, 120, 200).tolist()) == there
+
+
+def test_indexes_of_earlier_versions_are_replaced(store: EmbeddedStore) -> None:
+    """Their files of signs and of node numbers are gone, and the arrays that are still valid are kept."""
+    (folder,) = (Path(store.location) / "index").glob("generation-*")
+    before = store.nearest([Label.CHUNK], store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0], 10)
+    asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+    store.close()
+    manifest = json.loads((folder / MANIFEST).read_text())
+    for name in ("Chunk.usearch", "Chunk.signs.npy"):
+        (folder / name).write_bytes((folder / "Chunk.vectors").read_bytes())
+        manifest["files"][name] = manifest["files"]["Chunk.vectors"]
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 5}))
+    inode = (folder / "matrix.npy").stat().st_ino
+    with EmbeddedStore.open(store.location) as again:
+        assert again.nearest([Label.CHUNK], asked, 10) == before
+        (folder,) = (Path(store.location) / "index").glob("generation-*")
+        assert not list(folder.glob("*.usearch")) and not list(folder.glob("*.signs*"))
+        assert (folder / "matrix.npy").stat().st_ino == inode

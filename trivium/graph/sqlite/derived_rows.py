@@ -1,0 +1,219 @@
+"""Rows that follow from other rows: whether they do, and how they are made again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from zlib import crc32
+
+from trivium.graph.sqlite.connection import Connection
+from trivium.graph.sqlite.counters import count_rows, recount
+from trivium.graph.sqlite.ids import forms_of
+from trivium.graph.sqlite.reconcile import Touched, reconcile
+from trivium.graph.sqlite.words import forget_words, put_words
+from trivium.parser.gazetteer import distinct_words
+
+
+@dataclass(frozen=True, slots=True)
+class _Derived:
+    """``is_wrong`` reads everything the rows follow from; ``make`` makes them again inside a transaction."""
+
+    is_wrong: Callable[[Connection], bool]
+    make: Callable[[Connection], None]
+
+
+# -- row numbers, which are never given twice --------------------------------------------------------------------
+
+_HIGHEST = {
+    "generation": "SELECT max(number) FROM generation",
+    "text": "SELECT max(id) FROM text",
+    "vector": "SELECT max(id) FROM vector",
+    "name": "SELECT max(id) FROM name",
+    "section": "SELECT max(id) FROM section",
+    "chunk": "SELECT max(id) FROM chunk",
+    "relation_type": "SELECT max(id) FROM relation_type",
+}
+
+
+def _reused_numbers(connection: Connection) -> dict[str, int]:
+    """Return the tables whose next row would get a number that has been given, with their highest."""
+    given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    highest = {table: connection.execute(query).fetchone()[0] or 0 for table, query in _HIGHEST.items()}
+    return {table: number for table, number in highest.items() if number > given.get(table, 0)}
+
+
+def _numbers_wrong(connection: Connection) -> bool:
+    return bool(_reused_numbers(connection))
+
+
+def _renumber(connection: Connection) -> None:
+    for table, number in _reused_numbers(connection).items():
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", [table])
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table, number])
+
+
+# -- forms of titles, and numbers of chunks with a term ----------------------------------------------------------
+
+
+_NAMES_AND_FORMS = """
+    SELECT n.uri, l.form, l.shortened FROM name AS n LEFT JOIN lookup AS l ON l.name_id = n.id ORDER BY n.id
+    """
+
+
+def _forms_wrong(connection: Connection) -> bool:
+    rows = connection.execute(_NAMES_AND_FORMS)
+    return any(
+        {(form, shortened) for _, form, shortened in own if form is not None} != set(forms_of(uri))
+        for uri, own in groupby(rows, key=itemgetter(0))
+    )
+
+
+def _make_forms(connection: Connection) -> None:
+    connection.execute("DELETE FROM lookup")
+    names = connection.execute("SELECT id, uri FROM name").fetchall()
+    connection.executemany(
+        "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
+        ((form, number, shortened) for number, uri in names for form, shortened in forms_of(uri)),
+    )
+
+
+def _counted_terms(connection: Connection) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for of_headings, of_text in connection.execute("SELECT heading_terms, terms FROM chunk"):
+        counted.update({*of_headings.split(), *of_text.split()})
+    return counted
+
+
+def _terms_wrong(connection: Connection) -> bool:
+    return dict(connection.execute("SELECT term, df FROM term")) != _counted_terms(connection)
+
+
+def _count_terms(connection: Connection) -> None:
+    connection.execute("DELETE FROM term")
+    connection.executemany(
+        "INSERT INTO term (term, df) VALUES (?, ?)", sorted(_counted_terms(connection).items())
+    )
+
+
+# -- the index of words ------------------------------------------------------------------------------------------
+
+_WORDED_PAGES = """
+    SELECT p.text, w.id FROM page AS p LEFT JOIN worded AS w ON w.page_id = p.id
+    WHERE w.id IS NOT NULL OR instr(p.content_hash, '.') OR p.source GLOB 'records:*'
+    """
+
+
+def _words_wrong(connection: Connection) -> bool:
+    sums: defaultdict[int, int] = defaultdict(int)
+    try:
+        connection.execute(
+            "CREATE VIRTUAL TABLE temp.word_entry USING fts5vocab (main, page_words, instance)"
+        )
+        try:
+            for word, number in connection.execute("SELECT term, doc FROM temp.word_entry"):
+                sums[number] += crc32(word.encode())
+        finally:
+            connection.execute("DROP TABLE temp.word_entry")
+    except sqlite3.DatabaseError:
+        return True
+    return any(
+        number is None or sums[number] != sum(crc32(word.encode()) for word in distinct_words(text))
+        for text, number in connection.execute(_WORDED_PAGES)
+    )
+
+
+def _make_words(connection: Connection) -> None:
+    forget_words(connection)
+    put_words(connection)
+
+
+# -- the list of pages, and the counters -------------------------------------------------------------------------
+
+_LISTED_WRONG = """
+    SELECT EXISTS (
+        SELECT 1 FROM page AS p JOIN name AS n ON n.id = p.id LEFT JOIN page_uri AS u ON u.page_id = p.id
+        WHERE u.uri IS NOT n.uri
+    )
+    """
+
+
+def _list_wrong(connection: Connection) -> bool:
+    return bool(connection.execute(_LISTED_WRONG).fetchone()[0])
+
+
+def _list_pages(connection: Connection) -> None:
+    connection.execute("DELETE FROM page_uri")
+    connection.execute(
+        "INSERT INTO page_uri (uri, page_id) SELECT n.uri, p.id FROM page AS p JOIN name AS n ON n.id = p.id"
+    )
+
+
+def _counters_wrong(connection: Connection) -> bool:
+    stored = dict(connection.execute("SELECT name, number FROM counter"))
+    return any(stored.get(name) != number for name, number in count_rows(connection).items())
+
+
+DERIVED = {
+    "sqlite_sequence": _Derived(_numbers_wrong, _renumber),
+    "lookup": _Derived(_forms_wrong, _make_forms),
+    "term": _Derived(_terms_wrong, _count_terms),
+    "page_words": _Derived(_words_wrong, _make_words),
+    "page_uri": _Derived(_list_wrong, _list_pages),
+    "counter": _Derived(_counters_wrong, recount),  # the last, since it counts the others' rows
+}
+"""The tables, in the order in which they are made again."""
+
+
+# -- titles and what nothing mentions ----------------------------------------------------------------------------
+
+_LEADS_WRONG = """
+    SELECT id, uri FROM name WHERE leads_to IS NOT CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
+        SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
+        WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
+    ) END OR (leads_to IS NULL) != (text_id IS NOT NULL)
+    OR (leads_to IS NOT NULL AND id IN (SELECT name_id FROM entity_type))
+    """
+_UNUSED_NAMES = """
+    SELECT id, uri FROM name WHERE id NOT IN (SELECT id FROM page)
+    AND NOT EXISTS (SELECT 1 FROM citation WHERE name_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
+    """
+_UNUSED_TYPES = """
+    SELECT id, type FROM relation_type WHERE NOT EXISTS (SELECT 1 FROM relation WHERE type_id = relation_type.id)
+    """
+_UNUSED_TEXTS = """
+    SELECT id, hash FROM text WHERE NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM section WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
+    """
+
+
+def leftovers(connection: Connection) -> list[str]:
+    """Return titles that resolve to another page than their claims say, and titles, types and hashes of texts that
+    nothing refers to."""
+    queries = (_LEADS_WRONG, _UNUSED_NAMES, _UNUSED_TYPES, _UNUSED_TEXTS)
+    return [name for query in queries for _, name in connection.execute(query)]
+
+
+def tidy(connection: Connection) -> None:
+    """Put titles right, and remove what nothing refers to."""
+
+    def numbers(query: str) -> set[int]:
+        return {number for number, _ in connection.execute(query)}
+
+    reconcile(
+        connection,
+        Touched(
+            claimed=numbers(_LEADS_WRONG),
+            mentioned=numbers(_UNUSED_NAMES),
+            types=numbers(_UNUSED_TYPES),
+            texts=numbers(_UNUSED_TEXTS),
+        ),
+    )

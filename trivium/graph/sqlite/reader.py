@@ -1,0 +1,433 @@
+"""Reads that need only the database: texts, names, relations, types, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, TypedDict
+
+from trivium.common import stopping
+from trivium.errors import StoreChangedError, StoreError, StoreFormatError
+from trivium.graph.chunker import BLOCKS
+from trivium.graph.model import RelationEdge
+from trivium.graph.page_facts import decode_given, decode_metadata
+from trivium.graph.records import ChunkRecord, PageRecord, WaitingTexts
+from trivium.graph.schema import (
+    QUESTION,
+    Label,
+    RelationshipType,
+    embedding_text,
+    headings_of,
+    unescape,
+    without_unrequested,
+)
+from trivium.graph.sqlite import words
+from trivium.graph.sqlite.connection import Connection, as_json
+from trivium.graph.sqlite.counters import read_counters
+from trivium.graph.sqlite.meta import read_meta
+from trivium.graph.vectors import text_hash
+from trivium.settings.index_parameters import IndexParameters
+
+_NODES = {
+    Label.ENTITY: "entities",
+    Label.PAGE: "pages",
+    Label.SUBCHAPTER: "sections",
+    Label.CHUNK: "chunks",
+    QUESTION: "questions",
+}
+_RELATIONSHIPS = {
+    RelationshipType.HAS_SUBCHAPTER: "sections",
+    RelationshipType.IS_SUBCHAPTER_OF: "is_subchapter_of",
+    RelationshipType.HAS_CHUNK: "chunks",
+    RelationshipType.IS_CHUNK_OF: "is_chunk_of",
+    RelationshipType.NEXT: "next",
+    RelationshipType.PREVIOUS: "next",
+    RelationshipType.CITES: "cites",
+    RelationshipType.CITED_IN: "cites",
+    RelationshipType.SEMANTIC_REL: "stated",
+    RelationshipType.IS_ANSWER_OF: "answers",
+}
+"""The counters of nodes and relationships. A stated relation counts twice, with its mirror."""
+
+
+class Counts(TypedDict):
+    """Fields of :class:`~trivium.graph.records.StoreInfo`."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    aliases: int
+    embedded: int
+    to_embed: int
+
+
+_RECORD = (
+    "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
+    " f.metadata, f.added"
+)
+_FILE = "substr(rtrim(p.source, '/'), 1 + length(rtrim(rtrim(p.source, '/'), replace(p.source, '/', ''))))"
+"""The name of the file that a page comes from, as in the index page_file."""
+
+
+def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
+    """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``."""
+    rows = connection.execute(
+        f"{_RECORD} FROM page_uri AS n CROSS JOIN page AS p ON p.id = n.page_id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
+        [after or "", -1 if limit is None else max(limit, 0)],
+    )
+    return [_page_record(*row) for row in stopping.each(rows)]
+
+
+def page_sources(connection: Connection) -> list[tuple[str, str]]:
+    """Return uri and source of each page, sorted by uri. Both are read from indexes: rows of pages have their texts."""
+    sources = dict(connection.execute("SELECT id, source FROM page ORDER BY source"))
+    return [
+        (uri, sources[number])
+        for uri, number in connection.execute("SELECT uri, page_id FROM page_uri ORDER BY uri")
+    ]
+
+
+def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
+    """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
+    rows = connection.execute(
+        f"{_RECORD} FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY j.key",
+        [as_json(uris)],
+    )
+    return {row[0]: _page_record(*row) for row in rows}
+
+
+def pages_with_words(
+    connection: Connection, names: Sequence[str], source: str, mark: str
+) -> list[PageRecord]:
+    """Return pages, sorted by uri, that may mention one of the names; see
+    :meth:`trivium.graph.protocols.PageReader.pages_with_words`. All of them where their words are not indexed.
+    """
+    if not names:
+        return []
+    condition, asked = "substr(p.source, 1, length(:source)) = :source AND instr(p.content_hash, :mark)", {}
+    if words.is_indexed(source, mark):
+        found = as_json(words.pages_with_words(connection, names))
+        begin, asked = "json_each(:found) AS j CROSS JOIN page AS p ON p.id = j.value", {"found": found}
+    else:
+        begin = "page AS p"
+    rows = connection.execute(
+        # CROSS JOIN reads pages before names: for the order SQLite would read all names.
+        f"{_RECORD} FROM {begin} CROSS JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
+        f" WHERE {condition} ORDER BY n.uri",
+        {"source": source, "mark": mark, **asked},
+    )
+    return [_page_record(*row) for row in rows]
+
+
+def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, that are displayed under one of the paths."""
+    rows = connection.execute(
+        f"{_RECORD} FROM json_each(?) AS j JOIN page_facts AS f ON f.path = j.value JOIN page AS p ON p.id = f.page_id"
+        " JOIN name AS n ON n.id = p.id ORDER BY n.uri",
+        [as_json(dict.fromkeys(filter(None, paths)))],
+    )
+    return [_page_record(*row) for row in rows]
+
+
+def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRecord]:
+    """Return pages, sorted by uri, whose source is a file with one of these names."""
+    rows = connection.execute(
+        f"{_RECORD} FROM json_each(?) AS j CROSS JOIN page AS p ON {_FILE} = j.value CROSS JOIN name AS n ON n.id = p.id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY n.uri",
+        [as_json(dict.fromkeys(filter(None, names)))],
+    )
+    return [_page_record(*row) for row in rows]
+
+
+def unlinked_pages(connection: Connection) -> list[str]:
+    """Return the uris of pages whose mentions are still to be linked."""
+    rows = connection.execute(
+        # CROSS JOIN makes SQLite use the index page_unlinked instead of reading all names in order.
+        "SELECT n.uri FROM page AS p CROSS JOIN name AS n ON n.id = p.id WHERE substr(p.content_hash, -1) = '.'"
+        " ORDER BY n.uri"
+    )
+    return [uri for (uri,) in rows]
+
+
+def _page_record(
+    uri: str,
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
+    added: str | None,
+) -> PageRecord:
+    facts, given = decode_metadata(metadata), decode_given(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
+
+
+def count_pages(connection: Connection, after: str | None) -> int:
+    """Return the number of pages, or of those with a uri greater than ``after``."""
+    if after is not None:
+        (number,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
+        return int(number)
+    return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")
+
+
+def counts(connection: Connection) -> Counts:
+    """Return what a store contains."""
+    numbers = read_counters(connection)
+    relationships = {str(kind): numbers[name] for kind, name in _RELATIONSHIPS.items()}
+    relationships[RelationshipType.SEMANTIC_REL] *= 2
+    return Counts(
+        nodes=without_unrequested({str(label): numbers[name] for label, name in _NODES.items()}),
+        relationships=without_unrequested(relationships),
+        aliases=numbers["aliases"],
+        embedded=numbers["vectors"],
+        to_embed=numbers["texts"] - numbers["vectors"],
+    )
+
+
+def waiting_texts(connection: Connection) -> WaitingTexts:
+    """Return the stored numbers of texts and of those without a vector."""
+    numbers = dict(
+        connection.execute("SELECT name, number FROM counter WHERE name IN ('texts', 'vectors')").fetchall()
+    )
+    texts = int(numbers.get("texts", 0))
+    return WaitingTexts(max(0, texts - int(numbers.get("vectors", texts))), texts)
+
+
+def count_pending_sentences(connection: Connection) -> int:
+    """Return the number of distinct passages without vectors of sentences."""
+    return _number(connection, "SELECT count(*) FROM waiting_sentences")
+
+
+def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
+    """Return records in the order asked. Raises StoreChangedError for an unknown chunk, StoreFormatError for a
+    damaged one.
+    """
+    rows = connection.execute(
+        """
+        SELECT t.hash, c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
+            c.token_count, g.first_page, g.last_page, coalesce(nullif(f.path, ''), p.source), coalesce(f.format, ''),
+            f.metadata
+        FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value JOIN name AS n ON n.id = c.page_id
+        JOIN page AS p ON p.id = c.page_id JOIN text AS t ON t.id = c.text_id
+        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN chunk_pages AS g ON g.chunk_id = c.id
+        LEFT JOIN page_facts AS f ON f.page_id = p.id
+        """,
+        [as_json(dict.fromkeys(chunks))],
+    )
+    records = {row[1]: _intact(row[0], _chunk_record(row[1:])) for row in rows}
+    for uri in chunks:
+        if uri not in records:
+            raise StoreChangedError(
+                f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+            )
+    return [records[uri] for uri in chunks]
+
+
+def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
+    *own, first, last, document, format_, metadata = row
+    pages = None if first is None else (first, last)
+    return ChunkRecord(*[*own, pages, document, format_, decode_metadata(metadata)])
+
+
+def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
+    """Return the chunk if its headings and text still match the hash they were stored with."""
+    if text_hash(embedding_text(headings_of(chunk.section), chunk.text)) != key:
+        raise StoreFormatError(
+            f"the store is damaged: the text of {chunk.uri!r} is not what was written; load the page {chunk.page!r} again"
+            " after  trivium check STORE --repair,  or restore a backup"
+        )
+    return chunk
+
+
+def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
+    """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
+    rows = connection.execute(
+        """
+        SELECT c.uri, s.uri FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value
+        JOIN citation_anchor AS a ON a.chunk_id = c.id
+        JOIN citation AS t ON t.chunk_id = a.chunk_id AND t.ordinal = a.citation
+        JOIN name AS n ON n.id = t.name_id JOIN section AS s ON s.page_id = coalesce(n.leads_to, n.id)
+        JOIN section_anchor AS k ON k.section_id = s.id AND k.anchor = a.anchor
+        ORDER BY c.id, a.ordinal
+        """,
+        [as_json(dict.fromkeys(chunks))],
+    )
+    found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
+    for chunk, section in rows:
+        found[chunk][section] = None
+    return {chunk: list(sections) for chunk, sections in found.items()}
+
+
+def page_text(connection: Connection, page: str) -> str:
+    """Return a page's plain text. Raises StoreError for an unknown page."""
+    row = connection.execute(
+        "SELECT p.text FROM page AS p JOIN name AS n ON n.id = p.id WHERE n.uri = ?", [page]
+    ).fetchone()
+    if row is None:
+        raise StoreError(f"there is no page {page!r} in the store; resolve() leads from an alias to its page")
+    return str(row[0])
+
+
+def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
+    """Map titles or aliases to entities. Unknown ones are skipped."""
+    rows = connection.execute(
+        "SELECT j.value, e.uri FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
+        " JOIN name AS e ON e.id = coalesce(n.leads_to, n.id) ORDER BY j.key",
+        [as_json(titles)],
+    )
+    return dict(rows.fetchall())
+
+
+def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Map normalised names to the entities they most likely refer to. Citations are only counted to break ties."""
+    rows = connection.execute(
+        """
+        SELECT l.form, CASE WHEN l.shortened THEN 2 ELSE n.leads_to IS NOT NULL END AS kind,
+            p.id IS NULL AS bare, e.id, e.uri
+        FROM json_each(?) AS j JOIN lookup AS l ON l.form = j.value JOIN name AS n ON n.id = l.name_id
+        JOIN name AS e ON e.id = coalesce(n.leads_to, n.id) LEFT JOIN page AS p ON p.id = e.id
+        ORDER BY l.form, kind, bare, e.uri
+        """,
+        [as_json(dict.fromkeys(names))],
+    )
+    rivals: dict[str, list[tuple[int, int, int, str]]] = {}
+    for form, kind, bare, number, uri in rows:
+        best = rivals.setdefault(form, [])
+        if not best or best[0][:2] == (kind, bare):
+            best.append((kind, bare, number, uri))
+    equal = [{number for _, _, number, _ in best} for best in rivals.values()]
+    counts = _citing_chunks(connection, set().union(*(numbers for numbers in equal if len(numbers) > 1)))
+    # The first by uri if several are cited as often.
+    return {
+        name: max(rivals[name], key=lambda rival: counts.get(rival[2], 0))[3]
+        for name in names
+        if name in rivals
+    }
+
+
+def _citing_chunks(connection: Connection, entities: Collection[int]) -> dict[int, int]:
+    """Map entities to how many chunks cite them; those that none cites are left out."""
+    if not entities:
+        return {}
+    rows = connection.execute(
+        """
+        WITH asked AS MATERIALIZED (SELECT value AS id FROM json_each(?)),
+        titles AS MATERIALIZED (
+            SELECT id AS entity, id AS title FROM asked
+            UNION ALL SELECT a.id, n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+        )
+        SELECT t.entity, count(DISTINCT c.chunk_id)
+        FROM titles AS t CROSS JOIN citation AS c ON c.name_id = t.title GROUP BY t.entity
+        """,
+        [as_json(sorted(entities))],
+    )
+    return dict(rows.fetchall())
+
+
+def names(connection: Connection) -> list[tuple[str, str]]:
+    """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
+    rows = connection.execute(
+        # CROSS JOIN begins with pages and aliases. SQLite would read all names, of which most stand for no page.
+        """
+        SELECT n.uri AS name, n.uri AS page, 0 AS alias FROM page AS p CROSS JOIN name AS n ON n.id = p.id
+        UNION ALL
+        SELECT a.uri, n.uri, 1 FROM name AS a CROSS JOIN name AS n ON n.id = a.leads_to WHERE a.leads_to IS NOT NULL
+        ORDER BY page, alias, name
+        """
+    )
+    return [(unescape(uri), page) for uri, page, _ in rows]
+
+
+def names_like(connection: Connection, forms: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (title or alias, page uri) of the names with one of the normalised forms that stand for pages."""
+    rows = connection.execute(
+        "SELECT DISTINCT n.uri, e.uri FROM json_each(?) AS j CROSS JOIN lookup AS l ON l.form = j.value"
+        " CROSS JOIN name AS n ON n.id = l.name_id CROSS JOIN page AS p ON p.id = coalesce(n.leads_to, n.id)"
+        " CROSS JOIN name AS e ON e.id = p.id",
+        [as_json(dict.fromkeys(forms))],
+    )
+    return [(unescape(uri), page) for uri, page in rows]
+
+
+def aliases(connection: Connection) -> list[str]:
+    """Return the aliases of pages, sorted by uri."""
+    rows = connection.execute(
+        # The plus makes SQLite read the index of aliases instead of all names in order.
+        "SELECT uri FROM name WHERE leads_to IS NOT NULL ORDER BY +uri"
+    )
+    return [unescape(uri) for (uri,) in rows]
+
+
+def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
+    """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
+    rows = connection.execute(
+        # Distinct ones are found and sorted in Python, which takes less time than in SQLite.
+        """
+        WITH asked AS MATERIALIZED (
+            SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value WHERE n.leads_to IS NULL
+        ), titles AS MATERIALIZED (
+            SELECT id FROM asked UNION ALL SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+        ), touching AS (
+            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON source_id = t.id
+            UNION ALL
+            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON target_id = t.id
+        )
+        SELECT es.uri, k.type, et.uri
+        FROM touching AS r JOIN name AS s ON s.id = r.source_id JOIN name AS t ON t.id = r.target_id
+        JOIN name AS es ON es.id = coalesce(s.leads_to, s.id)
+        JOIN name AS et ON et.id = coalesce(t.leads_to, t.id)
+        JOIN relation_type AS k ON k.id = r.type_id
+        """,
+        [as_json(entities)],
+    )
+    return list(map(RelationEdge._make, sorted(set(rows))))
+
+
+def chunk_uris(connection: Connection) -> list[str]:
+    """Return all chunks, ordered by page uri and position."""
+    rows = connection.execute(
+        "SELECT c.uri FROM chunk AS c JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position"
+    )
+    return [uri for (uri,) in rows]
+
+
+def _number(connection: Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0] or 0)
+
+
+def read_types(connection: Connection) -> dict[str, str]:
+    """Map entity uris to types, sorted by uri."""
+    return dict(
+        connection.execute(
+            "SELECT n.uri, t.type FROM entity_type AS t JOIN name AS n ON n.id = t.name_id ORDER BY n.uri"
+        )
+    )
+
+
+def chunker(connection: Connection) -> str | None:
+    """Return what split the stored pages into chunks; None if there are no pages."""
+    if connection.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None:
+        return None
+    return read_meta(connection, "chunker") or BLOCKS
+
+
+def fusion_decision(connection: Connection) -> str | None:
+    """Return the serialised decision on the default fusion."""
+    return read_meta(connection, "fusion")
+
+
+def links_pending(connection: Connection) -> bool:
+    """Return whether a load has begun and not ended."""
+    return read_meta(connection, "links_pending") is not None
+
+
+def index_parameters(connection: Connection) -> IndexParameters:
+    """Return the parameters of the vector indexes."""
+    return IndexParameters.read(read_meta(connection, "index"))
+
+
+def languages(connection: Connection) -> str | None:
+    """Return the serialised languages of the documents."""
+    return read_meta(connection, "languages")

@@ -1,0 +1,475 @@
+"""The graph store in a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from trivium.graph.arrays.chunk_details import ChunkDetails
+from trivium.graph.arrays.filtered import ArrayWithin
+from trivium.graph.arrays.reads import ArrayReads
+from trivium.graph.arrays.snapshot import IndexSnapshot
+from trivium.graph.filter_values import ChunkFacts
+from trivium.graph.filters import Condition
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.pictures import PictureVectors
+from trivium.graph.records import (
+    ChunkRecord,
+    Codes,
+    PageRecord,
+    Passage,
+    Pending,
+    Progress,
+    StoreInfo,
+    Vectors,
+    WaitingTexts,
+    WriteReport,
+)
+from trivium.graph.relations import relation_embeddings
+from trivium.graph.schema import Label
+from trivium.graph.sqlite import reader, writer
+from trivium.graph.sqlite.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.sqlite.database_schema import schema_version
+from trivium.graph.sqlite.frozen import freeze, pin
+from trivium.graph.sqlite.merge import Merger
+from trivium.graph.sqlite.page_graphs import page_graphs
+from trivium.graph.sqlite.pictures import (
+    claim_pictures,
+    pending_pictures,
+    picture_vectors,
+    put_picture_vectors,
+    read_image_embedder,
+    thumbnails,
+)
+from trivium.graph.sqlite.questions import put_questions
+from trivium.graph.sqlite.rows import SqliteRows
+from trivium.graph.sqlite.snapshot import load_snapshot
+from trivium.graph.sqlite.states import current_state
+from trivium.graph.sqlite.vectors import (
+    claim,
+    pending_sentences,
+    pending_texts,
+    put_sentences,
+    put_vectors,
+    read_embedder,
+    relation_vectors,
+)
+from trivium.settings.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from trivium.graph.sqlite.check import EmbeddedChecker
+
+
+class EmbeddedStore(ArrayReads):
+    """A :class:`trivium.graph.protocols.GraphStore` on the local machine.
+
+    The folder contains ``graph.db`` (SQLite, the source of truth) and ``index/`` (derived, may be deleted at any
+    time). Any number of threads and processes may read; one process writes at a time, and readers continue to see the
+    last committed state. Every read uses the indexes of the committed state and updates them when they are stale;
+    call :meth:`refresh` after a load to do this once in advance.
+
+    Returned mappings have every node asked for as a key, with an empty list for unknown ones, except that
+    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Labels with 65,536 vectors or more
+    have an approximate index, which misses one of a hundred of the nearest unless ``exact`` is asked for. Below that
+    all vectors are compared.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """Use :meth:`create` or :meth:`open`."""
+        self._database = database
+        self._indexes: IndexSnapshot | None = None
+        self._loading = threading.Lock()
+        self._merger = Merger(database.folder)
+
+    remote = False
+
+    # -- lifecycle -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, path: str | PathLike[str]) -> Self:
+        """Create an empty store in a new or empty folder. Raises StoreError if the folder is not empty."""
+        return cls(create_database(Path(path)))
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, read_only: bool = False) -> Self:
+        """Open the store in a folder.
+
+        ``read_only`` refuses every change to the graph; derived files are still updated. Raises StoreNotFoundError, and
+        StoreFormatError for a store of another schema version, a damaged store, or a file that is not a store.
+        """
+        return cls(open_database(Path(path), read_only=read_only))
+
+    @staticmethod
+    def exists(path: str | PathLike[str]) -> bool:
+        """Whether a folder contains a store, which :meth:`open` may still refuse."""
+        return (Path(path) / DATABASE).is_file()
+
+    def close(self) -> None:
+        """Close connections and memory maps. Values already returned remain valid."""
+        self._merger.end()
+        self._indexes = None
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
+        with self._database.writing() as connection:
+            if chunker is not None:
+                writer.claim_chunker(connection, chunker)
+            return writer.write_pages(connection, pages)
+
+    @property
+    def chunker(self) -> str | None:
+        with self._database.reading() as connection:
+            return reader.chunker(connection)
+
+    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
+        with self._database.writing() as connection:
+            writer.add_aliases(connection, aliases)
+
+    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+        with self._database.writing() as connection:
+            return writer.add_relations(connection, relations)
+
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        with self._database.writing() as connection:
+            return put_questions(connection, questions)
+
+    def set_types(self, types: Mapping[str, str]) -> int:
+        with self._database.writing() as connection:
+            return writer.set_types(connection, types)
+
+    def delete(self, pages: Sequence[str]) -> list[str]:
+        with self._database.writing() as connection:
+            return writer.delete_pages(connection, pages)
+
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages(connection, after, limit)
+
+    def page_sources(self) -> list[tuple[str, str]]:
+        with self._database.reading_one_state() as connection:
+            return reader.page_sources(connection)
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        with self._database.reading() as connection:
+            return reader.find_pages(connection, uris)
+
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        with self._database.reading_one_state() as connection:
+            return reader.pages_with_words(connection, names, source, mark)
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages_at(connection, paths)
+
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages_of_files(connection, names)
+
+    def unlinked_pages(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.unlinked_pages(connection)
+
+    def count_pages(self, after: str | None = None) -> int:
+        with self._database.reading() as connection:
+            return reader.count_pages(connection, after)
+
+    def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+        """See the protocol. Named pages come in the order asked. Aliases are sorted and include claimed ones that
+        another page holds; relations are sorted by source, type and target, with titles as written. All pages come
+        from the state committed when the first one is read; one page is in memory at a time.
+        """
+        with self._database.reading_one_state() as connection:
+            yield from page_graphs(connection, uris)
+
+    def types(self) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return reader.read_types(connection)
+
+    # -- embeddings ------------------------------------------------------------------------------------------
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        if not self._database.fixed:
+            with self._database.reading() as connection:
+                return read_embedder(connection)
+        known = self._current().embedder
+        if not known:
+            with self._database.reading() as connection:
+                known.append(read_embedder(connection))
+        return known[0]
+
+    def set_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._database.writing() as connection:
+            claim(connection, identity)
+
+    @property
+    def fusion_decision(self) -> str | None:
+        with self._database.reading() as connection:
+            return reader.fusion_decision(connection)
+
+    def set_fusion_decision(self, decision: str | None) -> None:
+        with self._database.writing() as connection:
+            writer.set_fusion_decision(connection, decision)
+
+    @property
+    def links_pending(self) -> bool:
+        with self._database.reading() as connection:
+            return reader.links_pending(connection)
+
+    def set_links_pending(self, pending: bool) -> None:
+        with self._database.writing() as connection:
+            writer.set_links_pending(connection, pending)
+
+    @property
+    def languages(self) -> str | None:
+        with self._database.reading() as connection:
+            return reader.languages(connection)
+
+    def set_languages(self, languages: str | None) -> None:
+        with self._database.writing() as connection:
+            writer.set_languages(connection, languages)
+
+    @property
+    def index_parameters(self) -> IndexParameters:
+        with self._database.reading() as connection:
+            return reader.index_parameters(connection)
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        with self._database.writing() as connection:
+            if reader.index_parameters(connection) != parameters:
+                writer.set_index_parameters(connection, parameters)
+
+    def pending_texts(self) -> Pending[str]:
+        return pending_texts(self._database)
+
+    def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        with self._database.writing() as connection:
+            put_vectors(connection, texts, vectors)
+
+    def pending_sentences(self) -> Pending[Passage]:
+        return pending_sentences(self._database)
+
+    def count_pending_sentences(self) -> int:
+        with self._database.reading() as connection:
+            return reader.count_pending_sentences(connection)
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        with self._database.writing() as connection:
+            put_sentences(connection, passages, codes)
+
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        with self._database.reading() as connection:
+            return read_image_embedder(connection)
+
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._database.writing() as connection:
+            claim_pictures(connection, identity)
+
+    def pending_pictures(self) -> list[str]:
+        with self._database.reading() as connection:
+            return pending_pictures(connection)
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        with self._database.writing() as connection:
+            put_picture_vectors(connection, pictures, vectors)
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        indexes = self._current(progress)
+        self._database.release_write_cache()
+        if not self._database.read_only:
+            self._merger.look(indexes)
+
+    # -- pinned states ---------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """The name of the committed state, which differs after every change."""
+        with self._database.reading() as connection:
+            return current_state(connection)
+
+    def frozen(self, readers: int) -> Self:
+        """Return a read-only view of the store as it is now, with up-to-date indexes. It does not see later commits
+        of this or other processes. Up to ``readers`` threads can read concurrently, others wait. Close it after use:
+        until then SQLite cannot truncate its write-ahead log.
+        """
+        indexes, database = freeze(self._current, self._database, readers)
+        store = type(self)(database)
+        store._indexes = indexes
+        return store
+
+    @contextmanager
+    def pinned(self) -> Iterator[EmbeddedStore]:
+        """See the protocol. Threads read from it one at a time."""
+        if self._database.fixed:
+            yield self
+            return
+        with pin(self._current, self._database) as (indexes, database):
+            store = type(self)(database)
+            store._indexes = indexes
+            yield store
+
+    def within(self, condition: Condition) -> ArrayWithin:
+        """See the protocol."""
+        return ArrayWithin(self, condition, self._current, self._facts)
+
+    def _facts(self, indexes: IndexSnapshot) -> ChunkFacts | None:
+        """Return the values that conditions test, read at once; None if the store has changed since its indexes were
+        built.
+        """
+        if not indexes.facts:
+            with self._database.reading_one_state() as connection:
+                if current_state(connection) != indexes.key:
+                    return None
+                pages = reader.pages(connection, None, None)
+                chunks = indexes.topology.nodes[Label.CHUNK]
+                if not indexes.details:
+                    indexes.details.append(ChunkDetails.of(chunks, SqliteRows(connection).details()))
+            details = indexes.details[0]
+            # Rows of pages are in uri order, as the records are.
+            facts = ChunkFacts(
+                chunks.uris, lambda: pages, lambda: (details.kinds, details.pages), indexes.topology.page
+            )
+            indexes.facts.append(facts)
+        return indexes.facts[0]
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @property
+    def location(self) -> str:
+        """Where the store is, for display: a folder or an address."""
+        return str(self._database.folder)
+
+    def info(self) -> StoreInfo:
+        with self._database.reading_one_state() as connection:
+            return StoreInfo(
+                location=self.location,
+                schema_version=schema_version(connection),
+                embedder=read_embedder(connection),
+                chunker=reader.chunker(connection),
+                index=reader.index_parameters(connection).chosen,
+                **reader.counts(connection),
+            )
+
+    def waiting_texts(self) -> WaitingTexts:
+        known = self._current().waiting
+        if not known:
+            with self._database.reading() as connection:
+                known.append(reader.waiting_texts(connection))
+        return known[0]
+
+    def picture_vectors(self) -> PictureVectors:
+        indexes = self._current()
+        if indexes.pictures:
+            return indexes.pictures[0]
+        with self._database.reading_one_state() as connection:
+            found = picture_vectors(connection)
+            if current_state(connection) == indexes.key:
+                indexes.pictures.append(found)
+        return found
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors:
+        if not self._database.fixed:  # the cache belongs to one state
+            with self._database.reading() as connection:
+                return relation_vectors(connection, types)
+        known = self._current().types
+        found = known.find(None, types)
+        new = [name for name in dict.fromkeys(types) if name not in found]
+        if new:
+            with self._database.reading() as connection:
+                read = dict(zip(new, relation_vectors(connection, new), strict=True))
+            known.put(None, read)
+            found |= read
+        return np.array([found[name] for name in types], dtype=np.float32).reshape(len(types), -1)
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        return relation_embeddings(self, relations)
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
+        with self._database.reading() as connection:
+            return reader.relations(connection, entities)
+
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        with self._database.reading() as connection:
+            return reader.cited_sections(connection, chunks)
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        with self._database.reading() as connection:
+            return reader.fetch(connection, chunks)
+
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        with self._database.reading() as connection:
+            return thumbnails(connection, chunks)
+
+    def page_text(self, page: str) -> str:
+        with self._database.reading() as connection:
+            return reader.page_text(connection, page)
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return reader.resolve(connection, titles)
+
+    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return reader.lookup_names(connection, names)
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
+        with self._database.reading() as connection:
+            return reader.names_like(connection, forms)
+
+    def aliases(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.aliases(connection)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        with self._database.reading() as connection:
+            return iter(reader.names(connection))
+
+    def chunk_uris(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.chunk_uris(connection)
+
+    # -- checking ----------------------------------------------------------------------------------------------
+
+    def checker(self) -> EmbeddedChecker:
+        from trivium.graph.sqlite.check import EmbeddedChecker
+
+        return EmbeddedChecker(self._database, self._forget_indexes)
+
+    # -- the derived data ------------------------------------------------------------------------------------
+
+    def _current(self, progress: Progress | None = None) -> IndexSnapshot:
+        """Return the indexes of the committed state, whichever process wrote it."""
+        indexes = self._indexes
+        if indexes is not None and self._database.fixed:
+            return indexes
+        with self._database.reading() as connection:
+            key = current_state(connection)
+        indexes = self._indexes
+        if indexes is None or indexes.key != key:
+            with self._loading:
+                indexes = self._indexes
+                if indexes is None or indexes.key != key:
+                    indexes = self._indexes = load_snapshot(self._database, progress, indexes)
+        return indexes
+
+    def _forget_indexes(self) -> None:
+        self._indexes = None

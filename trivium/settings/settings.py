@@ -1,0 +1,400 @@
+"""Settings from the environment (``TRIVIUM_*``) and from ``trivium.toml`` in the working directory.
+
+The environment overrides the file. An unknown key in the file is an error; an unknown ``TRIVIUM_*`` variable is an
+error if it looks like a misspelt one, and logged otherwise. Keys of remote services are stored as
+:class:`pydantic.SecretStr`, so that neither a ``repr`` nor an error reveals them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from trivium.errors import ConfigurationError
+from trivium.settings.domain import Domain
+from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.limits import InputLimits, Positive
+
+PREFIX = "TRIVIUM_"
+MAX_TEMPERATURE = 2.0
+"""Maximum temperature of a language model. No provider accepts more."""
+TESTS = ("TRIVIUM_TEST_", "TRIVIUM_DATA")
+"""Beginnings of variables reserved for the test suite and for experiments."""
+WITHDRAWN: Mapping[str, str] = {
+    "arxiv_days": "the live source arxiv asks for papers of the last year",
+    "arxiv_results": "30 papers are read",
+    "audio_seconds": "a spoken question may take 120 seconds",
+    "data": "nothing reads it",
+    "live_results": "10 results are asked for",
+}
+"""Settings that are gone, with what holds instead. For one release they are ignored with a warning."""
+SETTINGS_FILE = Path("trivium.toml")
+
+StyleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+
+_log = logging.getLogger(__name__)
+
+
+def _default_home() -> Path:
+    # According to the XDG specification, relative and empty values are ignored.
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "trivium"
+
+
+def _named(name: str, *others: str) -> Any:
+    """Create a field that can also be set by variables without the prefix. The prefixed variable has priority."""
+    return AliasChoices(PREFIX + name.upper(), *others)
+
+
+class Settings(BaseSettings):
+    """All settings. The environment variable of a field is ``TRIVIUM_`` followed by its name in upper case."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    home: Path = Field(default_factory=_default_home)
+    """Folder of model files, in its subfolder ``models``, and of caches."""
+
+    store: Annotated[str, Field(min_length=1)] | None = None
+    """Default store of commands: a folder, or the address of a Neo4j server."""
+
+    embedder: str | None = None
+    """The embedder of a new store. None uses bge-small if it is installed, else minilm."""
+
+    embed_with: Url | None = None
+    """The Text Embeddings Inference server for embedders ``tei:NAME``."""
+
+    device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = "cpu"
+    """Device for embedding models: ``cpu``, ``cuda``, or ``cuda:N`` for GPU number N (needs the extra ``cuda``)."""
+
+    workers: Positive | None = None
+    """Number of threads and processes; None means one per core."""
+
+    retrievers: dict[str, Any] = Field(default_factory=dict)
+    """Settings of retrievers: in ``trivium.toml`` tables such as ``[retrievers.walk]`` with ``damping = 0.4``, in the
+    environment JSON.
+    """
+
+    path_selector: str = "match"
+    """The selector of the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
+
+    limits: InputLimits = Field(default_factory=InputLimits)
+    """Limits of documents: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
+
+    index: IndexParameters = Field(default_factory=IndexParameters)
+    """Parameters of vector indexes: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
+
+    mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
+    """The API of the MediaWiki for sources ``wiki:TITLE`` and the live source ``mediawiki``."""
+
+    arxiv_url: Url = "https://export.arxiv.org/api/query"
+    """The API of arXiv."""
+
+    searxng_url: Url | None = None
+    """The SearXNG server of the live source ``searxng``; it must allow JSON output (``search.formats``)."""
+
+    serpapi_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("serpapi_key", "SERPAPI_API_KEY")
+    )
+    """The key of the live source ``serpapi``."""
+
+    serpapi_url: Url = "https://serpapi.com/search.json"
+    """The address of SerpAPI."""
+
+    brave_key: SecretStr | None = Field(default=None, validation_alias=_named("brave_key", "BRAVE_API_KEY"))
+    """The key of the live source ``brave``."""
+
+    brave_url: Url = "https://api.search.brave.com/res/v1/web/search"
+    """The address of the Brave Search API."""
+
+    tavily_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("tavily_key", "TAVILY_API_KEY")
+    )
+    """The key of the live source ``tavily``."""
+
+    tavily_url: Url = "https://api.tavily.com/search"
+    """The address of Tavily."""
+
+    live_sources: tuple[str, ...] = ()
+    """The live sources of questions that name none, on a server that always asks live sources: in ``trivium.toml`` a
+    list, in the environment JSON. None means ``web`` if a web source is configured, else ``mediawiki``.
+    """
+
+    live_pages: Annotated[int, Field(ge=0, le=10)] = 3
+    """Number of results whose full page is read; for the others the source's excerpt is used. 0 reads none."""
+
+    live_private_pages: bool = False
+    """Whether pages may be on private networks, as for the search engine of an intranet."""
+
+    live_seconds: Annotated[float, Field(gt=0, le=300)] = 6.0
+    """Time limit of each live source in seconds, including pages."""
+
+    live_total_seconds: Annotated[float, Field(gt=0, le=600)] = 8.0
+    """Seconds after which a question continues without the live sources that have not answered."""
+
+    live_cache_seconds: Annotated[float, Field(ge=0)] = 86_400.0
+    """How long answers of live sources are cached (below ``home``), in seconds; 0 disables the cache."""
+
+    recogniser: str = "whisper"
+    """Speech recogniser: ``whisper`` with the weights of the extra ``speech`` (English), or ``whisper:FOLDER`` with a
+    Whisper model for CTranslate2.
+    """
+
+    voice: str = "hibari"
+    """Voice of spoken answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` with the program Piper."""
+
+    piper_command: str = "piper"
+    """The command for ``voice = "piper:FILE.onnx"``, optionally with leading arguments."""
+
+    contact: str | None = None
+    """Contact information for the operators of a MediaWiki, sent in the user agent."""
+
+    openai_base_url: Url = Field(
+        default="https://api.openai.com/v1",
+        validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),
+    )
+    """The OpenAI-compatible endpoint for embedders ``openai:NAME``."""
+
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
+    )
+    """The key of ``openai_base_url``."""
+
+    openai_api_version: str | None = None
+    """API version if ``openai_base_url`` is an Azure OpenAI resource; models are then named by deployment."""
+
+    anthropic_base_url: Url = Field(
+        default="https://api.anthropic.com",
+        validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
+    )
+    """The endpoint for language models ``anthropic:NAME``, without ``/v1``; it is asked in OpenAI's protocol."""
+
+    anthropic_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("anthropic_api_key", "ANTHROPIC_API_KEY")
+    )
+    """The key of ``anthropic_base_url``."""
+
+    gemini_base_url: Url = Field(
+        default="https://generativelanguage.googleapis.com",
+        validation_alias=_named("gemini_base_url", "GOOGLE_GEMINI_BASE_URL"),
+    )
+    """The endpoint for language models ``gemini:NAME``, without a version; it is asked in OpenAI's protocol."""
+
+    gemini_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("gemini_api_key", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    )
+    """The key of ``gemini_base_url``."""
+
+    azure_endpoint: Url | None = Field(
+        default=None, validation_alias=_named("azure_endpoint", "AZURE_OPENAI_ENDPOINT")
+    )
+    """The Azure OpenAI resource for language models ``azure:DEPLOYMENT``, such as ``https://NAME.openai.azure.com``."""
+
+    azure_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("azure_api_key", "AZURE_OPENAI_API_KEY")
+    )
+    """The key of ``azure_endpoint``."""
+
+    azure_api_version: str = Field(
+        default="2024-10-21", validation_alias=_named("azure_api_version", "OPENAI_API_VERSION")
+    )
+    """The API version of ``azure_endpoint``."""
+
+    chat_model: str | None = None
+    """The language model: ``openai:NAME`` (or just the name its endpoint uses), ``azure:DEPLOYMENT``,
+    ``anthropic:NAME``, ``gemini:NAME``, ``local``, ``local:PATH`` of a GGUF file, or ``none``.
+    """
+
+    chat_temperature: Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)] = 0.0
+    """Sampling temperature for writing. Choices and judgements always use 0."""
+
+    chat_max_tokens: Positive | None = None
+    """Maximum length of an answer in tokens; None means 512. Limited to a quarter of the context window."""
+
+    chat_seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
+    """Random seed, for endpoints that accept one (Anthropic's does not)."""
+
+    prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
+    """Prompt style of answers: ``zero-shot``, ``few-shot``, ``instruction``, ``role``, ``extractive``,
+    ``several-hops``, a name of ``prompts``, or a TOML file that defines one.
+    """
+
+    prompts: dict[StyleName, Path] = Field(default_factory=dict, max_length=100)
+    """Custom prompt styles by name, each a TOML file, which may be requested over HTTP and MCP: in ``trivium.toml`` the
+    table ``[prompts]``, in the environment JSON.
+    """
+
+    conversation: Domain = Field(default_factory=Domain)
+    """Description of the collection: in ``trivium.toml`` the table ``[conversation]`` with ``terms = ["EKS: Elastic
+    Kubernetes Service"]`` and ``scope = "the handbook of ACME"``, in the environment JSON.
+    """
+
+    chat_base_url: Url | None = None
+    """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""
+
+    chat_api_key: SecretStr | None = None
+    """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
+
+    chat_api_version: str | None = None
+    """API version if ``chat_base_url`` is an Azure OpenAI resource."""
+
+    chat_timeout: Annotated[float, Field(gt=0)] = 60.0
+    """Seconds without a byte, or in a stream without text, after which a request to the endpoint fails."""
+
+    chat_total_timeout: Annotated[float, Field(gt=0)] = 900.0
+    """Maximum total seconds of a request to the endpoint."""
+
+    chat_retries: Annotated[int, Field(ge=0, le=20)] | None = None
+    """Retries when an endpoint is busy or unreachable; None means 6, and 2 in interactive use (``trivium ask``,
+    ``serve`` and ``mcp``).
+    """
+
+    chat_context_tokens: Annotated[int, Field(ge=512)] | None = None
+    """Context window of the language model, prompt and answer together; None means 8,192 for an endpoint, 4,096 for a
+    GGUF file, 1,536 for the bundled model.
+    """
+
+    neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
+    """The user of Neo4j databases."""
+
+    neo4j_password: SecretStr = Field(
+        default=SecretStr(""), validation_alias=_named("neo4j_password", "NEO4J_PASSWORD")
+    )
+    """The password of that user."""
+
+    neo4j_database: str | None = Field(
+        default=None, validation_alias=_named("neo4j_database", "NEO4J_DATABASE")
+    )
+    """The database of addresses that name none; None means the user's home database."""
+
+    neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
+    """Seconds after which the server aborts a read. Writes have twenty times as long."""
+
+    neo4j_memory: Annotated[int, Field(ge=0)] = 1024
+    """Megabytes of memory for a cached copy of a Neo4j store, which makes questions several times as fast. Larger
+    stores are not cached; 0 disables the cache.
+    """
+
+    @field_validator("store", mode="after")
+    @classmethod
+    def _at_home(cls, store: str | None) -> str | None:
+        return store if store is None or "://" in store else str(Path(store).expanduser())
+
+    @field_validator("home", mode="after")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser().absolute()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, _SettingsFile(settings_cls, SETTINGS_FILE)
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    """``trivium.toml``, without settings that are gone."""
+
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        values = super()._read_file(file_path)
+        for name in sorted(values.keys() & WITHDRAWN.keys()):
+            _log.warning("%s: %s is gone and ignored: %s", SETTINGS_FILE, name, WITHDRAWN[name])
+            del values[name]
+        return values
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the environment and ``trivium.toml``. Settings ``given`` by name override both. What is returned may be
+    shared, also with later callers, and is not to be changed. Raises ConfigurationError that names the invalid key.
+    """
+    if given:
+        return _read(given)
+    # Validating takes five milliseconds, which a change of a store would otherwise spend several times.
+    key = _inputs()
+    known = _known.get(key) if key is not None else None
+    if known is not None:
+        return known
+    settings = _read(given)
+    if key is not None and key == _inputs():  # otherwise the file was written to meanwhile
+        _known.clear()
+        _known[key] = settings
+    return settings
+
+
+_Inputs = tuple[frozenset[tuple[str, str]], Path, bytes | None]
+_known: dict[_Inputs, Settings] = {}
+"""The settings read last, by all that they are read from."""
+
+
+def _inputs() -> _Inputs | None:
+    """Return the environment, the place of the file and what it contains; None if that cannot be told."""
+    try:
+        path = SETTINGS_FILE.absolute()  # fails in a folder that has been removed
+        file = path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
+    return frozenset(os.environ.items()), path, file
+
+
+def _read(given: Mapping[str, Any]) -> Settings:
+    _check_variables(os.environ, Settings.model_fields)
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        # Never include the input, which may be a key.
+        faults = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in error.errors(include_input=False))
+        raise ConfigurationError(
+            f"settings (environment or {SETTINGS_FILE}) are malformed: {faults}"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{SETTINGS_FILE.absolute()} is not TOML: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(f"{SETTINGS_FILE.absolute()} cannot be read: {error.strerror}") from error
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> str:
+    key = ".".join(map(str, location))
+    close = get_close_matches(key, Settings.model_fields, n=1) if key not in Settings.model_fields else []
+    return f"{key}: {message}" + (f" (did you mean {close[0]}?)" if close else "")
+
+
+def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -> None:
+    variables = [PREFIX + name.upper() for name in fields]
+    for variable in sorted(environment):
+        if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in variables:
+            continue
+        gone = WITHDRAWN.get(variable.removeprefix(PREFIX).lower())
+        if gone is not None:
+            _log.warning("%s is gone and ignored: %s", variable, gone)
+            continue
+        close = get_close_matches(variable, variables, n=1, cutoff=0.85)
+        if close:
+            raise ConfigurationError(f"unknown environment variable {variable}: did you mean {close[0]}?")
+        _log.warning("unknown environment variable %s is ignored", variable)
