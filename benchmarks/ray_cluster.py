@@ -130,8 +130,8 @@ class Nodes:
     """
 
     def __init__(self, number: int, gpus: int = 0) -> None:
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         check_ray("auto")
         from ray.cluster_utils import Cluster
 

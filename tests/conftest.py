@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import secrets
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -19,6 +20,10 @@ from tests.bundled_model import loaded_once
 from tests.neo4j_servers import neo4j_5, neo4j_2026
 
 __all__ = ["neo4j_5", "neo4j_2026"]
+
+# Ray reads them when it is imported, which whichever test comes first does: its clusters are for these tests alone.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 ASKS_SHARED_SERVERS = re.compile(
     r"tests/graph/neo4j/|tests/browser/test_neo4j_"

@@ -11,7 +11,6 @@ from typing import cast
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.chunking.strategies import BLOCKS, portable_chunker
-from trivium.common.iteration import batched
 from trivium.common.workers import Pool, WorkerLostError, answer_all, limit_processor_time
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
@@ -21,8 +20,6 @@ from trivium.parser.sources.source import Item, Problem
 from trivium.settings.limits import InputLimits
 
 Loaded = list[PageGraph] | Problem
-
-_ITEMS_A_TASK = 8
 
 
 def parse_item(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
@@ -46,18 +43,16 @@ def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -
 
 
 def parse_tasks(pipe: Connection, limits: dict[str, object], chunker: str) -> None:
-    """Parse the items of each request in a worker process, which is killed if one of them exceeds its CPU time limit.
+    """Parse the item of each request in a worker process, which is killed if it exceeds its CPU time limit.
     ``chunker`` is the spec of a chunker that works in any process.
     """
     within = InputLimits.model_validate(limits)
     cutter = portable_chunker(chunker)
 
     def answer(request: bytes) -> bytes:
-        outcomes = []
-        for item in pickle.loads(request):  # noqa: S301 - from the process that started this one
-            limit_processor_time(within.seconds)
-            outcomes.append(parse_item(item, within, cutter))
-        return pickle.dumps(outcomes)
+        item = pickle.loads(request)  # noqa: S301 - from the process that started this one
+        limit_processor_time(within.seconds)
+        return pickle.dumps(None if item is None else parse_item(item, within, cutter))
 
     answer_all(pipe, answer)
 
@@ -74,28 +69,27 @@ class ParserPool:
         self._works = False
 
     def parse(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
-        """Yield results in the order of the items. If a process ends over its items, they are repeated one by one, so
-        that only the offending one is lost. Closing the generator ends running tasks.
+        """Yield results in the order of the items. If a process ends over an item, it is repeated once in a new
+        process, where nothing earlier takes memory. Closing the generator ends running tasks.
 
         Raises ConfigurationError if no process can be started at all.
         """
-        with closing(self._pool.map(batched(items, _ITEMS_A_TASK), pickle.dumps)) as answers:
-            for task, answer in answers:
+        with closing(self._pool.map(items, pickle.dumps)) as answers:
+            for item, answer in answers:
                 if isinstance(answer, bytes):
                     self._works = True
-                    yield from _outcomes(answer)
+                    yield _outcome(answer)
                 else:
                     self._check()
-                    for item in task:
-                        yield self._alone(item)
+                    yield self._again(item)
 
     def close(self) -> None:
         """End the idle processes."""
         self._pool.close()
 
-    def _alone(self, item: Item) -> Loaded:
+    def _again(self, item: Item) -> Loaded:
         try:
-            return _outcomes(self._pool.ask(pickle.dumps([item])))[0]
+            return _outcome(self._pool.ask(pickle.dumps(item)))
         except WorkerLostError:
             limits = self._limits
             return Problem(
@@ -108,7 +102,7 @@ class ParserPool:
         """Raise ConfigurationError if processes end without any document."""
         if not self._works:
             try:
-                self._pool.ask(pickle.dumps([]))
+                self._pool.ask(pickle.dumps(None))
             except WorkerLostError as error:
                 raise ConfigurationError(
                     f"parser processes cannot be started ({error}): build with workers=1"
@@ -116,5 +110,5 @@ class ParserPool:
             self._works = True
 
 
-def _outcomes(answer: bytes) -> list[Loaded]:
-    return cast(list[Loaded], pickle.loads(answer))  # noqa: S301 - of a process with the code of this one
+def _outcome(answer: bytes) -> Loaded:
+    return cast(Loaded, pickle.loads(answer))  # noqa: S301 - of a process with the code of this one
