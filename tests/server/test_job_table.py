@@ -136,15 +136,16 @@ TestLife.settings = settings(max_examples=25, stateful_step_count=20, deadline=N
 
 
 def test_a_table_of_an_earlier_version_is_read(tmp_path: Path) -> None:
-    """It had a key and a digest of each request."""
+    """It had a key and a digest of each request, and jobs that replaced a page: uploads now."""
     table = JobTable(tmp_path / "jobs.db")
     table._connection.executescript(
         "ALTER TABLE job ADD COLUMN key TEXT; ALTER TABLE job ADD COLUMN request TEXT; PRAGMA user_version = 1"
     )
-    table.add(Change("a", "add"), 2)
+    table.add(Change("a", "replace", "Mars", ("mars.md",)), 2)  # type: ignore[arg-type]
     table.close()
     table = JobTable(tmp_path / "jobs.db")
     table.add(Change("b", "add"), 2)
+    assert table.take() == (Change("a", "add", names=("mars.md",)), 1)
     assert [job.id for job in table.recent(10)] == ["b", "a"]
     table.close()
 

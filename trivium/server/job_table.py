@@ -19,7 +19,9 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 REMEMBERED = 1000
 """Number of finished jobs that are kept."""
 _VERSION = 2
-"""Tables of version 1 have two more columns, which are left empty, and one more kind of job, which is dropped."""
+"""Tables of version 1 have two more columns, which are left empty, and one more kind of job, the replacement of a page:
+an upload now, which replaces a page of the same title.
+"""
 
 _SCHEMA = f"""
 PRAGMA journal_mode = WAL;
@@ -43,7 +45,7 @@ CREATE TABLE IF NOT EXISTS job (
     message    TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unfinished ON job (number) WHERE finished IS NULL;
-DELETE FROM job WHERE kind NOT IN ('add', 'delete');
+UPDATE job SET kind = 'add', uri = NULL WHERE kind = 'replace';
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """  # noqa: S608 - a number
