@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import ConfigurationError
+from trivium.settings import settings as module
 from trivium.settings.domain import Domain, Term
 from trivium.settings.settings import load_settings
-from trivium.settings.settings import settings as module
 
 
 @pytest.fixture(autouse=True)
