@@ -56,7 +56,7 @@ test: check compiled $(VENV)/models-tried
 
 # What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.
 test-slow: dev $(VENV)/models-tried
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	TRIVIUM_TEST_EXAMPLES=8 $(BIN)/python -m pytest -m 'slow or more' -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
 HOURS ?= 1

@@ -33,20 +33,19 @@ OLDER = "neo4j-5.26"
 DIFFERS = ("filters", "index_parameters", "words")
 """Files of tests about what the two versions do in different ways: of the older version only these are not slow. What it
 writes and finds is asked in tests/graph/neo4j, too."""
+DRAWN = ("enrichment", "relations", "structure")
+"""Files of tests whose claims tests/graph/neo4j asks of drawn pages and histories of changes, node by node and read by
+read, against the store that is obviously right: of the servers they are slow."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test once for every store it can run on."""
     if "make_store" in metafunc.fixturenames:
         two = metafunc.definition.get_closest_marker("two_stores") is not None
-        slow = () if _differs(metafunc.module.__name__) else (pytest.mark.slow,)
-        older = pytest.param(OLDER, marks=slow)
-        servers = [older if name == OLDER else name for name in SERVERS]
+        module = metafunc.module.__name__.rpartition(".test_store_")[2]
+        quick = [name for name in SERVERS if module not in DRAWN and (name != OLDER or module in DIFFERS)]
+        servers = [name if name in quick else pytest.param(name, marks=pytest.mark.slow) for name in SERVERS]
         metafunc.parametrize("make_store", list(STORES) if two else [*STORES, *servers], indirect=True)
-
-
-def _differs(module: str) -> bool:
-    return module.rpartition(".test_store_")[2] in DIFFERS
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_no_server_wrong_password_and_wrong_database_are_said(
 
 
 def test_an_empty_and_a_foreign_database_are_no_store_and_become_one_by_a_build(
-    trivium: Run, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, records: Path
+    trivium: Run, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What others keep there is left alone."""
     wipe(neo4j_5)
@@ -73,7 +73,9 @@ def test_an_empty_and_a_foreign_database_are_no_store_and_become_one_by_a_build(
         driver.execute_query("CREATE (:Customer {name: 'Ada'})", database_="neo4j")
     foreign = trivium("search", "Mars", "--store", neo4j_5.bolt)
     assert foreign.code == 1 and "trivium build" in foreign.err and "Traceback" not in foreign.err
-    assert trivium("build", str(records), "--store", neo4j_5.bolt, "--no-embed").code == 0
+    page = tmp_path / "mars.txt"
+    page.write_text("Mars is red.\n")
+    assert trivium("build", page, "--store", neo4j_5.bolt, "--no-embed").code == 0
     with GraphDatabase.driver(neo4j_5.bolt, auth=neo4j_5.auth) as driver:
         rows = driver.execute_query("MATCH (n:Customer) RETURN labels(n), n.name", database_="neo4j").records
     assert [list(row) for row in rows] == [[["Customer"], "Ada"]]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.contract.graphs import IDENTITY, graph
+from tests.examples import examples
 from tests.fakes.memory_graph import chunk_text
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.arrays.contents import index_contents
@@ -111,7 +112,8 @@ def touched_between(old: KeyedNodes, new: KeyedNodes, pages: set[str]) -> Touche
     )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.more
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=HISTORIES)
 def test_after_any_history_it_is_the_one_that_is_made_anew(steps: list[Step]) -> None:
     store = MemoryStore()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.contract.graphs import graph
+from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
@@ -70,8 +71,9 @@ def pages_to(store: Neo4jStore, number: int) -> None:
     store.write([graph("A", [(f"red {number}", ["B", f"Y{number}"])])])
 
 
+@pytest.mark.more
 @settings(
-    max_examples=15,
+    max_examples=examples(5),
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # each example is a database: shrinking would take an hour
     suppress_health_check=list(HealthCheck),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
+from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.stores import OLDER_SLOW, credentials, new_store
 from tests.neo4j_servers import Server
@@ -81,9 +82,10 @@ def filled(neo4j_5: Server) -> Iterator[Neo4jStore]:
         yield store
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("fixture", OLDER_SLOW)
 @settings(
-    max_examples=5,
+    max_examples=examples(2),
     deadline=None,
     database=None,
     phases=[Phase.explicit, Phase.generate],  # each example is a database: shrinking would take an hour

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.contract.graphs import embed_pending, graph
+from tests.examples import examples
 from tests.graph.arrays.contents import index_contents
 from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
@@ -55,8 +56,9 @@ def read_anew(store: Neo4jStore) -> HeldStore:
     return held
 
 
+@pytest.mark.more
 @settings(
-    max_examples=20,
+    max_examples=examples(5),
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # each example is a database: shrinking would take an hour
     suppress_health_check=list(HealthCheck),

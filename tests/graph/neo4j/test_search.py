@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
 from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
+from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.stores import SERVERS, credentials, new_store
 from tests.neo4j_servers import Server
@@ -325,9 +326,10 @@ def test_the_walk_graph_is_read_in_answers_of_bounded_size(
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("fixture", SERVERS)
 @settings(
-    max_examples=5,
+    max_examples=examples(2),
     deadline=None,
     database=None,
     phases=[Phase.explicit, Phase.generate],  # each example is a database: shrinking would take an hour

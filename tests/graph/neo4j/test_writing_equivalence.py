@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.database import connected, empty, expected, found
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
@@ -12,7 +14,8 @@ from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.cypher.searching import Dialect
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.more
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=HISTORIES)
 def test_any_history_leaves_the_nodes_and_edges_of_the_obvious_store(
     neo4j_5: Server, steps: list[Step]
