@@ -18,7 +18,7 @@ from trivium.graph.neo4j import Neo4jStore, memory
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.memory import HeldStore, load
+from trivium.graph.neo4j.memory import Held, load
 
 LARGE = 1 << 30
 
@@ -38,7 +38,7 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sent
 
 
-def contents(held: HeldStore) -> dict[str, Any]:
+def contents(held: Held) -> dict[str, Any]:
     """Everything in it as plain values."""
     found = index_contents(held.index) | {
         "state": held.state,
@@ -49,7 +49,7 @@ def contents(held: HeldStore) -> dict[str, Any]:
     return found | {name: getattr(held.facts, name) for name in ("chunks", "pages", "names", "aliases")}
 
 
-def read_anew(store: Neo4jStore) -> HeldStore:
+def read_anew(store: Neo4jStore) -> Held:
     """The copy as another process would read it."""
     held = load(store._connection, store._cache, LARGE, lambda: True)
     assert held is not None

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from trivium.errors import TriviumError
 from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.memory import HeldStore, load
+from trivium.graph.neo4j.memory import Held, load
 from trivium.graph.neo4j.memory_rows import TooLargeError
 
 QUESTIONS = 3
@@ -31,8 +31,8 @@ class MemoryKeeper:
         self._cache = cache
         self._limit = limit
         self._lock = threading.Lock()
-        self._held: HeldStore | None = None
-        self._earlier: HeldStore | None = None
+        self._held: Held | None = None
+        self._earlier: Held | None = None
         self._seen: Hashable = None
         self._since = 0.0
         self._questions = 0
@@ -45,7 +45,7 @@ class MemoryKeeper:
         """Whether something is held, of any state."""
         return self._held is not None
 
-    def find(self, state: StoreState) -> HeldStore | None:
+    def find(self, state: StoreState) -> Held | None:
         """Return the store in this state for a question; None if it is not held yet."""
         with self._lock:
             if self._held is not None:

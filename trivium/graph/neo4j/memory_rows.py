@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import LiteralString
 
 import numpy as np
 
+from trivium.graph.arrays.held import Facts
 from trivium.graph.arrays.rows_by_uri import KeyedChunk, KeyedEntity, KeyedNodes, KeyedSection, Nodes
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
@@ -16,7 +16,7 @@ from trivium.graph.neo4j.connection import Connection, Row
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.reader import page_record
 from trivium.graph.property_graph import decode_sentences
-from trivium.graph.records import PageRecord, Vectors
+from trivium.graph.records import Vectors
 from trivium.graph.schema import page_of, section_of
 
 A_VECTOR = 5
@@ -28,13 +28,6 @@ OF_OBJECTS = 400
 _NODES_A_READ = 1_000
 """Nodes with their vectors per response: a few megabytes."""
 _ALIASES_A_READ = 20_000
-
-ChunkText = tuple[str, str, int, int, int, int | None, int | None]
-"""Text, kind, start, end, number of tokens, first and last page."""
-EntityNames = tuple[str | None, str | None]
-"""Normalised name and shortened name."""
-AliasNames = tuple[str | None, str | None, str | None]
-"""Name, shortened name, and the entity it leads to."""
 
 
 class TooLargeError(Exception):
@@ -52,20 +45,6 @@ class Budget:
         self._left -= count
         if self._left < 0:
             raise TooLargeError
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the index does not have, by uri: texts of chunks, pages, names of entities, stated relations by their source,
-    aliases, and the vectors of relation types.
-    """
-
-    chunks: dict[str, ChunkText]
-    pages: dict[str, PageRecord]
-    names: dict[str, EntityNames]
-    relations: dict[str, list[RelationEdge]]
-    aliases: dict[str, AliasNames]
-    types: dict[str, Vectors]
 
 
 class RowReader:
