@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from trivium.graph.findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
+    from trivium.graph.source_store.source import SourceOfTruth as SourceOfTruth
+    from trivium.graph.source_store.source import StoredPage as StoredPage
+    from trivium.graph.source_store.store import SourceStore as SourceStore
     from trivium.graph.sqlite.backup import BackupReport as BackupReport
     from trivium.index.report import IngestReport as IngestReport
     from trivium.live.source import LiveDocument as LiveDocument
@@ -131,6 +134,8 @@ _MODULES = {
     "graph.findings": ("Finding", "Severity"),
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
+    "graph.source_store.source": ("SourceOfTruth", "StoredPage"),
+    "graph.source_store.store": ("SourceStore",),
     "index.report": ("IngestReport",),
     "settings.limits": ("InputLimits",),
     "live.source": ("LiveDocument", "LiveSource"),

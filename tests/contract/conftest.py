@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.memory_store import MemoryStore
+from tests.fakes.dict_store import DictStore
 from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.graph.neo4j import Neo4jStore
@@ -24,7 +24,7 @@ MakeStore = Callable[[], GraphStore]
 
 
 STORES: dict[str, Callable[[Path], GraphStore]] = {
-    "memory": lambda _: MemoryStore(),
+    "dict": lambda _: DictStore(),
     "embedded": EmbeddedStore.create,
 }
 SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
