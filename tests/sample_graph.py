@@ -1,4 +1,4 @@
-"""The sample encyclopaedia in a server, embedded once however many servers there are."""
+"""The sample encyclopaedia in a server, whole or a part of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from tests.neo4j_wipe import wipe
 from trivium.engine import Engine
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.sample import pages_folder
+from trivium.testing import HashEmbedder
+
+DIMENSION = 384
+PAGES_OF_A_PART = 8
 
 
 def fill_with_sample(server: Server) -> None:
@@ -25,6 +29,20 @@ def fill_with_sample(server: Server) -> None:
             engine.build([pages_folder()], embed=False)
             texts = list(engine.store.pending_texts())
             engine.store.put_vectors(texts, vectors_of("sample", texts))
+            engine.store.refresh()
+
+
+def fill_with_a_part(server: Server) -> None:
+    """Make the database a store of the first pages of the sample, with toy vectors as long, unless it holds the
+    sample: enough for the server's statistics, and a fraction of the work."""
+    with GraphDatabase.driver(server.bolt, auth=server.auth, notifications_min_severity="OFF") as driver:
+        if _is_sample(driver):
+            return
+    wipe(server)
+    with pytest.MonkeyPatch.context() as patch:
+        log_in(patch, server)
+        with Engine.create(server.bolt, HashEmbedder(DIMENSION)) as engine:
+            engine.build(sorted(pages_folder().glob("*.html"))[:PAGES_OF_A_PART])
             engine.store.refresh()
 
 

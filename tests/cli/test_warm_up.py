@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from trivium.cli import warm_up
+from trivium.cli.app import app
+from trivium.sample import pages_folder
 
 _SEARCH = """
 import sys
@@ -37,9 +43,13 @@ def run(*command: str, cache: Path | None = None) -> str:
     ).stdout
 
 
-def test_it_says_how_long_it_took() -> None:
-    assert json.loads(run("-m", "trivium", "warm-up", "--json"))["seconds"] > 0
-    assert run("-m", "trivium", "warm-up").startswith("ready (")
+def test_it_says_how_long_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here of a page only."""
+    shutil.copy(pages_folder() / "Mars.html", tmp_path)
+    monkeypatch.setattr(warm_up, "pages_folder", lambda: tmp_path)
+    told, shown = (CliRunner().invoke(app, ["warm-up", *more]).stdout for more in (["--json"], []))
+    assert json.loads(told)["seconds"] > 0
+    assert shown.startswith("ready (")
 
 
 @pytest.mark.slow

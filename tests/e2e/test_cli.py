@@ -143,9 +143,11 @@ def test_evaluate_prints_all_retrievers_and_default(trivium: Run, sample_store: 
     assert (tmp_path / "runs" / "qrels.txt").exists()
 
 
-def test_evaluate_prints_exactly_what_was_named(trivium: Run, sample_store: Path) -> None:
+def test_evaluate_prints_exactly_what_was_named(trivium: Run, sample_store: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.jsonl"
+    few.write_text("\n".join(question_files()[0].read_text("utf-8").splitlines()[:5]), "utf-8")
     rows = trivium(
-        "evaluate", question_files()[0], "--store", sample_store, "--retriever", "vector", "--fusion", "rrf", "--json"
+        "evaluate", few, "--store", sample_store, "--retriever", "vector", "--fusion", "rrf", "--json"
     ).json["rows"]  # fmt: skip
     assert list(rows) == ["vector", "rrf"]
 

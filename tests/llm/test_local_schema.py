@@ -35,9 +35,13 @@ def model() -> Iterator[LocalChatModel]:
     model.close()
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.5])
 @pytest.mark.parametrize(
-    "request_", ["Write a poem about the sea.", "Say nothing.", "List every moon of Saturn, over and over."]
+    ("request_", "temperature"),
+    [
+        ("Write a poem about the sea.", 1.5),
+        ("Say nothing.", 0.0),
+        ("List every moon of Saturn, over and over.", 1.5),
+    ],
 )
 def test_no_reply_is_malformed(model: LocalChatModel, request_: str, temperature: float) -> None:
     """Also of a request that asks for something else, and at a temperature at which it writes nonsense."""

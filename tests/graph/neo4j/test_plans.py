@@ -12,7 +12,7 @@ from neo4j import Driver, GraphDatabase
 from tests.graph.neo4j.stores import SERVERS, credentials
 from tests.neo4j_servers import Server
 from tests.plans import operators, replan, scans
-from tests.sample_graph import fill_with_sample
+from tests.sample_graph import fill_with_a_part
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.cypher import reading, scanning, searching, writing
 from trivium.graph.neo4j.cypher.searching import Dialect
@@ -85,9 +85,9 @@ def of_a_search(dialect: Dialect) -> dict[str, LiteralString]:
 
 @pytest.fixture(scope="module", params=SERVERS)
 def server(request: pytest.FixtureRequest) -> Server:
-    """A server that holds the sample."""
+    """A server that holds some of the sample."""
     found: Server = request.getfixturevalue(request.param)
-    fill_with_sample(found)
+    fill_with_a_part(found)
     return found
 
 
