@@ -54,7 +54,8 @@ compiled: dev
 test: check compiled $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
-# What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.
+# What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores;
+# and eight times as many examples where each costs a good part of a second (tests/examples.py).
 test-slow: dev $(VENV)/models-tried
 	TRIVIUM_TEST_EXAMPLES=8 $(BIN)/python -m pytest -m 'slow or more' -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 

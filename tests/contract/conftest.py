@@ -35,7 +35,7 @@ DIFFERS = ("filters", "index_parameters", "words")
 writes and finds is asked in tests/graph/neo4j, too."""
 DRAWN = ("enrichment", "relations", "structure")
 """Files of tests whose claims tests/graph/neo4j asks of drawn pages and histories of changes, node by node and read by
-read, against the store that is obviously right: of the servers they are slow."""
+read, against a store that is obviously right: on servers they are slow."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
