@@ -19,11 +19,11 @@ from zlib import crc32
 import numpy as np
 
 from trivium.common.iteration import batched
-from trivium.embedding.vectors import l2_normalize, quantize_int8
+from trivium.embedding.embedder import l2_normalize, quantize_int8
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import Label
-from trivium.graph.sentences import sentence_texts
 from trivium.graph.sqlite import EmbeddedStore
+from trivium.graph.vectors import sentence_texts
 
 OF_TITLE, OF_TEXT, NOISE = 0.6, 1.0, 0.02
 _SLICE = 5_000

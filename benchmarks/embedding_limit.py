@@ -41,7 +41,7 @@ from trivium.embedding.manifest import manifest
 from trivium.embedding.models import locate
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.graph.sentences import sentence_texts
+from trivium.graph.vectors import sentence_texts
 
 MODEL = "bge-small"
 SLICE = 128

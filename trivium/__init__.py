@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from trivium.errors import StoreNotFoundError as StoreNotFoundError
     from trivium.errors import TriviumError as TriviumError
     from trivium.evaluation.report import Report as Report
-    from trivium.fusion.protocol import Fused as Fused
-    from trivium.fusion.protocol import Fusion as Fusion
+    from trivium.fusion.table import Fused as Fused
+    from trivium.fusion.table import Fusion as Fusion
     from trivium.fusion.table import Table as Table
+    from trivium.graph.backup import BackupReport as BackupReport
     from trivium.graph.findings import Finding as Finding
     from trivium.graph.findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from trivium.graph.source_store.source import SourceOfTruth as SourceOfTruth
     from trivium.graph.source_store.source import StoredPage as StoredPage
     from trivium.graph.source_store.store import SourceStore as SourceStore
-    from trivium.graph.sqlite.backup import BackupReport as BackupReport
     from trivium.index.report import IngestReport as IngestReport
     from trivium.live.source import LiveDocument as LiveDocument
     from trivium.live.source import LiveSource as LiveSource
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
     from trivium.rerank.reranker import Deadline as Deadline
     from trivium.rerank.reranker import RerankCandidate as RerankCandidate
     from trivium.rerank.reranker import Reranker as Reranker
-    from trivium.retrievers.options import Option as Option
+    from trivium.retrievers.path import Option as Option
+    from trivium.retrievers.path import Selector as Selector
     from trivium.retrievers.query import Candidate as Candidate
     from trivium.retrievers.query import Query as Query
     from trivium.retrievers.query import Retriever as Retriever
-    from trivium.retrievers.selectors import Selector as Selector
     from trivium.search.cut import Cut as Cut
     from trivium.search.stages import StageEnded as StageEnded
     from trivium.serialization import to_pandas as to_pandas
@@ -128,9 +128,8 @@ _MODULES = {
         "TriviumError",
     ),
     "evaluation.report": ("Report",),
-    "fusion.protocol": ("Fused", "Fusion"),
-    "fusion.table": ("Table",),
-    "graph.sqlite.backup": ("BackupReport",),
+    "fusion.table": ("Fused", "Fusion", "Table"),
+    "graph.backup": ("BackupReport",),
     "graph.findings": ("Finding", "Severity"),
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
@@ -144,8 +143,7 @@ _MODULES = {
     "parser.documents.formats": ("DocumentFormat",),
     "rerank.reranker": ("Deadline", "RerankCandidate", "Reranker"),
     "retrievers.query": ("Candidate", "Query", "Retriever"),
-    "retrievers.options": ("Option",),
-    "retrievers.selectors": ("Selector",),
+    "retrievers.path": ("Option", "Selector"),
     "search.cut": ("Cut",),
     "search.stages": ("StageEnded",),
     "serialization": ("to_pandas",),

@@ -20,11 +20,10 @@ from trivium.common import stopping
 from trivium.common.arguments import check_known, checked, shown
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.embedder import Embedder
-from trivium.embedding.question_cache import QUESTIONS, RememberedQuestions
 from trivium.embedding.registry import open_embedder
-from trivium.embedding.store_embedder import StoreEmbedder
+from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, StoreError
-from trivium.fusion.protocol import Fusion
+from trivium.fusion.table import Fusion
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
@@ -34,8 +33,8 @@ from trivium.live.querying import LiveSources
 from trivium.live.source import LiveSource
 from trivium.rerank.registry import Rerankers
 from trivium.rerank.reranker import Reranker
+from trivium.retrievers.path import Selector
 from trivium.retrievers.query import Retriever
-from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.fusions import Fusions
 from trivium.search.requests import AskOptions, AskRequest, SearchOptions, SearchRequest

@@ -23,7 +23,7 @@ import trivium
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import Label
-from trivium.retrievers.closeness import best_sentence
+from trivium.retrievers.chunk_cache import best_sentence
 
 NEAREST = 50
 CUTOFFS = (1, 3, 5)

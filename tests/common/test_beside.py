@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import pytest
 
 from trivium.common import second_core as module
-from trivium.common.memo import Memo
+from trivium.common.cache import Memo
 from trivium.common.second_core import Beside, alone, for_each
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import trivium
-from trivium.common.dots import dots
-from trivium.common.product import product
+from trivium.common.arrays import dots
+from trivium.common.loops import product
 
 PACKAGE = Path(trivium.__file__).parent
 OF_A_SEARCH = ("answering", "common", "fusion", "graph", "retrievers", "search")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.common.ragged import expand_ranges
+from trivium.common.arrays import expand_ranges
 
 
 @settings(deadline=None)

@@ -9,9 +9,9 @@ import pytest
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
-from trivium.graph import page_facts as facts
-from trivium.graph.digest import page_digest
+from trivium.graph import pages as facts
 from trivium.graph.model import PageGraph
+from trivium.graph.pages import page_digest
 from trivium.graph.protocols import GraphStore
 from trivium.index.load import load
 from trivium.types import MetadataValue

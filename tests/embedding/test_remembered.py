@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.question_cache import RememberedQuestions
+from trivium.embedding.store_embedder import RememberedQuestions
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.testing.toys import HashEmbedder

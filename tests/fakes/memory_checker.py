@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tests.fakes.memory_graph import MemoryGraph
 from tests.fakes.memory_vectors import MemoryVectors
-from trivium.graph.digest import page_digest
 from trivium.graph.findings import PAGES, Finding
+from trivium.graph.pages import page_digest
 from trivium.graph.records import Progress
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from trivium.errors import StoreError
-from trivium.graph import page_facts as facts
+from trivium.graph import pages as facts
 from trivium.graph.anchors import split_link
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of

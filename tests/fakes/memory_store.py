@@ -60,7 +60,6 @@ from trivium.graph.records import (
     rank_key,
     round_score,
 )
-from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import (
     QUESTION,
     SCHEMA_VERSION,
@@ -72,7 +71,7 @@ from trivium.graph.schema import (
     unescape,
     without_unrequested,
 )
-from trivium.graph.vectors import check_vectors
+from trivium.graph.vectors import check_vectors, relation_embeddings
 from trivium.settings.index_parameters import IndexParameters
 from trivium.text.normalise import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity

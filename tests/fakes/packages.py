@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REVERSED = """
-from trivium.retrievers.vector import VectorRetriever
+from trivium.retrievers.nearest import VectorRetriever
 
 
 class Reversed(VectorRetriever):

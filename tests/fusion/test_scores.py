@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trivium.errors import FusionError
-from trivium.fusion.convex import Convex, load, logarithm, parse
+from trivium.fusion.convex import Convex, impute, load, logarithm, parse, standardise
 from trivium.fusion.registry import FUSIONS, make_fusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
 
 WITHOUT_TRAINING = [name for name in FUSIONS if name != "network"]

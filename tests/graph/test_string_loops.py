@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trivium.graph.loops import rows_before
 from trivium.graph.schema import SEPARATOR, page_of
-from trivium.graph.string_loops import rows_before
 from trivium.graph.string_table import StringTable
 
 URIS = st.lists(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, TermCounts, TermStatistics
-from trivium.retrievers.bm25 import BM25Settings, bm25, idf
+from trivium.retrievers.lexical import BM25Settings, bm25, idf
 
 Document = tuple[list[str], list[str]]  # headings, text
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of, unit
-from trivium.embedding.vectors import quantize_int8
+from trivium.embedding.embedder import quantize_int8
 from trivium.graph.records import Passage, SentenceVectors
 from trivium.graph.schema import embedding_text
-from trivium.graph.sentences import sentence_texts
-from trivium.retrievers.closeness import best_sentence, closeness
+from trivium.graph.vectors import sentence_texts
+from trivium.retrievers.chunk_cache import best_sentence, closeness
 from trivium.retrievers.diffusion import DiffusionRetriever
-from trivium.retrievers.vector import VectorRetriever
+from trivium.retrievers.nearest import VectorRetriever
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 COSINES = {"Mars#Moons#chunk-1": 0.5, "Mars#Moons#chunk-2": 0.6, "Earth#chunk-1": 0.4}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, store_of
 from trivium.graph.records import TermCounts
-from trivium.retrievers.counts import KnownCounts
+from trivium.retrievers.chunk_cache import KnownCounts
 
 STORE = store_of(SOLAR, {})
 CHUNKS = [*STORE.chunk_uris(), "Gone#chunk-1"]

@@ -17,11 +17,10 @@ from trivium.retrievers.diffusion import (
     seed_weights,
     similarity_graph,
 )
-from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.lexical import LexicalRetriever, tfidf
 from trivium.retrievers.passage_graph import passage_graph, strongest
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import RetrieverSettings
-from trivium.retrievers.tfidf import tfidf
 
 
 def test_edges_are_cosines_never_negative_never_to_oneself() -> None:

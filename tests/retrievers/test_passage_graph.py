@@ -7,8 +7,8 @@ import pytest
 
 from tests.retrievers.world import ask, page, store_of, unit
 from trivium.graph.records import TermCounts, TermStatistics
+from trivium.retrievers.lexical import tfidf
 from trivium.retrievers.passage_graph import centred, passage_graph, shared, strongest, word_vectors
-from trivium.retrievers.tfidf import tfidf
 
 
 def test_what_all_passages_have_in_common_does_not_join_them_once_centred() -> None:

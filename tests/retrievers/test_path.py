@@ -16,8 +16,7 @@ from trivium.graph.records import Neighbour
 from trivium.graph.schema import mirror_type
 from trivium.llm.openai import OpenAIChatModel
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.options import Option, OptionKind
-from trivium.retrievers.path import PathRetriever, PathSettings, path_chunks
+from trivium.retrievers.path import Option, OptionKind, PathRetriever, PathSettings, path_chunks
 from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.types import GraphPath
 

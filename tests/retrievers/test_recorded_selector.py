@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.chat_model import ScriptedModel
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.options import Option, OptionKind
+from trivium.retrievers.path import Option, OptionKind
 from trivium.retrievers.recorded_selector import RecordedSelector, read_selections
 from trivium.search.selectors import make_selector
 from trivium.settings.settings import Settings

@@ -12,8 +12,7 @@ from trivium.graph.schema import headings_of
 from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
 from trivium.retrievers.llm_selector import LlmSelector, prompt, read_choice
-from trivium.retrievers.options import Option, OptionKind
-from trivium.retrievers.selectors import MatchSelector, MatchSettings, word_overlap
+from trivium.retrievers.path import MatchSelector, MatchSettings, Option, OptionKind, word_overlap
 
 
 def section(uri: str, cosine: float = 0.0) -> Option:

@@ -11,7 +11,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.fusion.table import Table
 from trivium.graph.schema import page_of
-from trivium.retrievers.bm25 import idf
+from trivium.retrievers.lexical import idf
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.signals import OWNERS, Signals, SignalSettings, signals
 from trivium.search.candidates import gather

@@ -11,12 +11,18 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.graph.build import build
 from trivium.graph.records import Floats
 from trivium.graph.schema import Label
-from trivium.retrievers.entity import EntityRetriever, EntitySettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
-from trivium.retrievers.page import PageRetriever, PageSettings
+from trivium.retrievers.nearest import (
+    EntityRetriever,
+    EntitySettings,
+    PageRetriever,
+    PageSettings,
+    SectionRetriever,
+    SectionSettings,
+    VectorRetriever,
+    VectorSettings,
+)
 from trivium.retrievers.query import Candidate, Query, best_in_order, best_rows, ranked
-from trivium.retrievers.section import SectionRetriever, SectionSettings
-from trivium.retrievers.vector import VectorRetriever, VectorSettings
 
 
 def uris(candidates: list[Candidate]) -> list[str]:

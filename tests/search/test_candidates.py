@@ -21,12 +21,11 @@ from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.table import Table
 from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
+from trivium.retrievers.nearest import VectorSettings
 from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.signals import SignalSettings
-from trivium.retrievers.vector import VectorSettings
-from trivium.search.candidates import gather
-from trivium.search.scheduling import of_each
+from trivium.search.candidates import gather, of_each
 
 COSINES = {
     "Mars": 0.8,

@@ -12,8 +12,7 @@ from tests.retrievers.world import QUESTION, page
 from trivium.graph.build import build
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop
-from trivium.retrievers.options import Option, OptionKind
-from trivium.retrievers.path import PathRetriever, PathSettings
+from trivium.retrievers.path import Option, OptionKind, PathRetriever, PathSettings
 from trivium.retrievers.query import Query
 from trivium.search.subgraphs import Drawing, around, shortest_way, way_to
 from trivium.types import EmbedderIdentity, GraphPath, SourceNode

@@ -10,8 +10,8 @@ from tests.retrievers.world import ask, page, store_of
 from trivium.fusion.convex import Convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network, NetworkFusion
-from trivium.fusion.protocol import Fusion
 from trivium.fusion.rrf import ReciprocalRank
+from trivium.fusion.table import Fusion
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.signals import SignalSettings
 from trivium.search.candidates import DEPTH, gather

@@ -14,17 +14,13 @@ from trivium.engine import Engine
 from trivium.errors import FusionError
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, shipped
-from trivium.retrievers.bm25 import BM25Settings
 from trivium.retrievers.diffusion import DiffusionSettings
-from trivium.retrievers.entity import EntitySettings
-from trivium.retrievers.lexical import LexicalSettings
-from trivium.retrievers.page import PageSettings
-from trivium.retrievers.path import PathSettings
-from trivium.retrievers.section import SectionSettings
-from trivium.retrievers.selectors import MatchSettings
+from trivium.retrievers.lexical import BM25Settings, LexicalSettings
+from trivium.retrievers.nearest import EntitySettings, PageSettings, SectionSettings
+from trivium.retrievers.path import MatchSettings, PathSettings
 from trivium.retrievers.signals import WordSettings
 from trivium.retrievers.walk import WalkSettings
-from trivium.search.inputs import Inputs, inputs_of
+from trivium.search.fusions import Inputs, inputs_of
 from trivium.testing.toys import HashEmbedder
 
 SHIPPED = ("bge-small", "minilm")

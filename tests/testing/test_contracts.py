@@ -15,20 +15,18 @@ from tests.fakes.cross_encoder_files import write_cross_encoder
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.registry import open_embedder
 from trivium.fusion.convex import load as load_convex
-from trivium.fusion.protocol import Fused, Fusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Table
+from trivium.fusion.table import Fused, Fusion, Table
 from trivium.llm.chat_model import ChatModel
 from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import make_reranker
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.options import Option
+from trivium.retrievers.path import MatchSelector, Option, Selector
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
-from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.testing import (
     ChatModelContract,
     EmbedderContract,

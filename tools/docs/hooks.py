@@ -184,11 +184,11 @@ def _attribute_docs(file: Path, name: str) -> dict[str, str]:
 
 PROTOCOLS = (
     "trivium.retrievers.query.Retriever",
-    "trivium.fusion.protocol.Fusion",
+    "trivium.fusion.table.Fusion",
     "trivium.rerank.reranker.Reranker",
     "trivium.embedding.embedder.Embedder",
     "trivium.llm.chat_model.ChatModel",
-    "trivium.retrievers.selectors.Selector",
+    "trivium.retrievers.path.Selector",
     "trivium.live.source.LiveSource",
 )
 """Protocols that users may implement."""

@@ -10,7 +10,7 @@ from trivium.answering.classifier import SentenceClassifier
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
-from trivium.common.dots import dots
+from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import TextSearch
 from trivium.text.normalise import sentences, terms, words

@@ -11,7 +11,7 @@ from trivium.answering.classifier import load_classifier
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.sentence_vectors import vectors_of
-from trivium.common.dots import dots
+from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.text.normalise import terms, without_closing_marks, words

@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from trivium.answering.classifier import NO_EMBEDDER
+from trivium.common.arrays import dots
 from trivium.common.cache import LruCache
-from trivium.common.dots import dots
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.text.normalise import words
 from trivium.types import Intent, Turn

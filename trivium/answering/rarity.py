@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trivium.graph.protocols import TextSearch
-from trivium.retrievers.bm25 import idf
+from trivium.retrievers.lexical import idf
 from trivium.text.languages import IN_ENGLISH, Analyzer, StoreLanguages
 from trivium.text.normalise import words
 

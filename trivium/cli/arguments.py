@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing import WritingOptions
     from trivium.engine import Engine
     from trivium.llm.chat_model import ChatModel
-    from trivium.retrievers.selectors import Selector
+    from trivium.retrievers.path import Selector
 
 _RETRIES = 2
 """Retries of a language model in interactive use."""

@@ -17,7 +17,6 @@ from trivium.engine import Engine
 from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.records import WaitingTexts
-from trivium.search.unembedded import waiting_warning
 
 PROBLEMS = 1
 """Exit code when problems remain."""
@@ -102,7 +101,7 @@ def check(
 def _waiting(engine: Engine) -> str | None:
     """Return a warning if not all texts are embedded, which is no damage."""
     info = engine.info()
-    return waiting_warning(WaitingTexts(info.to_embed, info.embedded + info.to_embed))
+    return WaitingTexts(info.to_embed, info.embedded + info.to_embed).warning
 
 
 def _as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:

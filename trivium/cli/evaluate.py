@@ -36,7 +36,7 @@ from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import FORMS as CUT_FORMS
-from trivium.search.inputs import DEPTH
+from trivium.search.fusions import DEPTH
 
 _QUESTIONS = typer.Argument(
     metavar="QUESTIONS",

@@ -16,7 +16,7 @@ from threading import BoundedSemaphore
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from trivium.common.memo import Memo
+from trivium.common.cache import Memo
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
-from trivium.embedding.embedder import Vectors
-from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
+from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings.settings import load_settings

@@ -7,8 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from trivium.common.iteration import batched
-from trivium.embedding.embedder import Embedder, Vectors
-from trivium.embedding.vectors import Int8Vectors, quantize_int8
+from trivium.embedding.embedder import Embedder, Int8Vectors, Vectors, quantize_int8
 from trivium.errors import EmbeddingError, InputError
 
 Whole = TypeVar("Whole")

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from trivium.embedding.device import CPU, Device, check_device, parse_device
-from trivium.embedding.embedder import Vectors
+from trivium.embedding.embedder import Vectors, l2_normalize, to_valid_text
 from trivium.embedding.fastembed import digest_files, load_on
-from trivium.embedding.vectors import l2_normalize, to_valid_text
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings.settings import Settings, load_settings
 from trivium.types import EmbedderIdentity

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.second_core import available_cores
-from trivium.embedding.embedder import Embedder, Vectors
+from trivium.embedding.embedder import Embedder, Vectors, l2_normalize, to_valid_text
 from trivium.embedding.variant import Variant
-from trivium.embedding.vectors import l2_normalize, to_valid_text
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 

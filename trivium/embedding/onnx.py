@@ -33,13 +33,12 @@ from trivium.embedding.device import (
     load_libraries,
     unusable,
 )
-from trivium.embedding.embedder import Vectors
+from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.fill import SLICE
 from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.late_chunking import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
-from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each, embed_groups
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity

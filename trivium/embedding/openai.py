@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trivium.embedding.embedder import Vectors
-from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
+from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.failures import EndpointError
 from trivium.endpoints.tokens import TokenCounter

@@ -18,9 +18,8 @@ from trivium.common import stopping
 from trivium.common.fetching import fetch
 from trivium.common.iteration import batched
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
-from trivium.embedding.embedder import Vectors
+from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.registry import TEI
-from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.errors import ConfigurationError, EmbeddingError, InputError
 from trivium.types import EmbedderIdentity
 

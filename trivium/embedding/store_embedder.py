@@ -1,16 +1,23 @@
-"""The embedder of a store: opened on first use, and checked against the embedder the store was built with."""
+"""The embedder of a store: opened on first use, and checked against the embedder the store was built with. It caches the
+vectors of recent questions: an answer embeds its question in several steps, users search for a question and then ask it,
+and services charge for every call.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
+from trivium.common.cache import LruCache
 from trivium.embedding.device import parse_device
-from trivium.embedding.embedder import Embedder
+from trivium.embedding.embedder import Embedder, Vectors, embed_queries
 from trivium.embedding.late_chunking import LateEmbedder, is_late, late
 from trivium.embedding.registry import default_name, open_embedder
 from trivium.embedding.without_headings import PlainEmbedder, is_plain, without_headings
-from trivium.errors import ConfigurationError, EmbedderMismatchError
+from trivium.errors import ConfigurationError, EmbedderMismatchError, InputError
 from trivium.types import EmbedderIdentity
 
 
@@ -154,3 +161,67 @@ class StoreEmbedder:
                 f"install the version it was filled by, or build the store again"
             )
         return embedder
+
+
+QUESTIONS = 1_000
+"""Default capacity; 1.5 kB per question with 384 dimensions."""
+
+
+class RememberedQuestions:
+    """Cache of the vectors of the last ``capacity`` questions, for one embedder; 0 disables it. Thread-safe. Raises
+    InputError for a negative capacity.
+    """
+
+    def __init__(self, capacity: int = QUESTIONS) -> None:
+        if capacity < 0:
+            raise InputError(f"expected at least 0 questions to remember, got {capacity}")
+        self._vectors: LruCache[str, Vectors] | None = LruCache(capacity) if capacity else None
+
+    def of(self, embedder: Embedder) -> RememberingEmbedder:
+        """Return the embedder, with this cache in front of its questions."""
+        return RememberingEmbedder(embedder, self)
+
+    def vector(self, embedder: Embedder, text: str) -> Vectors:
+        """Return the vector of a question (d,), read-only."""
+        return self.vectors(embedder, [text])[0]
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of questions (d,), read-only. Those that are not in the cache are embedded together."""
+        if self._vectors is None:
+            return embed_queries(embedder, texts)
+        known = self._vectors.find(embedder.identity, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        found = {}
+        for text, embedded in zip(missing, embed_queries(embedder, missing), strict=True):
+            found[text] = np.array(embedded)  # a copy: the embedder may reuse its array
+            found[text].flags.writeable = False
+        if found:
+            self._vectors.put(embedder.identity, found)
+        known |= found
+        return [known[text] for text in texts]
+
+
+class RememberingEmbedder:
+    """An embedder with a cache of question vectors. Closing it does not close ``inner``."""
+
+    def __init__(self, inner: Embedder, questions: RememberedQuestions) -> None:
+        self.inner = inner
+        self._questions = questions
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """The identity of ``inner``."""
+        return self.inner.identity
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._questions.vector(self.inner, text)
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of several questions (d,), read-only."""
+        return self._questions.vectors(self.inner, texts)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        return self.inner.embed(texts, progress)
+
+    def close(self) -> None:
+        """Do nothing: ``inner`` is shared."""

@@ -13,8 +13,8 @@ from typing import Any
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore
 from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.path import MatchSelector
 from trivium.retrievers.recorded_selector import RecordedSelector
-from trivium.retrievers.selectors import MatchSelector
 from trivium.search.retriever_set import RetrieverSet
 
 

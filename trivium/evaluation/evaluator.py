@@ -26,7 +26,7 @@ from trivium.graph.filters import parse
 from trivium.parser.sources.source import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.query import Query, Retriever
-from trivium.search.inputs import DEPTH, Inputs, inputs_of
+from trivium.search.fusions import DEPTH, Inputs, inputs_of
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.requests import MAX_K
 from trivium.search.searcher import Searcher

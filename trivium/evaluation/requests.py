@@ -18,7 +18,7 @@ from trivium.rerank.reranker import Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import Cut
-from trivium.search.inputs import DEPTH
+from trivium.search.fusions import DEPTH
 from trivium.types import Question
 
 Questions = str | Path | Sequence[Question]

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.errors import FusionError
-from trivium.fusion.convex import logarithm
-from trivium.fusion.standardise import impute, standardise
+from trivium.fusion.convex import impute, logarithm, standardise
 from trivium.fusion.table import Table
 
 QUESTION = "question"

@@ -1,7 +1,7 @@
 """Imputes scores that some candidates cannot have, from similar candidates.
 
 A passage from outside the collection has no links. Ranking it below all candidates that have some (as
-:func:`~trivium.fusion.standardise.impute` does where a retriever found nothing) would penalise it for missing data.
+:func:`~trivium.fusion.convex.impute` does where a retriever found nothing) would penalise it for missing data.
 Instead it gets the mean of the candidates that are closest to it in the retrievers that know both (hot-deck
 imputation from nearest neighbours; Andridge and Little, *A Review of Hot Deck Imputation for Survey Non-response*,
 2010).
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.fusion.standardise import impute, standardise
+from trivium.fusion.convex import impute, standardise
 from trivium.fusion.table import Table
 
 DONORS = 5

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.common.memo import Memo
+from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout, counted, features
-from trivium.fusion.protocol import Fused
 from trivium.fusion.shapley import shapley
-from trivium.fusion.table import Table
+from trivium.fusion.table import Fused, Table
 
 Weights = NDArray[np.float32]
 
@@ -122,7 +121,7 @@ def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Flo
 
 
 def _product(rows: Floats, matrix: Floats) -> Floats:
-    from trivium.common.product import product  # loads numba, see trivium.common.compiled
+    from trivium.common.loops import product  # loads numba, see trivium.common.compiled
 
     return product(rows, matrix)
 
@@ -148,7 +147,7 @@ class NetworkFusion:
     Scores are logits, unbounded; at 0 relevance is as likely as irrelevance on the training data. ``competition``
     times the log-sum-exp of all candidates' logits is subtracted from every score, since a good candidate without
     competitors is more likely correct than one of many. ``inputs`` are the settings that what it takes is computed with
-    (:class:`trivium.search.inputs.Inputs`), by dotted name.
+    (:class:`trivium.search.fusions.Inputs`), by dotted name.
     """
 
     network: Network

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trivium.fusion.protocol import Fused
-from trivium.fusion.table import Table
+from trivium.fusion.table import Fused, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from math import factorial
 
 import numpy as np
 
-from trivium.common.arrays import Floats
-from trivium.common.dots import dots
+from trivium.common.arrays import Floats, dots
 
 
 def shapley(worth: Floats) -> Floats:

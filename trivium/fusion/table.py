@@ -1,13 +1,15 @@
-"""The input of fusion: the raw scores of one question's candidates."""
+"""What a fusion takes, the raw scores of the candidates of one question, and what it gives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.errors import FusionError
 from trivium.types import SourceNode
 
@@ -20,7 +22,7 @@ class Table:
     - ``ranks`` (n, m): rank in the retriever's list, counted from 1; 0 where it did not return the chunk.
     - ``source_nodes``: for each chunk, what led each retriever that returned it there (empty: found directly).
     - ``signals``: additional columns (n,) by name, NaN where undefined; ``question``: features of the question. Both
-      are filled only for fusions that need them (:attr:`trivium.fusion.protocol.Fusion.needs_signals`).
+      are filled only for fusions that need them (:attr:`trivium.fusion.table.Fusion.needs_signals`).
 
     Raises FusionError when the shapes do not match.
     """
@@ -88,3 +90,36 @@ def joined(first: Table, later: Table) -> Table:
         },
         question=first.question,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """The fused scores of one question's candidates.
+
+    ``scores`` (n,): higher is better. ``baseline`` is the score of an average candidate (SHAP's base value), and
+    ``explain(rows)`` (r, m) what each column of the table adds to it in these rows: ``baseline +
+    explain(rows).sum(axis=1) == scores[rows]``.
+    """
+
+    scores: Floats
+    explain: Callable[[Sequence[int]], Floats]
+    baseline: float = 0.0
+
+
+class Fusion(Protocol):
+    """Turns a table of raw scores into one score per candidate."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_signals(self) -> bool:
+        """Whether it uses the signals of a table, which take time to compute."""
+        ...
+
+    @property
+    def log_odds(self) -> bool:
+        """Whether its scores are log-odds of relevance, calibrated on the training data."""
+        ...
+
+    def fuse(self, table: Table) -> Fused: ...

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.common.ragged import own_chunk_ranges
+from trivium.common.arrays import own_chunk_ranges
 from trivium.graph.arrays.columns import Csr, Rows, group
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import SEPARATOR
@@ -37,7 +37,7 @@ def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
 
 def own_pages(chunks: StringTable, entities: StringTable) -> Rows:
     """The row of the entity that is each chunk's page (chunks,), -1 where there is none."""
-    from trivium.graph.string_loops import rows_before  # loads numba, see trivium.common.compiled
+    from trivium.graph.loops import rows_before  # loads numba, see trivium.common.compiled
 
     return rows_before(chunks, SEPARATOR, entities)
 

@@ -29,7 +29,7 @@ from trivium.graph.filters import (
     joined,
     metadata_names,
 )
-from trivium.graph.page_facts import document_name
+from trivium.graph.pages import document_name
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
 from trivium.text.normalise import composed

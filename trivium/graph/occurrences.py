@@ -1,4 +1,4 @@
-"""Where the terms of a question occur in chunks."""
+"""Where the terms of a question occur in chunks, and the scores by which keyword indexes propose passages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Integers
-from trivium.graph.records import TermCounts
+from trivium.graph.records import Floats, TermCounts, TermStatistics
 
 
 def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[str]) -> TermCounts:
@@ -41,7 +41,7 @@ def count_numbers(
 
     ``words[starts[i]:]`` are the terms of chunk i (n), first the headings', then the text's; ``lengths`` (n x 2) are how
     many text and headings have. Raises IndexError where there are not so many."""
-    from trivium.graph.occurrence_loops import count, locate  # loads numba, see trivium.common.compiled
+    from trivium.graph.loops import count, locate  # loads numba, see trivium.common.compiled
 
     # Words may be unknown, too, and are not for that the same.
     asked = np.where(terms < 0, np.iinfo(np.int64).min, terms.astype(np.int64))
@@ -62,3 +62,19 @@ def count_numbers(
 
 def _length(terms: str) -> int:
     return terms.count(" ") + 1 if terms else 0
+
+
+_K1, _B = 1.2, 0.75
+"""The constants of tantivy's BM25."""
+
+
+def keyword_scores(counts: TermCounts, statistics: TermStatistics) -> Floats:
+    """Return the scores of chunks (n,), 0 where no term occurs. The columns of ``counts`` are the terms of
+    ``statistics.document_frequency``, distinct.
+    """
+    in_chunks = statistics.document_frequency
+    idf = np.log1p((statistics.chunks - in_chunks + 0.5) / (in_chunks + 0.5))
+    often = counts.text + counts.headings
+    norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(statistics.mean_length, 1e-9)
+    scores: Floats = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
+    return scores

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trivium.errors import StoreError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.page_facts import encode_metadata
+from trivium.graph.pages import encode_metadata
 from trivium.graph.property_graph import MAX_KEY_BYTES
 from trivium.graph.schema import mirror_type
 

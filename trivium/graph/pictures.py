@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from trivium.common.dots import dots
+from trivium.common.arrays import dots
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.records import Floats, Vectors
 from trivium.graph.vectors import check_vectors

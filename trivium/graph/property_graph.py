@@ -11,9 +11,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from trivium.graph.digest import page_digest
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.page_facts import encode_metadata
+from trivium.graph.pages import encode_metadata, page_digest
 from trivium.graph.records import Codes
 from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
 from trivium.graph.vectors import text_hash

@@ -447,7 +447,7 @@ class StoreChecker(Protocol):
         ...
 
     def page_digests(self) -> dict[str, str]:
-        """Map page uris to the :func:`~trivium.graph.digest.page_digest` recorded when they were written."""
+        """Map page uris to the :func:`~trivium.graph.pages.page_digest` recorded when they were written."""
         ...
 
     def drop_vectors(self, texts: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ def round_scores(scores: Floats) -> Floats:
     >>> round_scores(np.array([0.12345649, -3.00000051, 0.0])).tolist()
     [0.123456, -3.0, 0.0]
     """
-    from trivium.common.rounding import round_digits  # loads numba, see trivium.common.compiled
+    from trivium.common.loops import round_digits  # loads numba, see trivium.common.compiled
 
     rounded, unsure = np.empty(len(scores)), np.empty(len(scores), dtype=np.bool_)
     if round_digits(scores, rounded, unsure):
@@ -234,6 +234,19 @@ class WaitingTexts(NamedTuple):
 
     waiting: int
     texts: int
+
+    @property
+    def warning(self) -> str | None:
+        """A warning if texts have no vector yet, so that searches cannot find them by meaning.
+
+        >>> WaitingTexts(2, 1614).warning
+        '2 of 1,614 texts are not embedded yet: run  trivium embed --store STORE'
+        """
+        if not self.waiting:
+            return None
+        return (
+            f"{self.waiting:,} of {self.texts:,} texts are not embedded yet: run  trivium embed --store STORE"
+        )
 
 
 NONE_KNOWN = WaitingTexts(0, 0)

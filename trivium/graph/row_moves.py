@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.arrays import Integers
-from trivium.common.ragged import expand_ranges
+from trivium.common.arrays import Integers, expand_ranges
 
 _RowNumber = TypeVar("_RowNumber", bound=np.integer[Any])
 _Value = TypeVar("_Value", bound=np.generic)

@@ -1,14 +1,20 @@
-"""What every store asks of vectors, and the key that ties a vector to its text."""
+"""What is embedded of a passage and of a relation, the key that ties a vector to its text, and what every store asks of
+vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Protocol
 
 import numpy as np
 
 from trivium.errors import StoreError
-from trivium.graph.records import Codes, SentenceVectors, Vectors
+from trivium.graph.model import RelationEdge
+from trivium.graph.records import Codes, Passage, SentenceVectors, Vectors
+from trivium.graph.schema import embedding_text, mirror_type
+from trivium.text.headings import body_of
+from trivium.text.normalise import sentences
 
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""
@@ -65,3 +71,61 @@ def check_query(vector: Vectors, dimension: int) -> None:
         raise StoreError(f"expected a question vector of shape ({dimension},), got {vector.shape}")
     if not np.isfinite(vector).all():
         raise StoreError("expected a question vector of finite numbers, got NaN or infinity in it")
+
+
+_SHORTEST = 8
+"""Characters: what is shorter ("pp. 3.", a lone number of a list) says nothing by itself."""
+
+
+def sentence_texts(passage: Passage, headings: Sequence[str] | None = None) -> list[str]:
+    """Each sentence of its body under the headings of its passage, or under those given; none where there is only one,
+    which is embedded as the passage.
+
+    >>> sentence_texts(Passage(("Mars", "Moons"), "It has two moons. They are small."))
+    ['Mars > Moons: It has two moons.', 'Mars > Moons: They are small.']
+    >>> sentence_texts(Passage(("Mars", "Moons"), "It has two moons."))
+    []
+    """
+    headings = passage.headings if headings is None else headings
+    body = body_of(passage.text, passage.headings)
+    found = sentences(body)
+    if len(found) < 2:
+        return []
+    return [embedding_text(headings, body[start:end]) for start, end in found if end - start >= _SHORTEST]
+
+
+class RelationReader(Protocol):
+    """What is asked of a store."""
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]: ...
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors: ...
+
+
+def relation_embeddings(store: RelationReader, relations: Sequence[RelationEdge]) -> Vectors:
+    """Embeddings (n x d) of relations, where the store keeps those of their types; see
+    :meth:`trivium.graph.protocols.GraphStore.relation_embeddings`."""
+    sources = list(dict.fromkeys(relation.source for relation in relations))
+    stated = store.relations(sources)
+    types = {mirrored(relation): relation.type for relation in stated}
+    types |= {
+        relation: relation.type for relation in stated
+    }  # one that is stated comes before a mirror of its name
+    kinds = sorted(set(types.values()))
+    vectors = store.relation_vectors(kinds)
+    row_of = {kind: row for row, kind in enumerate(kinds)}
+    found = np.full((len(relations), vectors.shape[1]), np.nan, dtype=np.float32)
+    for row, relation in enumerate(relations):
+        kind = types.get(relation)
+        if kind is not None:
+            found[row] = vectors[row_of[kind]]
+    return found
+
+
+def mirrored(relation: RelationEdge) -> RelationEdge:
+    """The relation back.
+
+    >>> mirrored(RelationEdge("Phobos", "discovered by", "Asaph Hall"))
+    RelationEdge(source='Asaph Hall', type='is_discovered by_of', target='Phobos')
+    """
+    return RelationEdge(relation.target, mirror_type(relation.type), relation.source)

@@ -33,7 +33,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.protocols import VectorWriter
 from trivium.graph.records import Codes, Passage
 from trivium.graph.schema import entity_text, headings_of
-from trivium.graph.sentences import sentence_texts
+from trivium.graph.vectors import sentence_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
 from trivium.index.parsing import Loaded, ParserPool
 from trivium.index.vectors import chunk_texts

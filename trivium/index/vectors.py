@@ -25,8 +25,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of, unescape
-from trivium.graph.sentences import sentence_texts
-from trivium.graph.vectors import text_hash
+from trivium.graph.vectors import sentence_texts, text_hash
 from trivium.index.page_iterator import each_page
 
 if TYPE_CHECKING:

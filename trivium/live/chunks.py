@@ -13,15 +13,14 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import dots
 from trivium.common.cache import LruCache
-from trivium.common.dots import dots
-from trivium.embedding.embedder import Embedder
-from trivium.embedding.vectors import deduplicate, quantize_int8
+from trivium.embedding.embedder import Embedder, deduplicate, quantize_int8
 from trivium.embedding.without_headings import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
 from trivium.graph.schema import Hop, chunk_uri, embedding_text, entity_text, page_uri, section_uri
-from trivium.graph.sentences import sentence_texts
+from trivium.graph.vectors import sentence_texts
 from trivium.live.querying import FoundDocument
 from trivium.live.source import LivePassage
 from trivium.parser.split import split_points

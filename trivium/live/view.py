@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.dots import dots
+from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded, matching
@@ -36,7 +36,7 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
 from trivium.live.chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
 from trivium.live.querying import FoundDocument
-from trivium.retrievers.counts import joined, taken
+from trivium.retrievers.chunk_cache import joined, taken
 from trivium.types import LiveOrigin
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trivium.common.second_core import available_cores
-from trivium.embedding.vectors import to_valid_text
+from trivium.embedding.embedder import to_valid_text
 from trivium.errors import ConfigurationError, MissingExtraError, RerankError
 from trivium.rerank.limits import at_once
 from trivium.rerank.reranker import Deadline, RerankCandidate

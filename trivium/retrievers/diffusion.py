@@ -16,7 +16,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError, InputError
-from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.lexical import LexicalRetriever, tfidf
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
 from trivium.retrievers.query import (
     Candidate,
@@ -27,13 +27,12 @@ from trivium.retrievers.query import (
     check_damping,
     check_depth,
 )
-from trivium.retrievers.tfidf import tfidf
 
 __all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]
 
 FirstStage = Literal["vector", "bm25", "tfidf"]
 """How the initial passages are ranked: by closeness to the question (like the retriever ``vector``), BM25 (like
-``lexical``), or TF-IDF (:mod:`trivium.retrievers.tfidf`).
+``lexical``), or TF-IDF (:mod:`trivium.retrievers.lexical`).
 """
 
 _PROPOSED = 4

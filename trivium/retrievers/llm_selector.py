@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
-from trivium.retrievers.options import Option
+from trivium.retrievers.path import Option
 from trivium.text.normalise import normalise_name
 
 _log = logging.getLogger(__name__)

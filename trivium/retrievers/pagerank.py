@@ -3,7 +3,7 @@
 The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its weight)
 and otherwise restarts at a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker restarts at a seed
 as well, the default of NetworkX. Source: Page et al., *The PageRank Citation Ranking* (1999). Implemented as loops,
-so that the order of every sum is fixed and independent of a library's threads; see :mod:`trivium.common.dots`.
+so that the order of every sum is fixed and independent of a library's threads; see :mod:`trivium.common.arrays`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, headings_of
+from trivium.retrievers.lexical import smooth_idf
 from trivium.retrievers.query import Query
-from trivium.retrievers.tfidf import smooth_idf
 
 Relations = Literal["similarity", "links", "both"]
 """Which passages are joined: similar ones; ones that cite the same entities or belong to the same page; or the mean
@@ -141,7 +141,7 @@ def _unit(rows: Floats) -> Floats:
 
 def _cosines(unit: Floats) -> Floats:
     """Return max(0, dot product) of every pair of rows, with a zero diagonal."""
-    from trivium.common.product import product  # loads numba, see trivium.common.compiled
+    from trivium.common.loops import product  # loads numba, see trivium.common.compiled
 
     weights: Floats = np.maximum(product(unit, unit.T), 0.0)
     np.fill_diagonal(weights, 0.0)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.memo import Memo
+from trivium.common.cache import Memo
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.nearness import leading
@@ -29,8 +29,7 @@ from trivium.graph.records import (
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
 from trivium.parser.gazetteer import find_names
-from trivium.retrievers.closeness import KnownSentences, closeness
-from trivium.retrievers.counts import KnownCounts
+from trivium.retrievers.chunk_cache import KnownCounts, KnownSentences, closeness
 from trivium.text.languages import Analyzer, StoreLanguages, Word
 from trivium.types import SourceNode
 
@@ -89,7 +88,7 @@ class Query:
         return self.memoize("vector", lambda: _checked(self._embed()))
 
     def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return ``make()``, computed once per key; see :class:`~trivium.common.memo.Memo`. A key must determine the
+        """Return ``make()``, computed once per key; see :class:`~trivium.common.cache.Memo`. A key must determine the
         result: retrievers, which are frozen, use themselves or a tuple of themselves and the arguments.
         """
         return self._memo.of(key, make)
@@ -224,7 +223,7 @@ class Query:
         return [Neighbour(uris[row], float(close[row])) for row in best_rows(close, uris, len(uris))]
 
     def closeness(self, chunks: Sequence[str]) -> Floats:
-        """Return the closeness of chunks (n,); see :func:`~trivium.retrievers.closeness.closeness`."""
+        """Return the closeness of chunks (n,); see :func:`~trivium.retrievers.chunk_cache.closeness`."""
         return closeness(self.similarities(chunks).chunk, self._sentences.best(chunks))
 
     @property

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.options import Option
+from trivium.retrievers.path import Option
 
 _log = logging.getLogger(__name__)
 

@@ -9,17 +9,22 @@ from typing import Any, Self
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
-from trivium.retrievers.entity import EntityRetriever, EntitySettings
 from trivium.retrievers.image import ImageRetriever, ImageSettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
-from trivium.retrievers.page import PageRetriever, PageSettings
-from trivium.retrievers.path import PathRetriever, PathSettings
+from trivium.retrievers.nearest import (
+    EntityRetriever,
+    EntitySettings,
+    PageRetriever,
+    PageSettings,
+    SectionRetriever,
+    SectionSettings,
+    VectorRetriever,
+    VectorSettings,
+)
+from trivium.retrievers.path import MatchSelector, PathRetriever, PathSettings, Selector
 from trivium.retrievers.query import Retriever
-from trivium.retrievers.section import SectionRetriever, SectionSettings
-from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, with_values
-from trivium.retrievers.vector import VectorRetriever, VectorSettings
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 

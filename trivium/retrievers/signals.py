@@ -16,11 +16,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.dots import dots
-from trivium.common.ragged import expand_ranges
+from trivium.common.arrays import dots, expand_ranges
 from trivium.graph.records import Adjacency, Floats, TermCounts, TermStatistics
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
-from trivium.retrievers.bm25 import BM25Settings, bm25, idf
+from trivium.retrievers.lexical import BM25Settings, bm25, idf
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 

@@ -1,25 +1,26 @@
-"""Asks the retrievers, merges their candidates, and scores every candidate with every retriever."""
+"""Asks the retrievers, one or all: merges their candidates, and scores every candidate with every retriever."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import TypeVar
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache, partial
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.common.memo import Memo
+from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.fusion.imputation import borrow
 from trivium.fusion.table import Table
+from trivium.graph.records import rank_key
 from trivium.live.view import origins
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of
-from trivium.search.inputs import DEPTH
-from trivium.search.scheduling import nothing, of_each
-from trivium.search.single_retriever import permitted
+from trivium.search.fusions import DEPTH
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
 
@@ -165,3 +166,136 @@ def _order_behind(own: int, scores: Floats, ranks: np.ndarray) -> None:
     behind = np.flatnonzero(ranks > own)
     order = np.lexsort((ranks[behind], -np.nan_to_num(scores[behind], nan=-np.inf)))
     ranks[behind[order]] = np.arange(own + 1, own + 1 + len(behind))
+
+
+_LONGEST = ("entity", "path")
+"""Retrievers whose queries take a remote store longest. They are started first."""
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def of_each(
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    ask: Callable[[Retriever], T],
+    beside: Beside,
+    others: Collection[str] = (),
+    then: Callable[[], object] = nothing,
+) -> dict[str, T]:
+    """Call ``ask`` for every retriever and return the answers in the retrievers' order.
+
+    With a remote store all retrievers run concurrently. With a local one, an idle thread, if there is one, asks the
+    ``others`` and then calls ``then`` to prepare later work, while the calling thread asks the rest. Without either,
+    nothing is handed over.
+    """
+    if query.store.remote:
+        return _at_once(retrievers, ask)
+    answers = Memo()
+    apart = [name for name in retrievers if name in others]
+
+    def answer(name: str) -> T:
+        return answers.of(name, lambda: ask(retrievers[name]))
+
+    def elsewhere() -> None:
+        for name in apart:
+            answer(name)
+        then()
+
+    if apart or then is not nothing:
+        beside.begin(elsewhere)
+    for name in retrievers:
+        if name not in apart:
+            answer(name)
+    return {name: answer(name) for name in retrievers}
+
+
+def _at_once(retrievers: Mapping[str, Retriever], ask: Callable[[Retriever], T]) -> dict[str, T]:
+    if len(retrievers) == 1:
+        return {name: ask(retriever) for name, retriever in retrievers.items()}
+    longest_first = sorted(retrievers, key=lambda name: name not in _LONGEST)
+    answers = {name: _threads().submit(ask, retrievers[name]) for name in longest_first}
+    wait(answers.values())  # also when one fails: none may keep working on an abandoned question
+    return {name: answers[name].result() for name in retrievers}
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    # A retriever only ever waits for results that another running retriever computes, so they cannot deadlock.
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="retriever")
+
+
+STEP = 4
+"""Factor by which a retriever widens its search in each round."""
+_WIDEST = 16
+"""Stop widening at this multiple of the number of chunks, which roughly covers all nodes of any kind."""
+
+
+@runtime_checkable
+class Widens(Protocol):
+    """A retriever that examines a limited number of nodes and finds only chunks reachable from them."""
+
+    def wider(self, times: int) -> Retriever | None:
+        """Return a retriever that examines ``times`` as many nodes, or None when that would find nothing more."""
+        ...
+
+
+def permitted(query: Query, found: Sequence[Candidate]) -> list[Candidate]:
+    """Keep the candidates that match the question's condition. Custom retrievers may ignore the condition."""
+    allowed = query.allowed
+    return list(found) if allowed is None else [one for one in found if allowed.has(one.uri)]
+
+
+def retrieve_alone(
+    query: Query, retriever: Retriever, k: int, recall: Query | None = None
+) -> list[Candidate]:
+    """Return the k best candidates of a retriever, best first.
+
+    Under a condition the search is widened until k candidates are found or nothing more can be. Candidates of a wider
+    round are appended, with their scores capped at the lowest score so far. If fewer than k are found, candidates for
+    the alternative question ``recall`` are appended, ordered by their scores for ``query``.
+    """
+    found = _of_question(query, retriever, k)
+    if recall is None or len(found) >= k:
+        return found
+    more = _of_question(recall, retriever, k)
+    if not more:
+        return found
+    scores = retriever.score(query, [one.uri for one in more])
+    scored = [
+        one._replace(score=score)
+        for one, score in zip(more, scores.tolist(), strict=True)
+        if not math.isnan(score)
+    ]
+    return _followed(found, sorted(scored, key=lambda one: rank_key(one.score, one.uri)))[:k]
+
+
+def _of_question(query: Query, retriever: Retriever, k: int) -> list[Candidate]:
+    proposed = retriever.retrieve(query, k)
+    found = permitted(query, proposed)[:k]
+    if query.allowed is None:
+        return found
+    wanted = min(k, query.allowed.count)
+    times, depth = 1, k
+    while len(found) < wanted and times < _WIDEST * len(query.allowed.chunks):
+        times *= STEP
+        if isinstance(retriever, Widens):
+            wider = retriever.wider(times)
+            if wider is None:
+                break
+            proposed = wider.retrieve(query, k)
+        elif len(proposed) >= depth:
+            depth = k * times
+            proposed = retriever.retrieve(query, depth)
+        else:
+            break
+        found = _followed(found, permitted(query, proposed))[:k]
+    return found
+
+
+def _followed(found: list[Candidate], more: Sequence[Candidate]) -> list[Candidate]:
+    known = {one.uri for one in found}
+    new = [one for one in more if one.uri not in known]
+    limit = found[-1].score if found else float("inf")
+    return found + [one if one.score <= limit else one._replace(score=limit) for one in new]

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.fusion.protocol import Fused, Fusion
-from trivium.fusion.table import Table, joined
+from trivium.fusion.table import Fused, Fusion, Table, joined
 from trivium.retrievers.query import Query, Retriever
 from trivium.search.candidates import gather
-from trivium.search.inputs import inputs_of
+from trivium.search.fusions import inputs_of
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.text.folding import tokens
 from trivium.text.identifiers import identifiers_of

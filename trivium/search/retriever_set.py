@@ -15,11 +15,15 @@ from trivium.rerank.names import PREFIX
 from trivium.rerank.registry import Rerankers
 from trivium.rerank.reranker import RerankSettings
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
+from trivium.retrievers.path import MatchSelector, Selector
 from trivium.retrievers.query import Retriever
-from trivium.retrievers.registry import RetrieverSettings, make_plugin, make_retrievers
-from trivium.retrievers.selectors import MatchSelector, Selector
+from trivium.retrievers.registry import (
+    RetrieverSettings,
+    make_plugin,
+    make_retrievers,
+)
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values
-from trivium.search.inputs import DEFAULTS, Inputs
+from trivium.search.fusions import DEFAULTS, Inputs
 
 __all__ = ["RetrieverSet", "SettingValues"]
 

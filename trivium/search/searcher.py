@@ -13,14 +13,12 @@ from trivium.common.arguments import check_type
 from trivium.common.second_core import for_each
 from trivium.common.suggested import for_store
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
-from trivium.embedding.question_cache import RememberedQuestions
-from trivium.embedding.store_embedder import StoreEmbedder
+from trivium.embedding.store_embedder import RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
-from trivium.fusion.protocol import Fused, Fusion
-from trivium.fusion.table import Table
+from trivium.fusion.table import Fused, Fusion, Table
 from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition, Where, parse
-from trivium.graph.page_facts import document_name
+from trivium.graph.pages import document_name
 from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore
 from trivium.graph.records import Vectors, page_numbers, round_score
 from trivium.live.chunks import TextVectors
@@ -29,20 +27,17 @@ from trivium.live.view import live_view, origins
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.signals import SignalSettings
-from trivium.search.candidates import gather
+from trivium.search.candidates import gather, retrieve_alone
 from trivium.search.cut import Cut
 from trivium.search.embed_ahead import Ahead
 from trivium.search.fused import fuse_candidates
-from trivium.search.fusions import Fusions
-from trivium.search.inputs import DEFAULTS, DEPTH, inputs_of
+from trivium.search.fusions import DEFAULTS, DEPTH, Fusions, inputs_of
 from trivium.search.pictures import StoreImageEmbedder
 from trivium.search.ranking import order, probability
 from trivium.search.requests import PassageOptions, SearchRequest, Warned, check_question
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.second_stage import Placed, SecondStage, log_warnings
-from trivium.search.single_retriever import retrieve_alone
 from trivium.search.stages import StageObserver, ignore_stages, observed
-from trivium.search.unembedded import waiting_warning
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.normalise import composed
 from trivium.types import Hit
@@ -426,7 +421,7 @@ class Searcher:
     def _warn_of_waiting(self, search: _Search, store: SearchStore) -> None:
         """Warn that texts have no vectors yet, unless the search does not need them."""
         if search.only not in _WITHOUT_VECTORS:
-            warning = waiting_warning(store.waiting_texts())
+            warning = store.waiting_texts().warning
             if warning is not None:
                 search.after.warn([warning])
 

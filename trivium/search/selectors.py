@@ -8,8 +8,8 @@ from trivium.errors import ConfigurationError
 from trivium.llm.registry import open_chat_model
 from trivium.plugins import create_plugin, list_plugins
 from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.path import MatchSelector, Selector
 from trivium.retrievers.recorded_selector import RecordedSelector
-from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.settings.settings import Settings, load_settings
 
 SELECTORS = ("match", "llm", "llm-all")

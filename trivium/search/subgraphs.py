@@ -1,4 +1,4 @@
-"""Subgraphs to draw: the paths from a question to a passage, and the neighbourhood of an entity."""
+"""Subgraphs to draw: the paths from a question to a passage, and the neighbourhood of an entity, found by its name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,25 @@ from typing import Literal
 
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Adjacency, ChunkRecord
-from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
+from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, page_uri, section_of, unescape
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkSettings, walk_seeds
+from trivium.text.normalise import normalise_name, normalise_title
 from trivium.types import GraphPath, SourceNode
+
+
+def find_entity(store: GraphReader, name: str) -> str | None:
+    """Return the uri of the entity with this uri, title or alias, else of one whose name differs only in case,
+    punctuation or a trailing parenthesis; None when there is none.
+    """
+    names = dict.fromkeys((name, page_uri(normalise_title(name))))
+    known = store.resolve(list(names))
+    exact = next((known[spelling] for spelling in names if spelling in known), None)
+    if exact is not None:
+        return exact
+    loose = normalise_name(name)
+    return store.lookup_names([loose]).get(loose) if loose else None
+
 
 NodeKind = Literal["question", "page", "entity", "section", "chunk"]
 _LONGEST_WALK = 4

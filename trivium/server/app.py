@@ -22,7 +22,7 @@ from trivium.errors import ConfigurationError
 from trivium.graph.factory import is_address
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import NO_MODEL
-from trivium.retrievers.selectors import MatchSelector
+from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.answer_cache import AnswerCache

@@ -10,7 +10,7 @@ from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, NothingReadError
 from trivium.graph.model import PageGraph
-from trivium.graph.page_facts import document_name
+from trivium.graph.pages import document_name
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import unescape
 from trivium.index.report import IngestReport

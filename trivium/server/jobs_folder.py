@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from trivium.common.files import LockFile, folder_to_disk
-from trivium.graph.arrays.files import cannot_change
+from trivium.graph.arrays.columns import cannot_change
 from trivium.graph.factory import is_address
 from trivium.server.job_table import JobTable
 

@@ -9,14 +9,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from trivium.embedding.embedder import Embedder, embed_queries
-from trivium.fusion.protocol import Fusion
-from trivium.fusion.table import Table
+from trivium.fusion.table import Fusion, Table
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker
 from trivium.retrievers.names import RETRIEVERS
-from trivium.retrievers.options import Option, OptionKind
+from trivium.retrievers.path import Option, OptionKind, Selector
 from trivium.retrievers.query import Query, Retriever
-from trivium.retrievers.selectors import Selector
 from trivium.testing.toys import toy_query, toy_store
 
 _TEXTS = ("Mars is red.", "The Moon is grey.", "Mars is red.", "x")
@@ -148,7 +146,7 @@ class RetrieverContract:
 
 
 class FusionContract:
-    """Contract of a :class:`~trivium.fusion.protocol.Fusion`, tested with random scores of the eight retrievers."""
+    """Contract of a :class:`~trivium.fusion.table.Fusion`, tested with random scores of the eight retrievers."""
 
     columns: Sequence[str] = RETRIEVERS
 
@@ -241,7 +239,7 @@ class ChatModelContract:
 
 
 class SelectorContract:
-    """Contract of a :class:`~trivium.retrievers.selectors.Selector`."""
+    """Contract of a :class:`~trivium.retrievers.path.Selector`."""
 
     question = "Who discovered the moons of Mars?"
     options = (

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
 from trivium.engine import Engine
-from trivium.graph.arrays.columns import Rows, Stacked, find_sorted
-from trivium.graph.arrays.files import MANIFEST
+from trivium.graph.arrays.columns import MANIFEST, Rows, Stacked, find_sorted
 from trivium.graph.byte_vectors import CoarseVectors
 from trivium.graph.records import Codes, Passage
 from trivium.graph.sqlite import EmbeddedStore, rows, snapshot

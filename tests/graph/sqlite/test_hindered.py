@@ -12,7 +12,7 @@ import pytest
 from trivium.engine import Engine
 from trivium.errors import StoreError
 from trivium.graph.arrays import snapshot as arrays
-from trivium.graph.arrays.files import check_open_files, read_manifest
+from trivium.graph.arrays.columns import check_open_files, read_manifest
 from trivium.graph.sqlite import snapshot
 from trivium.testing.toys import HashEmbedder
 

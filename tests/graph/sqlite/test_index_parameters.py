@@ -14,7 +14,7 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.graph.arrays import label_vectors
 from trivium.graph.arrays.ann_index import AnnIndex, compared
-from trivium.graph.arrays.files import MANIFEST
+from trivium.graph.arrays.columns import MANIFEST
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore, snapshot
 from trivium.graph.sqlite.snapshot import build_snapshot

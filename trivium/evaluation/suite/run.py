@@ -39,7 +39,7 @@ from trivium.evaluation.trec import system_of, write_runs
 from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
 from trivium.retrievers.names import RETRIEVERS
-from trivium.retrievers.selectors import Selector
+from trivium.retrievers.path import Selector
 from trivium.search.cut import Cut
 from trivium.search.selectors import make_selector
 

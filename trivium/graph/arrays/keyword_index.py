@@ -19,18 +19,19 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from trivium.common.ragged import expand_ranges
+from trivium.common.arrays import expand_ranges
 from trivium.errors import StoreFormatError
 from trivium.graph.arrays.columns import (
     Rows,
     Stacked,
+    cannot_change,
+    link_or_copy,
     load_array,
     load_arrays,
     new_array,
     save_array,
     save_arrays,
 )
-from trivium.graph.arrays.files import cannot_change, link_or_copy
 from trivium.graph.arrays.rows import RowSource
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.occurrences import count_numbers
@@ -247,7 +248,7 @@ def _chunks_with(words: NDArray[np.int32], sizes: Rows, terms: int) -> Rows:
     """Return in how many chunks each of so many terms is (terms,). ``words`` are the terms of the chunks one after the
     other, ``sizes`` how many each has.
     """
-    from trivium.graph.occurrence_loops import count_chunks  # loads numba, see trivium.common.compiled
+    from trivium.graph.loops import count_chunks  # loads numba, see trivium.common.compiled
 
     if len(words) and (words.min() < 0 or words.max() >= terms):
         raise ValueError(f"{_FORWARD} has terms beyond the {terms:,} of the vocabulary")

@@ -18,8 +18,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats32
 from trivium.graph.arrays.ann_index import AnnIndex, compared
-from trivium.graph.arrays.columns import Rows, distinct, find_sorted, load_array, save_array
-from trivium.graph.arrays.files import link_or_copy
+from trivium.graph.arrays.columns import Rows, distinct, find_sorted, link_or_copy, load_array, save_array
 from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.filter_values import Mask

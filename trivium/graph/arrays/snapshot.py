@@ -20,8 +20,7 @@ from trivium.common.cache import LruCache
 from trivium.common.second_core import available_cores
 from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.columns import Rows, distinct
-from trivium.graph.arrays.files import read_manifest, write_manifest
+from trivium.graph.arrays.columns import Rows, distinct, read_manifest, write_manifest
 from trivium.graph.arrays.keyword_index import (
     ForwardIndex,
     KeywordIndex,
@@ -36,10 +35,16 @@ from trivium.graph.arrays.label_vectors import (
     embedded_rows,
     load_vectors,
 )
-from trivium.graph.arrays.matrix import Matrix, build_matrix, load_matrix
+from trivium.graph.arrays.matrix import (
+    Matrix,
+    SentenceColumn,
+    build_matrix,
+    build_sentences,
+    load_matrix,
+    load_sentences,
+)
 from trivium.graph.arrays.patch import patch_topology
 from trivium.graph.arrays.rows import Changes, RowSource
-from trivium.graph.arrays.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.arrays.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition

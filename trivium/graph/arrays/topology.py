@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.ragged import ranges_by_owner
+from trivium.common.arrays import ranges_by_owner
 from trivium.graph.adjacency import link
 from trivium.graph.arrays.columns import (
     Arrays,
@@ -165,7 +165,7 @@ def load_topology(folder: Path) -> Topology:
 
 
 def own_ranges(page: NDArray[np.int32], page_entity: NDArray[np.int32], entities: int) -> Rows:
-    """Return ``own_chunks`` (chunks + entities, 2), which are :func:`~trivium.common.ragged.own_chunk_ranges`, from the
+    """Return ``own_chunks`` (chunks + entities, 2), which are :func:`~trivium.common.arrays.own_chunk_ranges`, from the
     pages of chunks, the entities of pages, and the number of entities. Chunks of a page are in consecutive rows.
     """
     ranges = np.zeros(

@@ -16,7 +16,7 @@ from trivium.graph.bulk.id_table import Entity, IdTable, Placed, Relation
 from trivium.graph.bulk.parts import LINES_A_WRITE, Embeddings, Lines, Parts, by, facts, relation_vectors
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.page_checks import check_page
-from trivium.graph.page_facts import encode_metadata
+from trivium.graph.pages import encode_metadata
 from trivium.graph.pictures import split_vectors
 from trivium.graph.property_graph import encode_sentences
 from trivium.graph.protocols import GraphStore

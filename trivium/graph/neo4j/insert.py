@@ -10,7 +10,7 @@ from neo4j import AsyncManagedTransaction
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.transactions import in_batches
-from trivium.graph.page_facts import now
+from trivium.graph.pages import now
 from trivium.graph.property_graph import (
     Parameters,
     ancestors,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from trivium.common.ragged import expand_ranges, own_chunk_ranges
+from trivium.common.arrays import expand_ranges, own_chunk_ranges
 from trivium.graph.arrays.columns import Csr, Rows
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection

@@ -15,7 +15,7 @@ from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.page_facts import decode_given, decode_metadata
+from trivium.graph.pages import decode_given, decode_metadata
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, StoreInfo, WaitingTexts
 from trivium.graph.schema import (

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from trivium.common.arrays import dots
 from trivium.common.cache import SingleFlight
-from trivium.common.dots import dots
 from trivium.common.iteration import batched
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection

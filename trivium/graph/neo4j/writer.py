@@ -21,10 +21,10 @@ from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.page_checks import check_keys, check_page, check_relations
+from trivium.graph.pages import choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
-from trivium.graph.versions import choose, latest
 from trivium.settings.index_parameters import OF_FOLDERS, IndexParameters
 
 

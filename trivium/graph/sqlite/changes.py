@@ -16,9 +16,8 @@ from trivium.graph.arrays.rows import Changes, NodeRow
 from trivium.graph.arrays.topology import Nodes, Topology
 from trivium.graph.schema import Label
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.meta import read_meta
+from trivium.graph.sqlite.meta import CHANGES_KEPT, current_state, read_meta, state_number, was_state
 from trivium.graph.sqlite.rows import SqliteRows
-from trivium.graph.sqlite.states import CHANGES_KEPT, current_state, state_number, was_state
 
 _SINCE = "changes_since"
 _CHUNKS = """

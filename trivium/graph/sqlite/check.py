@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays.files import damaged_files
+from trivium.graph.arrays.columns import damaged_files
 from trivium.graph.findings import (
     PAGES,
     VECTORS,
@@ -36,11 +36,10 @@ from trivium.graph.sqlite.connection import Connection, Database, as_json
 from trivium.graph.sqlite.counting import adjust
 from trivium.graph.sqlite.database_schema import schema_script
 from trivium.graph.sqlite.derived_rows import DERIVED, leftovers, tidy
-from trivium.graph.sqlite.meta import read_meta
+from trivium.graph.sqlite.meta import begin_state, read_meta
 from trivium.graph.sqlite.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.sqlite.questions import damaged_questions, drop_questions
 from trivium.graph.sqlite.snapshot import latest_folder
-from trivium.graph.sqlite.states import begin_state
 from trivium.graph.sqlite.vectors import read_embedder
 from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.arrays.columns import Rows
-from trivium.graph.arrays.files import cannot_change, check_open_files, is_full
+from trivium.graph.arrays.columns import Rows, cannot_change, check_open_files, is_full
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.graph.sqlite.counters import recount
 from trivium.graph.sqlite.database_schema import schema_script, schema_version

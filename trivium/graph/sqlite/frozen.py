@@ -14,7 +14,7 @@ from types import TracebackType
 from trivium.errors import StoreBusyError, StoreError
 from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.sqlite.connection import Connection, Database, translated
-from trivium.graph.sqlite.states import current_state
+from trivium.graph.sqlite.meta import current_state
 
 _ATTEMPTS = 20
 """How often to retry when a write between opening the connections and the indexes makes them disagree."""

@@ -7,9 +7,8 @@ from typing import TypeVar
 
 from trivium.errors import StoreError
 from trivium.graph.anchors import split_link
-from trivium.graph.digest import page_digest
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.page_facts import encode_metadata, now
+from trivium.graph.pages import encode_metadata, now, page_digest
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.sqlite.connection import Connection
 from trivium.graph.sqlite.counting import adjust, count_unstated, gain_pages, resolved

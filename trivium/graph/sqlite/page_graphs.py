@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trivium.graph.anchors import section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.page_facts import decode_given, decode_metadata
+from trivium.graph.pages import decode_given, decode_metadata
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.questions import questions_of
 

@@ -13,8 +13,7 @@ from trivium.errors import StoreFormatError
 from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.meta import read_meta, write_meta
-from trivium.graph.sqlite.states import begin_state
+from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.types import EmbedderIdentity
 
 _META = "image_embedder"

@@ -9,7 +9,7 @@ from trivium.common import stopping
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.model import RelationEdge
-from trivium.graph.page_facts import decode_given, decode_metadata
+from trivium.graph.pages import decode_given, decode_metadata
 from trivium.graph.records import ChunkRecord, PageRecord, WaitingTexts
 from trivium.graph.schema import (
     QUESTION,

@@ -11,15 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trivium.errors import StoreError, TriviumError
-from trivium.graph.arrays.files import check_open_files, is_full
+from trivium.graph.arrays.columns import check_open_files, is_full
 from trivium.graph.arrays.keyword_index import is_panic
 from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, manifest_facts, open_snapshot
 from trivium.graph.records import Progress
 from trivium.graph.sqlite.building import building, is_built
 from trivium.graph.sqlite.changes import count_new, read_changes, read_log
 from trivium.graph.sqlite.connection import Connection, Database, damaged, is_damaged
+from trivium.graph.sqlite.meta import current_state, state_number, was_state
 from trivium.graph.sqlite.rows import SqliteRows
-from trivium.graph.sqlite.states import current_state, state_number, was_state
 
 INDEX = "index"
 MOST_PATCHED = 0.02

@@ -14,7 +14,7 @@ import numpy as np
 
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.filtered import ArrayWithin
-from trivium.graph.arrays.reads import ArrayReads
+from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
@@ -32,13 +32,13 @@ from trivium.graph.records import (
     WaitingTexts,
     WriteReport,
 )
-from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import reader, writer
 from trivium.graph.sqlite.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.sqlite.database_schema import schema_version
 from trivium.graph.sqlite.frozen import freeze, pin
 from trivium.graph.sqlite.merge import Merger
+from trivium.graph.sqlite.meta import current_state
 from trivium.graph.sqlite.page_graphs import page_graphs
 from trivium.graph.sqlite.pictures import (
     claim_pictures,
@@ -51,7 +51,6 @@ from trivium.graph.sqlite.pictures import (
 from trivium.graph.sqlite.questions import put_questions
 from trivium.graph.sqlite.rows import SqliteRows
 from trivium.graph.sqlite.snapshot import load_snapshot
-from trivium.graph.sqlite.states import current_state
 from trivium.graph.sqlite.vectors import (
     claim,
     pending_sentences,
@@ -61,6 +60,7 @@ from trivium.graph.sqlite.vectors import (
     read_embedder,
     relation_vectors,
 )
+from trivium.graph.vectors import relation_embeddings
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 

@@ -16,8 +16,7 @@ from trivium.graph.records import Codes, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
 from trivium.graph.sqlite.counting import adjust
-from trivium.graph.sqlite.meta import read_meta, write_meta
-from trivium.graph.sqlite.states import begin_state
+from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.graph.vectors import check_codes, check_vectors, text_hash
 from trivium.types import EmbedderIdentity
 

@@ -6,18 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.pages import choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counting import adjust, count_unstated, lose_pages, resolved
 from trivium.graph.sqlite.ids import name_ids, text_ids
 from trivium.graph.sqlite.insert import insert_pages, insert_relations
-from trivium.graph.sqlite.meta import read_meta, write_meta
+from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.graph.sqlite.reader import chunker as stored_chunker
 from trivium.graph.sqlite.reconcile import TermChanges, Touched, reconcile
-from trivium.graph.sqlite.states import begin_state
 from trivium.graph.sqlite.words import put_words
-from trivium.graph.versions import choose, latest
 from trivium.settings.index_parameters import IndexParameters
 
 

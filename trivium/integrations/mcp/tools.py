@@ -37,10 +37,9 @@ from trivium.integrations.mcp.render import (
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.chat_model import ChatModel
 from trivium.search.answers import answer_stream
-from trivium.search.entities import find_entity
 from trivium.search.on_topic import search_and_judge
 from trivium.search.requests import AskRequest, SearchRequest, describe
-from trivium.search.subgraphs import around
+from trivium.search.subgraphs import around, find_entity
 from trivium.serialization import hit_json, live_json, scale_of
 from trivium.server.fields import Uri, check_options, check_prompt
 from trivium.server.live_switch import LiveSwitch, Mode
