@@ -28,8 +28,8 @@ from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_tas
 from trivium.chunking.cuts import by_tokens
 from trivium.datasets.gold import Gold
 from trivium.embedding.embedder import Embedder, Vectors
-from trivium.embedding.late_chunking import TokenEmbedder, WholeText
 from trivium.embedding.registry import open_embedder
+from trivium.embedding.variants import TokenEmbedder, WholeText
 from trivium.errors import InputError
 from trivium.evaluation import retrieval
 from trivium.evaluation.trec import write_rankings

@@ -10,11 +10,7 @@ from importlib.resources import files
 import pytest
 from rich.cells import cell_len
 
-from trivium.cli import reasons as in_words
-from trivium.cli.details import print_details
-from trivium.cli.hits import print_hits, print_reasons
-from trivium.cli.places import told_place
-from trivium.cli.reasons import reasons
+from trivium.cli.hits import MOST_REASONS, print_details, print_hits, print_reasons, reasons, told_place
 from trivium.cli.terminal import out
 from trivium.types import Hit
 
@@ -135,7 +131,7 @@ def test_reasons_are_those_of_the_page() -> None:
     for name in ("lexical", "vector", "page", "section", "walk", "diffusion", "image"):
         (words,) = reasons({name: 1.0}, {})
         assert f'"{words}"' in page, name
-    assert f"const MOST = {in_words.MOST};" in page
+    assert f"const MOST = {MOST_REASONS};" in page
 
 
 def cells(texts: Sequence[str]) -> list[int]:

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from trivium.cli.lines import LineReporter
+from trivium.cli.progress import LineReporter
 from trivium.cli.terminal import err, progress
 
 
@@ -59,7 +59,7 @@ def test_short_and_quiet_work_prints_nothing(
         assert isinstance(report, LineReporter)
         report("embed", 0, 5)
         report("embed", 5, 5)
-    monkeypatch.setattr("trivium.cli.lines.FIRST", -1.0)
+    monkeypatch.setattr("trivium.cli.progress.FIRST", -1.0)
     with progress(quiet=True) as report:
         report("embed", 1, 5)
     assert capsys.readouterr().err == ""

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.late_chunking import (
+from trivium.embedding.onnx import OnnxEmbedder
+from trivium.embedding.variants import (
     LateEmbedder,
     TokenEncoder,
     Tokens,
@@ -20,7 +21,6 @@ from trivium.embedding.late_chunking import (
     late,
     windows,
 )
-from trivium.embedding.onnx import OnnxEmbedder
 from trivium.errors import EmbeddingError
 from trivium.testing import HashEmbedder
 

@@ -32,11 +32,11 @@ from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
 from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.filter_values import ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge
+from trivium.graph.pages import BLOCKS, check_chunker
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (

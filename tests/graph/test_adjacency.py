@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.adjacency import link, make_adjacency
 from trivium.graph.arrays.columns import Csr
+from trivium.graph.arrays.topology import link, make_adjacency
 
 
 @given(

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.language_texts import TEXTS
-from trivium.embedding.multilingual import english_only
+from trivium.embedding.manifest import english_only
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.language_terms import localised
+from trivium.index.languages import localised
 from trivium.serialization import report_json
 from trivium.testing import HashEmbedder
 from trivium.text.languages import StoreLanguages

@@ -13,14 +13,14 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from trivium.embedding.fill import fill
+from trivium.graph import pages as listing
 from trivium.graph.arrays import keyword_index, matrix
 from trivium.graph.model import PageGraph
+from trivium.graph.pages import each_page
 from trivium.graph.records import PageRecord, Vectors
 from trivium.graph.sqlite import EmbeddedStore, rows, snapshot, vectors
-from trivium.index import page_iterator as listing
 from trivium.index import record_pages
 from trivium.index.load import load
-from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RecordPages
 from trivium.index.vectors import Waiting
 from trivium.parser.gazetteer import Gazetteer

@@ -14,7 +14,7 @@ import pytest
 from trivium.common.second_core import alone
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions
-from trivium.embedding.without_headings import without_headings
+from trivium.embedding.variants import without_headings
 from trivium.engine import Engine
 from trivium.graph.arrays import search
 from trivium.graph.arrays.columns import Rows

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
+from trivium.embedding.manifest import MANY_LANGUAGES, english_only
 from trivium.text.languages import NAMES, Analyzer, function_words, written_words
 
 MIN_WORDS = 2

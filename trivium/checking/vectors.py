@@ -10,8 +10,7 @@ import numpy as np
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.embedder import Embedder
-from trivium.embedding.late_chunking import LateEmbedder
-from trivium.embedding.without_headings import PlainEmbedder
+from trivium.embedding.variants import LateEmbedder, PlainEmbedder
 from trivium.graph.findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors

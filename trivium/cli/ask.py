@@ -15,9 +15,15 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
-from trivium.cli.hits import print_hints, print_legend, print_reasons, print_sources, print_warnings
+from trivium.cli.hits import (
+    print_citation,
+    print_hints,
+    print_legend,
+    print_reasons,
+    print_sources,
+    print_warnings,
+)
 from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
-from trivium.cli.places import print_citation
 from trivium.cli.request_options import takes
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.live.registry import configured_sources

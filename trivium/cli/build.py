@@ -21,7 +21,6 @@ from trivium.cli.arguments import (
     wrong_argument,
 )
 from trivium.cli.load_report import print_left_out, print_load, print_waiting
-from trivium.cli.nouns import count
 from trivium.cli.options import (
     DeviceOption,
     EmbedderOption,
@@ -32,7 +31,7 @@ from trivium.cli.options import (
     Watch,
 )
 from trivium.cli.request_options import takes
-from trivium.cli.terminal import PARTIAL, NothingCommittedError, err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine

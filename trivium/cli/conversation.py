@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trivium.answering.history import append_turn
-from trivium.cli.details import print_details
-from trivium.cli.hits import print_legend, print_reasons
-from trivium.cli.places import print_citation
+from trivium.cli.hits import print_citation, print_details, print_legend, print_reasons
 from trivium.cli.terminal import err, shown
 from trivium.common.files import write_file
 from trivium.errors import TriviumError

@@ -12,9 +12,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
-from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import cuts, out, print_json, shown
+from trivium.cli.terminal import count, cuts, out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
 from trivium.graph.protocols import PageReader

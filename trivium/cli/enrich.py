@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from trivium.cli.load_report import print_problems
-from trivium.cli.nouns import count
 from trivium.cli.options import Json, NoEmbed, Store
-from trivium.cli.terminal import PARTIAL, err, out, print_json, progress
+from trivium.cli.terminal import PARTIAL, count, err, out, print_json, progress
 from trivium.engine import Engine
 from trivium.serialization import info_json
 

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import out, print_json, progress
+from trivium.cli.terminal import count, out, print_json, progress
 from trivium.engine import Engine
 
 

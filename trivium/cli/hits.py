@@ -1,19 +1,78 @@
-"""Prints hits for people, in full or on one line each with the reasons."""
+"""Prints hits for people: in full, or on one line each with the reasons; their places, and in a few plain words why they
+were found. The web page does the same (``server/page/why.js``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from trivium.cli.places import told_document, told_place
-from trivium.cli.reasons import reasons
 from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
 from trivium.common.suggested import for_store
 from trivium.graph.schema import headings_of
 from trivium.text.headings import body_of
 from trivium.text.normalise import question_terms, sentences, terms
-from trivium.types import Hit, SourceOutcome
+from trivium.types import Citation, Hit, LiveOrigin, SourceOutcome, page_numbers, place_of
+
+_ARROW = " › "
+
+
+def told_place(section: str, pages: Sequence[int] = (), width: int | None = None) -> str:
+    """Format title, headings and page numbers. If that is wider than ``width`` cells, the headings between the title
+    and the last heading are dropped first, then the title and last heading are truncated. Page numbers are always kept.
+
+    >>> told_place("Titan (moon)#Exploration#Huygens", (4,))
+    'Titan (moon) › Exploration › Huygens, p. 4'
+    >>> told_place("Titan (moon)#Exploration#Huygens", (4,), 32)
+    'Titan (moon) › … › Huygens, p. 4'
+    >>> told_place("Titan (moon)#Exploration#Huygens", (4,), 27)
+    'Titan (moo… › Huygens, p. 4'
+    """
+    headings = [one_line(heading) for heading in headings_of(section)]
+    tail = f", {page_numbers(pages)}" if pages else ""
+    whole = _ARROW.join(headings) + tail
+    if width is None or cell_len(whole) <= width:
+        return whole
+    if len(headings) == 1:
+        return cut(headings[0], width - len(tail)) + tail
+    title, heading = headings[0], headings[-1]
+    shorter = f"{title}{_ARROW}{ellipsis()}{_ARROW}{heading}{tail}"
+    if len(headings) > 2 and cell_len(shorter) <= width:
+        return shorter
+    room = width - len(_ARROW) - len(tail)
+    title = cut(title, max(room - cell_len(heading), room // 2))
+    return f"{title}{_ARROW}{cut(heading, room - cell_len(title))}{tail}"
+
+
+def told_origin(origin: LiveOrigin) -> str:
+    """Format the origin of a passage from a live source on one line.
+
+    >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01"))
+    'arxiv: https://arxiv.org/abs/2101.00001 (2021-01-01)'
+    """
+    day = (origin.published or f"retrieved {origin.retrieved}").partition("T")[0]
+    return f"{origin.source}: {origin.address} ({day})"
+
+
+def told_document(passage: Hit | Citation) -> str:
+    """Return the document of a passage: its file, or the address of a live one."""
+    return one_line(passage.document if passage.live is None else told_origin(passage.live))
+
+
+def print_citation(citation: Citation) -> None:
+    """Print one line for a passage cited by an answer."""
+    number, document = f"[{citation.number}]", told_document(citation)
+    width = max(out.width - len(number) - 1 - 2 - cell_len(document), out.width // 2) if cuts() else None
+    place = told_place(citation.section, citation.pages, width)
+    print_line(
+        (number, "bold cyan"),
+        (f" {place}", "bold"),
+        (f"  {document}", "dim"),
+        whole=citation.live is not None,
+    )
+
 
 LEGEND = "%: how likely this very passage is the answer; several share it, and other words lower it"
 _WIDEST = 110
@@ -176,3 +235,125 @@ def _fitting(words: Sequence[str], width: int) -> str:
     while cuts() and len(said) > 1 and cell_len("; ".join(said)) > width:
         said.pop()
     return cut("; ".join(said), width) if cuts() else "; ".join(said)
+
+
+_BAR = 12
+_NUMBER = 8
+
+
+def print_details(hit: Hit) -> None:
+    """Print a hit with its address, its whole text, the reasons in words, and its score as a sum of the baseline and
+    the contribution of each retriever.
+    """
+    log_odds = "" if hit.probability is None else f" (log-odds {hit.score:+.2f})"
+    print_line(
+        (f"{hit.rank:>2}", "bold cyan"),
+        (f"  {told_score(hit)}{log_odds}  ", ""),
+        (told_place(hit.section, hit.pages), "bold"),
+    )
+    if document := told_document(hit):
+        print_line((" " * _INDENT + document, "dim"), whole=True)
+    _print_wrapped(f"{place_of(hit.uri, hit.pages)}, characters {hit.start} to {hit.end}", "dim")
+    out.print()
+    _print_wrapped(hit.text)
+    out.print()
+    said = "; ".join(reasons(hit.contributions, hit.provenance)) or "nothing speaks strongly for it"
+    _print_wrapped(f"why: {said}")
+    _print_sum(hit)
+
+
+def _print_wrapped(text: str, style: str = "") -> None:
+    for line in wrapped(text, out.width - _INDENT):
+        print_line((" " * _INDENT + line, style))
+
+
+def _print_sum(hit: Hit) -> None:
+    values = dict(hit.contributions) or dict.fromkeys(sorted(hit.provenance), 0.0)
+    largest = max(map(abs, values.values()), default=0.0)
+    names = max(map(len, ("baseline", *values)))
+    _print_wrapped(f"score {hit.score:+.3f}, the sum of:")
+    if hit.baseline != 0:
+        _print_contribution("baseline".ljust(names), hit.baseline, 0.0, "an average passage")
+    for name in sorted(values, key=lambda name: (-values[name], name)):
+        source_node = hit.provenance.get(name)
+        found = (
+            "" if source_node is None else f"found through {source_node}" if source_node else "found directly"
+        )
+        _print_contribution(name.ljust(names), values[name], largest, found)
+
+
+def _print_contribution(name: str, value: float, largest: float, found: str) -> None:
+    """Print one term of the sum. Text that does not fit beside the bar continues below it."""
+    block, colour = ("█", "green") if value >= 0 else ("░", "red")
+    bar = block * min(_BAR, round(_BAR * abs(value) / largest)) if largest > 0 else ""
+    before = f"{' ' * _INDENT}{name}  "
+    taken = len(before) + _NUMBER + 1 + _BAR + 2
+    first, *more = wrapped(found, max(out.width - taken, 20))
+    number = f"{value:+{_NUMBER}.3f} {bar:<{_BAR}}  " if first else f"{value:+{_NUMBER}.3f} {bar}".rstrip()
+    print_line((before, ""), (number, colour), (first, "dim"))
+    for line in more:
+        print_line((" " * taken + line, "dim"))
+
+
+MOST_REASONS = 3
+_SMALLEST = 0.12
+"""A retriever whose share of the positive contributions is below this is not mentioned."""
+_STEP = re.compile(r" -\[[^\[\]]*\]-> ")
+
+
+def reasons(contributions: Mapping[str, float], provenance: Mapping[str, str]) -> list[str]:
+    """Return the strongest reasons for a passage, at most three, strongest first; empty when no retriever contributes.
+
+    The arguments are ``contributions`` and ``provenance`` of a :class:`trivium.types.Hit`: what each retriever added to
+    the score, and the node through which it found the passage.
+
+    >>> reasons({"lexical": 3.3, "path": 2.7, "page": -0.1}, {"path": "Mars -[moons]-> Deimos -[found by]-> Hall"})
+    ['its words match', '2 links from Mars']
+    >>> reasons({"entity": -1.0}, {"entity": "Mars"})
+    []
+    """
+    added = {name: value for name, value in contributions.items() if value > 0}
+    threshold = _SMALLEST * sum(added.values())
+    largest_first = sorted(added, key=lambda name: (-added[name], name))
+    said = [_reason(name, provenance) for name in largest_first if added[name] >= threshold]
+    return list(dict.fromkeys(filter(None, said)))[:MOST_REASONS]
+
+
+def _reason(name: str, provenance: Mapping[str, str]) -> str:
+    """Return the reason for one retriever; empty if it would mean nothing to users."""
+    source = provenance.get(name, "")
+    match name:
+        case "lexical":
+            return "its words match"
+        case "vector":
+            return "near in meaning"
+        case "page":
+            return "its document is about this"
+        case "section":
+            return (
+                f"section “{headings_of(source)[-1]}” is about this"
+                if source
+                else "its section is about this"
+            )
+        case "entity":
+            return f"speaks of {headings_of(source)[-1]}" if source else "speaks of what is asked about"
+        case "path":
+            return _along(source)
+        case "diffusion":
+            return "like the other good passages"
+        case "walk":
+            path = provenance.get("path", "")
+            return _along(path) if _STEP.search(path) else "links lead to it"
+        case "image":
+            return "its picture is alike"
+        case _:
+            return f"found by {name}"
+
+
+def _along(path: str) -> str:
+    """Describe a path given as text: only its first node and its number of links are used."""
+    if not path:
+        return ""
+    start = " › ".join(headings_of(_STEP.split(path, maxsplit=1)[0]))
+    links = len(_STEP.findall(path))
+    return f"about {start}" if links == 0 else f"{links} {'link' if links == 1 else 'links'} from {start}"

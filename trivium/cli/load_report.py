@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from trivium.cli.nouns import count
 from trivium.cli.options import default_store
-from trivium.cli.terminal import err, out, own_name, shown
-from trivium.embedding.multilingual import english_only
+from trivium.cli.terminal import count, err, out, own_name, shown
+from trivium.embedding.manifest import english_only
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape

@@ -10,9 +10,8 @@ import typer
 
 from trivium.cli.annotators import annotators_rule
 from trivium.cli.load_report import print_problems
-from trivium.cli.nouns import count
 from trivium.cli.options import AnnotatorsOption, Json
-from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, count, err, out, print_json, progress, shown
 from trivium.engine import Engine
 
 if TYPE_CHECKING:

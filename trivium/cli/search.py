@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from trivium.cli.arguments import open_engine, reranker_name, wrong_argument
-from trivium.cli.details import print_details
 from trivium.cli.hits import (
+    print_details,
     print_hints,
     print_hits,
     print_legend,

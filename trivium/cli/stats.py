@@ -8,11 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from trivium.chunking.spec import DEFAULT
-from trivium.cli.nouns import count
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import err, out, print_json, shown
-from trivium.embedding.late_chunking import is_late
-from trivium.embedding.without_headings import is_plain
+from trivium.cli.terminal import count, err, out, print_json, shown
+from trivium.embedding.variants import is_late, is_plain
 from trivium.engine import Engine
 from trivium.errors import FusionError
 from trivium.fusion.default_decision import Decision, read_decision

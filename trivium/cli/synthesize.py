@@ -11,10 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trivium.cli.nouns import count
 from trivium.cli.options import MODEL_NAMES, Json, Store
 from trivium.cli.review import review_at_terminal
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import count, err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.graph.factory import open_store
 from trivium.llm.registry import open_chat_model

@@ -1,4 +1,4 @@
-"""The terminal: consoles, JSON output and progress bars. JSON goes to stdout, messages go to stderr."""
+"""The terminal: consoles, JSON output, progress, numbers with their nouns. JSON goes to stdout, messages go to stderr."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ def progress(quiet: bool = False) -> Iterator[StageProgress]:
     Nothing if ``quiet``.
     """
     if not quiet and not err.is_terminal:
-        from trivium.cli.lines import LineReporter
+        from trivium.cli.progress import LineReporter
 
         yield LineReporter(err)
         return
-    from trivium.cli.bars import reporter
+    from trivium.cli.progress import reporter
 
     with reporter(err, quiet) as bars:
         yield bars
@@ -197,3 +197,12 @@ def own_name() -> list[str]:
     if Path(name).name == "__main__.py":
         return ["python", "-m", "trivium"]
     return ["trivium"] if shutil.which("trivium") == name else [name]
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Format a number with its noun, in the plural when needed, which has an s unless it is given.
+
+    >>> count(1, "store"), count(1200, "store"), count(0, "copy", "copies")
+    ('1 store', '1,200 stores', '0 copies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

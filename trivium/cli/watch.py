@@ -11,8 +11,7 @@ import typer
 
 from trivium.cli.arguments import wrong_argument
 from trivium.cli.load_report import print_left_out
-from trivium.cli.nouns import count
-from trivium.cli.terminal import err, out, shown
+from trivium.cli.terminal import count, err, out, shown
 from trivium.errors import InputError
 from trivium.graph.factory import is_address
 from trivium.graph.schema import unescape

@@ -1,4 +1,5 @@
-"""The built-in models: where their files come from, their sizes and checksums.
+"""The built-in models: where their files come from, their sizes and checksums, and which embedders, built in or not,
+support English only.
 
 The data is in ``manifest.json``. Both sources of bge-small deliver the same bytes (the checksums are those shown by
 Hugging Face for that revision, and those of the members of the Maven artefact).
@@ -6,6 +7,7 @@ Hugging Face for that revision, and those of the members of the Maven artefact).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -67,3 +69,31 @@ def manifest() -> Mapping[str, ModelSpec]:
     """Return the known models by name, the recommended one first."""
     text = files("trivium.embedding").joinpath("manifest.json").read_bytes()
     return TypeAdapter(dict[str, ModelSpec]).validate_json(text)
+
+
+MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""The embedder of many languages that messages recommend."""
+_MANY = re.compile(
+    r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-[^/]{0,20}-v2|[-/]bge-m3",
+    re.I,
+)
+_ENGLISH = re.compile(
+    r"[-_.]en(?:[-_.]|$)|all-minilm|all-mpnet|nomic-embed-text-v1|snowflake-arctic-embed|mxbai-embed-large|gte-(?:base|large)"
+    r"$|clip-vit",
+    re.I,
+)
+
+
+def english_only(name: str) -> bool:
+    """Whether the embedder of that name is known to support English only: the built-in ones, and models of fastembed
+    and of servers whose names say so. Unknown embedders are assumed to be multilingual.
+
+    >>> english_only("bge-small"), english_only("fastembed:intfloat/multilingual-e5-large")
+    (True, False)
+    """
+    if name in manifest():
+        return True
+    family, _, model = name.partition(":")
+    return (
+        family in ("fastembed", "tei") and _MANY.search(model) is None and _ENGLISH.search(model) is not None
+    )

@@ -14,9 +14,8 @@ import numpy as np
 from trivium.common.cache import LruCache
 from trivium.embedding.device import parse_device
 from trivium.embedding.embedder import Embedder, Vectors, embed_queries
-from trivium.embedding.late_chunking import LateEmbedder, is_late, late
 from trivium.embedding.registry import default_name, open_embedder
-from trivium.embedding.without_headings import PlainEmbedder, is_plain, without_headings
+from trivium.embedding.variants import LateEmbedder, PlainEmbedder, is_late, is_plain, late, without_headings
 from trivium.errors import ConfigurationError, EmbedderMismatchError, InputError
 from trivium.types import EmbedderIdentity
 

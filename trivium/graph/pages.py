@@ -1,5 +1,5 @@
-"""What every store does with pages alike: their facts, as it writes them down, their digest, and which of several
-versions it keeps.
+"""What every store does with pages alike: their facts, as it writes them down, their digest, which of several versions it
+keeps, which chunker cut them, and reading them all.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Protocol
 
+from trivium.errors import ChunkerMismatchError
 from trivium.graph.model import ChunkNode, PageGraph, SectionNode
-from trivium.graph.records import WriteReport
+from trivium.graph.records import PageRecord, WriteReport
 from trivium.types import MetadataValue
 
 
@@ -168,3 +169,36 @@ def choose(
 
 def _newer(revision: int | None, than: int | None) -> bool:
     return revision is not None and (than is None or revision > than)
+
+
+BLOCKS = "blocks"
+"""The chunker of stores that remember none."""
+
+
+def check_chunker(stored: str | None, wanted: str) -> None:
+    """Raise ChunkerMismatchError where a store's pages (None: it has none) were cut by another chunker."""
+    if stored is not None and stored != wanted:
+        raise ChunkerMismatchError(
+            f"the pages of the store were cut by the chunker {stored}, not by {wanted}: leave the chunker out, or build"
+            " another store"
+        )
+
+
+PAGES_A_READ = 1_000
+
+
+class PageLister(Protocol):
+    """The part of a store that :func:`each_page` uses."""
+
+    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
+
+
+def each_page(store: PageLister) -> Iterator[PageRecord]:
+    """Iterate over the pages sorted by uri, read in batches. Pages written meanwhile may or may not be included."""
+    after: str | None = None
+    while True:
+        some = store.pages(after, PAGES_A_READ)
+        yield from some
+        if len(some) < PAGES_A_READ:
+            return
+        after = some[-1].uri

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from trivium.common.iteration import batched
+from trivium.graph.pages import each_page
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri
-from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.sources.records import FORMAT as RECORDS_FORMAT
 from trivium.parser.sources.source import Item, clean_text, printable_path

@@ -13,11 +13,10 @@ from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.arguments import check_texts
 from trivium.common.progress import Progress, StageProgress
-from trivium.embedding.late_chunking import is_late
 from trivium.embedding.store_embedder import StoreEmbedder
-from trivium.embedding.without_headings import is_plain
+from trivium.embedding.variants import is_late, is_plain
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.chunker import check_chunker
+from trivium.graph.pages import check_chunker
 from trivium.graph.protocols import GraphStore
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of

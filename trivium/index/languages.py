@@ -1,16 +1,27 @@
-"""Determines the language of each document of a load, and whether the store's embedder supports it."""
+"""Determines the language of each document of a load, and whether the store's embedder supports it; gives a page the
+search terms of its language. :func:`trivium.graph.build.build` makes those of English.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import replace
 from typing import Protocol
 
-from trivium.embedding.multilingual import MANY_LANGUAGES, english_only
+from trivium.embedding.manifest import MANY_LANGUAGES, english_only
 from trivium.errors import ConfigurationError
-from trivium.graph.language_terms import LANGUAGE, localised
 from trivium.graph.model import PageGraph
-from trivium.text.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
+from trivium.graph.schema import headings_of
+from trivium.text.languages import (
+    AUTO,
+    ENGLISH,
+    NAMES,
+    Analyzer,
+    StoreLanguages,
+    check_language,
+    detect_language,
+)
 from trivium.types import ChunkKind, EmbedderIdentity
 
 _SAMPLED = 20
@@ -182,3 +193,30 @@ def allow_any_embedder(store: LanguageStore) -> None:
     kept = StoreLanguages.read(store.languages)
     if not kept.any_embedder:
         store.set_languages(str(replace(kept, any_embedder=True)))
+
+
+LANGUAGE = "language"
+"""The key of a page's metadata that says its language."""
+# Bumped when the same text would give other terms, so that stores notice on the next load.
+_RULES = "2"
+
+
+def localised(graph: PageGraph, language: str) -> PageGraph:
+    """The page with the terms of a language, which its metadata name. One in English is left as it is."""
+    if language == ENGLISH:
+        return graph
+    analyzer = Analyzer((language,))
+    headings: dict[str, str] = {}
+    chunks = []
+    for chunk in graph.chunks:
+        if chunk.parent not in headings:
+            headings[chunk.parent] = " ".join(analyzer.terms(" ".join(headings_of(chunk.parent))))
+        terms = " ".join(analyzer.terms(chunk.body))
+        chunks.append(replace(chunk, terms=terms, heading_terms=headings[chunk.parent]))
+    told = f"{_RULES} {language} {graph.content_hash}".encode()
+    return replace(
+        graph,
+        chunks=tuple(chunks),
+        metadata={**graph.metadata, LANGUAGE: language},
+        content_hash=hashlib.blake2b(told, digest_size=16).hexdigest(),
+    )

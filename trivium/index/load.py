@@ -24,6 +24,7 @@ from trivium.common.second_core import available_cores
 from trivium.errors import ConfigurationError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
+from trivium.graph.pages import each_page
 from trivium.graph.schema import unescape
 from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages
@@ -31,7 +32,6 @@ from trivium.index.isolation import ParserProcess
 from trivium.index.languages import Localiser, StoredLocaliser
 from trivium.index.mentions import link_mentions, pages_mentioning
 from trivium.index.page_batches import BeforeReplacing, LoadStore, Merge, PageCheck
-from trivium.index.page_iterator import each_page
 from trivium.index.parsing import Loaded, ParserPool, parse_item
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport

@@ -15,10 +15,10 @@ from typing import Protocol
 
 from trivium.common.iteration import batched
 from trivium.graph.model import ChunkNode, PageGraph
+from trivium.graph.pages import each_page
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
-from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
 from trivium.parser.terms import Passage, is_glossary, used_terms

@@ -11,11 +11,11 @@ from typing import Protocol
 from unicodedata import normalize
 
 from trivium.errors import InputError
+from trivium.graph.pages import each_page
 from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_locations import absolute
-from trivium.index.page_iterator import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.text.normalise import (
     composed,

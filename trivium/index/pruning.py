@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trivium.graph.model import PageGraph
+from trivium.graph.pages import PageLister, each_page
 from trivium.graph.records import PageRecord
 from trivium.index.file_locations import absolute
 from trivium.index.page_batches import PageCheck
-from trivium.index.page_iterator import PageLister, each_page
 from trivium.index.record_pages import RECORDS
 from trivium.index.report import IngestReport
 

@@ -19,14 +19,13 @@ from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
-from trivium.embedding.late_chunking import LateEmbedder, WholeText
-from trivium.embedding.without_headings import PlainEmbedder, embedded_headings
+from trivium.embedding.variants import LateEmbedder, PlainEmbedder, WholeText, embedded_headings
 from trivium.graph.model import PageGraph
+from trivium.graph.pages import each_page
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.vectors import sentence_texts, text_hash
-from trivium.index.page_iterator import each_page
 
 if TYPE_CHECKING:
     from trivium.embedding.images import ImageEmbedder

@@ -10,7 +10,7 @@ import numpy as np
 
 from trivium.graph.bulk import tables
 from trivium.graph.bulk.id_table import Placed
-from trivium.graph.chunker import BLOCKS
+from trivium.graph.pages import BLOCKS
 from trivium.graph.property_graph import (
     ancestors,
     chunk_row,

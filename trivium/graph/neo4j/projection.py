@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from trivium.common.files import replacing
-from trivium.graph.adjacency import link, make_adjacency, own_pages
 from trivium.graph.arrays.columns import Csr, Rows, load_arrays
+from trivium.graph.arrays.topology import link, make_adjacency, own_pages
 from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.change_log import KEPT_CHANGES, read_log, touched_since
 from trivium.graph.neo4j.connection import Connection

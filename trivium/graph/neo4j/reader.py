@@ -8,14 +8,13 @@ from typing import Any, LiteralString
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
-from trivium.graph.chunker import BLOCKS
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.neo4j.cache import Counts, StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.pages import decode_given, decode_metadata
+from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, StoreInfo, WaitingTexts
 from trivium.graph.schema import (

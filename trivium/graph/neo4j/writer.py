@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from neo4j import AsyncManagedTransaction
 
 from trivium.errors import ConfigurationError
-from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.change_log import Touched
@@ -21,7 +20,7 @@ from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.page_checks import check_keys, check_page, check_relations
-from trivium.graph.pages import choose, latest
+from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash

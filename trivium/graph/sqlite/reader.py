@@ -7,9 +7,8 @@ from typing import Any, TypedDict
 
 from trivium.common import stopping
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
-from trivium.graph.chunker import BLOCKS
 from trivium.graph.model import RelationEdge
-from trivium.graph.pages import decode_given, decode_metadata
+from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
 from trivium.graph.records import ChunkRecord, PageRecord, WaitingTexts
 from trivium.graph.schema import (
     QUESTION,

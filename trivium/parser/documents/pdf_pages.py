@@ -11,7 +11,7 @@ from typing import Any
 
 from trivium.common.workers import NotStartedError, run_once
 from trivium.errors import MissingExtraError, ParseError
-from trivium.parser.documents.dates import pdf_date
+from trivium.parser.documents.pdf.document_title import pdf_date
 from trivium.parser.documents.pdf_page_program import NO_PAGE, NOT_READ
 
 MEDIA_TYPE = "image/webp"

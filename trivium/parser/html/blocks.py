@@ -6,8 +6,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.html.figures import captioned
-from trivium.parser.html.inline import write_formula
+from trivium.parser.html.inline import captioned, write_formula
 from trivium.parser.html.reader import SKIP, Leave, Mode, Reader, handles
 from trivium.parser.html.skipped import is_skipped, is_struck
 from trivium.parser.list_numbers import ListNumbers

@@ -7,12 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser.document import Document
-from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.pdf.assemble import assemble
 from trivium.parser.documents.pdf.blocks import Block, Words, blocks_of
 from trivium.parser.documents.pdf.columns import reading_order
-from trivium.parser.documents.pdf.document_title import names_something, printed_title, says_all, stated_title
+from trivium.parser.documents.pdf.document_title import (
+    names_something,
+    pdf_date,
+    printed_title,
+    says_all,
+    stated_title,
+)
 from trivium.parser.documents.pdf.lines import Line, lines_of
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, Span, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures

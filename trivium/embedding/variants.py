@@ -1,27 +1,63 @@
-"""Late chunking: a document is encoded once, and the vector of a chunk is the mean of its token vectors.
+"""Embedders that fill stores in a way of their own.
 
-The token vectors thus reflect the context of the chunk (Günther et al., 2024, arXiv:2409.04701). A document longer
-than the model's window is encoded in windows that overlap by half. Of each window the middle half of the tokens is
-used, which has at least a quarter of a window of context on both sides. Every window starts with the title.
+Late chunking: a document is encoded once, and the vector of a chunk is the mean of its token vectors, which thus reflect
+the context of the chunk (Günther et al., 2024, arXiv:2409.04701). A document longer than the model's window is encoded in
+windows that overlap by half. Of each window the middle half of the tokens is used, which has at least a quarter of a
+window of context on both sides. Every window starts with the title.
+
+Without headings: the vector of a chunk is that of its text alone. By default a chunk is embedded with its headings ("Page
+> Section: text"), so vector search also reflects the page and section. Without headings the retrievers are more
+independent, as in the thesis that Trivium started from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.second_core import available_cores
-from trivium.embedding.embedder import Embedder, Vectors, l2_normalize, to_valid_text
-from trivium.embedding.variant import Variant
-from trivium.errors import EmbeddingError
+from trivium.embedding.embedder import Embedder, Vectors, embed_queries, l2_normalize, to_valid_text
+from trivium.errors import EmbedderMismatchError, EmbeddingError
 from trivium.types import EmbedderIdentity
 
-SUFFIX = "+late"
+E = TypeVar("E", bound=Embedder)
+
+
+class Variant(Generic[E]):
+    """An embedder with its own identity, so that its vectors are not mixed with those of ``inner``. Everything else
+    is delegated. ``suffix`` is appended to the version.
+    """
+
+    suffix: ClassVar[str]
+
+    def __init__(self, inner: E) -> None:
+        self.inner = inner
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """The identity of ``inner``, with the suffix."""
+        own = self.inner.identity
+        return replace(own, version=own.version + self.suffix)
+
+    def embed_query(self, text: str) -> Vectors:
+        return self.inner.embed_query(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        return embed_queries(self.inner, texts)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        return self.inner.embed(texts, progress)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+LATE_SUFFIX = "+late"
 """Suffix of the version in the identity of a late-chunking embedder, since its vectors cannot be mixed with others."""
 
 MAX_TITLE = 32
@@ -64,7 +100,7 @@ class TokenEmbedder(Protocol):
 class LateEmbedder(Variant[TokenEmbedder]):
     """An embedder for late-chunked stores. Only its identity differs from that of ``inner``."""
 
-    suffix = SUFFIX
+    suffix = LATE_SUFFIX
 
     def embed_spans(
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
@@ -86,7 +122,7 @@ def late(embedder: Embedder) -> LateEmbedder:
 
 def is_late(identity: EmbedderIdentity | None) -> bool:
     """Whether a store with this embedder is chunked late."""
-    return identity is not None and identity.version.endswith(SUFFIX)
+    return identity is not None and identity.version.endswith(LATE_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +268,40 @@ def _tokens_of(text: str, tokenise: Callable[[str], Tokens]) -> Tokens:
         offsets.append(found.offsets + at)
         at = end
     return Tokens(np.concatenate(ids), np.concatenate(offsets))
+
+
+PLAIN_SUFFIX = "+no-headings"
+"""Suffix of the version in the identity of an embedder that omits headings, since its vectors cannot be mixed with
+others.
+"""
+
+
+class PlainEmbedder(Variant[Embedder]):
+    """An embedder for stores whose chunks are embedded without headings. Only its identity differs from that of
+    ``inner``.
+    """
+
+    suffix = PLAIN_SUFFIX
+
+
+def without_headings(embedder: Embedder) -> PlainEmbedder:
+    """Return the variant of an embedder that omits headings. Raises EmbedderMismatchError for a late-chunking
+    embedder, which is meant to use the context of a chunk.
+    """
+    if isinstance(embedder, PlainEmbedder):
+        return embedder
+    if is_late(embedder.identity):
+        raise EmbedderMismatchError(
+            f"{embedder.identity.name} chunks late, which puts the title before each text: expected one or the other"
+        )
+    return PlainEmbedder(embedder)
+
+
+def is_plain(identity: EmbedderIdentity | None) -> bool:
+    """Whether a store with this embedder embeds chunks without headings."""
+    return identity is not None and identity.version.endswith(PLAIN_SUFFIX)
+
+
+def embedded_headings(identity: EmbedderIdentity, headings: Sequence[str]) -> tuple[str, ...]:
+    """Return the headings that are embedded with a chunk's text: all or none."""
+    return () if is_plain(identity) else tuple(headings)
