@@ -16,8 +16,8 @@ import numpy as np
 
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.reads import ArrayReads
 from trivium.graph.arrays.rows_by_uri import KeyedRows, Touched, changes_of
+from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, open_snapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.model import RelationEdge

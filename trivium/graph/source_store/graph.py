@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from trivium.graph import page_facts
+from trivium.graph import pages as page_facts
 from trivium.graph.anchors import split_link
-from trivium.graph.digest import page_digest
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
+from trivium.graph.pages import page_digest
 from trivium.graph.property_graph import ancestors
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import (

@@ -10,16 +10,16 @@ from trivium.errors import StoreError
 from trivium.graph.arrays.filtered import ArrayWithin
 from trivium.graph.arrays.held import HeldReads, HeldStore
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.chunker import BLOCKS
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.pages import BLOCKS
 from trivium.graph.pictures import PictureVectors, join_vectors
 from trivium.graph.records import PageRecord, Passage, Pending, StoreInfo, Vectors, WaitingTexts
-from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import SCHEMA_VERSION, headings_of, unescape
 from trivium.graph.source_store.content import Content
 from trivium.graph.source_store.graph import Graph
+from trivium.graph.vectors import relation_embeddings
 from trivium.settings.index_parameters import IndexParameters
 from trivium.text.normalise import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity

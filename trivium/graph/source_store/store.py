@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Self
 
 from trivium.errors import EmbedderMismatchError, StoreBusyError, StoreError
-from trivium.graph.chunker import check_chunker
 from trivium.graph.findings import PAGES, VECTORS, Finding, wrong_vectors
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.page_checks import check_page
+from trivium.graph.pages import check_chunker, choose, latest
 from trivium.graph.pictures import refuse_claim, split_vectors
 from trivium.graph.records import (
     Codes,
@@ -30,7 +30,6 @@ from trivium.graph.source_store.graph import Draft, Graph
 from trivium.graph.source_store.reads import SourceReads
 from trivium.graph.source_store.source import PICTURES, SENTENCES, TEXTS, SourceOfTruth
 from trivium.graph.vectors import check_codes, check_vectors
-from trivium.graph.versions import choose, latest
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
