@@ -4,71 +4,35 @@ is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.contract.graphs import IDENTITY, graph
 from tests.examples import examples
-from tests.fakes.memory_graph import chunk_text
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.arrays.contents import index_contents
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.rows_by_uri import (
-    KeyedChunk,
-    KeyedEntity,
     KeyedNodes,
     KeyedRows,
-    KeyedSection,
     Nodes,
     Touched,
     changes_of,
 )
 from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, open_snapshot
-from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
 
 DIMENSION = IDENTITY.dimension
 
 
 def nodes_of(store: MemoryStore) -> KeyedNodes:
-    """All nodes, in an order of the source's own."""
-    held, vectors = store._graph, store._vectors
-    chunks = [
-        (
-            KeyedChunk(
-                chunk.uri,
-                page.uri,
-                chunk.parent,
-                chunk.position,
-                chunk.heading_terms,
-                chunk.terms,
-                held.cited(chunk),
-                chunk.kind,
-                chunk.pages or (0, 0),
-                vectors.sentences([chunk_text(chunk)]).codes.tobytes(),
-            ),
-            chunk_text(chunk),
-        )
-        for page, chunk in reversed(held.chunks())
-    ]
-    sections = [(KeyedSection(s.uri, page.uri, s.position), s.uri) for page, s in held.sections()]
-    entities = [(KeyedEntity(uri, uri in held.pages), held.entity_text(uri)) for uri in held.entities()]
-
-    def vectors_of(rows: Sequence[tuple[object, str]]) -> list[Vectors]:
-        found = vectors.rows([text for _, text in rows])
-        return [found if found.shape[1] else np.full((len(rows), DIMENSION), np.nan, dtype=np.float32)]
-
-    return KeyedNodes(
-        Nodes.of([row for row, _ in chunks], vectors_of(chunks), DIMENSION),
-        Nodes.of([row for row, _ in sections], vectors_of(sections), DIMENSION),
-        Nodes.of([row for row, _ in entities], vectors_of(entities), DIMENSION),
-    )
+    """All nodes."""
+    return replace(store._now().searchable, dimension=DIMENSION).nodes()
 
 
 def index_of(nodes: KeyedNodes) -> IndexSnapshot:

@@ -17,6 +17,7 @@ from trivium.graph.bulk import export
 from trivium.graph.bulk.folder import Part
 from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.records import Passage
+from trivium.graph.sqlite import EmbeddedStore
 
 
 @pytest.fixture(autouse=True)
@@ -245,11 +246,12 @@ def test_a_store_that_changes_meanwhile_gives_no_export(store: MemoryStore, tmp_
     assert not (tmp_path / "import.json").exists()
 
 
-def test_a_page_the_server_could_not_hold_is_refused(store: MemoryStore, tmp_path: Path) -> None:
+def test_a_page_the_server_could_not_hold_is_refused(tmp_path: Path) -> None:
     """By the rules of the Neo4j store itself."""
-    store.write([graph("x" * 9_000, [("t", [])])])
-    with pytest.raises(StoreError, match="at most 8,000 bytes"):
-        export(store, tmp_path)
+    with EmbeddedStore.create(tmp_path / "store") as store:
+        store.write([graph("x" * 9_000, [("t", [])])])
+        with pytest.raises(StoreError, match="at most 8,000 bytes"):
+            export(store, tmp_path / "files")
 
 
 def test_every_file_is_imported(store: MemoryStore, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
-from tests.fakes.memory_graph import chunk_text, triple
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
@@ -23,6 +22,7 @@ from trivium.graph.neo4j.vectors import embed_relations
 from trivium.graph.pages import encode_metadata, page_digest
 from trivium.graph.property_graph import InternalLabel, with_marks
 from trivium.graph.schema import SCHEMA_VERSION, unescape
+from trivium.graph.source_store.graph import Graph, chunk_text
 from trivium.text.normalise import normalise_name, without_parenthesis
 
 Nodes = dict[tuple[str, ...], dict[str, Any]]
@@ -120,8 +120,8 @@ def _frozen(properties: dict[str, Any]) -> tuple[Any, ...]:
 def _with_vector(oracle: MemoryStore, text: str, properties: dict[str, Any]) -> dict[str, Any]:
     known = {name: value for name, value in properties.items() if value not in (None, "", [])}
     known["text_hash"] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    if text in oracle._vectors:
-        (vector,) = oracle._vectors.rows([text])
+    if text in oracle._now().searchable.texts:
+        (vector,) = oracle.rows([text])
         known["embedding"] = [f"{value:.6g}" for value in vector.tolist()]
     return known
 
@@ -136,8 +136,7 @@ def _names(uri: str) -> dict[str, str]:
 def _nodes(oracle: MemoryStore) -> Nodes:
     graph = oracle._graph
     nodes: Nodes = {}
-    for uri in graph.entities():
-        text = graph.entity_text(uri)
+    for uri, text in graph.entities.items():
         entity = {"uri": uri, "text": text, "type": graph.types.get(uri), **_names(uri)}
         if uri in graph.pages:
             page = graph.pages[uri]
@@ -151,31 +150,30 @@ def _nodes(oracle: MemoryStore) -> Nodes:
                 "modified": page.modified,
                 "metadata": encode_metadata(page.metadata) if page.metadata else None,
                 "body": page.text,
-                "aliases": sorted(graph.claims[uri]),
-                "relations": sorted(map(triple, graph.relations_of(uri))),
+                "aliases": sorted(page.aliases),
+                "relations": sorted(map(tuple, page.relations)),
             }
         labels = ("Entity", "Page") if uri in graph.pages else ("Entity",)
         nodes[(uri, *labels)] = _with_vector(oracle, text, entity)
         if uri in graph.pages:
             nodes[(uri, *labels)]["body"] = graph.pages[uri].text
-    for _, section in graph.sections():
+    for _, section in graph.sections.values():
         own = {"uri": section.uri, "text": section.uri, "level": section.level, "position": section.position}
         nodes[(section.uri, "SubChapter")] = _with_vector(oracle, section.uri, own)
-    for _, chunk in graph.chunks():
+    for _, chunk in graph.chunks.values():
         nodes[(chunk.uri, "Chunk")] = _chunk(oracle, chunk)
-    for kind in {relation.type for relation in graph.relations()}:
+    for kind in {relation.type for relation in graph.relations}:
         nodes[(kind, "RelationType")] = _with_vector(oracle, kind, {"type": kind})
-        if kind in oracle._vectors:
+        if kind in oracle._now().searchable.texts:
             nodes[(kind, "RelationType")]["relations_embedded"] = True
-    aliases = graph.aliases()
-    for alias in {alias for claims in graph.claims.values() for alias in claims}:
-        leads = {"leads_to": aliases[alias]} if alias in aliases else {}
+    for alias in {alias for page in graph.pages.values() for alias in page.aliases}:
+        leads = {"leads_to": graph.aliases[alias]} if alias in graph.aliases else {}
         nodes[(alias, "Alias")] = {"uri": alias, **_names(alias), **leads}
-    for asked in graph.questions.values():
-        for question in asked.values():
+    for page in graph.pages.values():
+        for question in page.questions:
             own = {"uri": question.uri, "text": question.text, "answers": list(question.answers)}
             nodes[(question.uri, "Question")] = {name: value for name, value in own.items() if value}
-    terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks()]
+    terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks.values()]
     for term, df in Counter(term for each in terms for term in set(each)).items():
         nodes[(term, "Term")] = {"term": term, "df": df}
     own_node = {"id": 1, "schema_version": SCHEMA_VERSION, "term_total": sum(map(len, terms))}
@@ -205,9 +203,9 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "thumbnail": base64.b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
     }
     texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
-    if oracle._vectors.has_sentences(chunk_text(chunk)):
-        codes = oracle._vectors.sentences([chunk_text(chunk)]).codes
-        texts["sentences"] = base64.b64encode(codes.tobytes()).decode()
+    sentences = oracle._now().searchable.sentences
+    if chunk_text(chunk) in sentences:
+        texts["sentences"] = base64.b64encode(sentences[chunk_text(chunk)]).decode()
     return _with_vector(oracle, chunk_text(chunk), own) | texts
 
 
@@ -215,6 +213,14 @@ def _edges(oracle: MemoryStore) -> Edges:
     return Counter(
         (one, kind, _frozen(properties), other) for one, kind, properties, other in _each_edge(oracle)
     )
+
+
+def _ancestors(graph: Graph, uri: str) -> list[str]:
+    """The section or page and everything above it."""
+    found = [uri]
+    while found[-1] in graph.sections:
+        found.append(graph.sections[found[-1]][1].parent)
+    return found
 
 
 def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], Any]]:
@@ -226,40 +232,39 @@ def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], 
     def above(uri: str) -> tuple[str, ...]:
         return entity(uri) if uri in graph.pages else (uri, "SubChapter")
 
-    for _, section in graph.sections():
+    for _, section in graph.sections.values():
         own = (section.uri, "SubChapter")
         yield above(section.parent), "has_subchapter", {}, own
-        for uri in graph.ancestors(section.parent):
+        for uri in _ancestors(graph, section.parent):
             yield own, "is_subchapter_of", {}, above(uri)
     under: dict[str, list[str]] = {}
-    for _, chunk in graph.chunks():
+    for _, chunk in graph.chunks.values():
         own = (chunk.uri, "Chunk")
         under.setdefault(chunk.parent, []).append(chunk.uri)
         yield above(chunk.parent), "has_chunk", {}, own
-        for uri in graph.ancestors(chunk.parent):
+        for uri in _ancestors(graph, chunk.parent):
             yield own, "is_chunk_of", {}, above(uri)
-        for position, uri in enumerate(graph.cited(chunk)):
+        for position, uri in enumerate(graph.cited[chunk.uri]):
             yield own, "cites", {"position": position}, entity(uri)
             yield entity(uri), "cited_in", {}, own
     for chunks in under.values():
         for one, other in pairwise(chunks):
             yield (one, "Chunk"), "next", {}, (other, "Chunk")
             yield (other, "Chunk"), "previous", {}, (one, "Chunk")
-    for questions in graph.questions.values():
-        for question in questions.values():
+    for page in graph.pages.values():
+        for question in page.questions:
             for chunk in question.chunks:
                 yield (chunk, "Chunk"), "is_answer_of", {}, (question.uri, "Question")
-    for uri, claims in graph.claims.items():
-        for alias in claims:
-            yield (alias, "Alias"), "alias_of", {}, entity(uri)
+    for page in graph.pages.values():
+        for alias in page.aliases:
+            yield (alias, "Alias"), "alias_of", {}, entity(page.uri)
     stated: dict[tuple[str, str, str], list[str]] = {}
-    for page in sorted(graph.pages):
-        for each in {
-            (graph.resolve(r.source), r.type, graph.resolve(r.target)) for r in graph.relations_of(page)
-        }:
-            stated.setdefault(each, []).append(page)
+    for uri, page in graph.pages.items():
+        for each in {(graph.resolve(r.source), r.type, graph.resolve(r.target)) for r in page.relations}:
+            stated.setdefault(each, []).append(uri)
     for (source, kind, target), pages in stated.items():
-        vector = {"embedding": oracle._vectors.rows([kind])[0].tolist()} if kind in oracle._vectors else {}
+        known = kind in oracle._now().searchable.texts
+        vector = {"embedding": oracle.rows([kind])[0].tolist()} if known else {}
         there = {"type": kind, "stated": True, "pages": pages, **vector}
         yield entity(source), "semantic_rel", there, entity(target)
         back = {"type": f"is_{kind}_of", "stated": False, **vector}

@@ -39,7 +39,7 @@ class Searchable:
     @cached_property
     def held(self) -> HeldStore[None]:
         """The index and what else a search reads."""
-        rows = KeyedRows(self._nodes(), self.dimension, self.parameters)
+        rows = KeyedRows(self.nodes(), self.dimension, self.parameters)
         return HeldStore(None, made_index(rows, ""), self._facts())
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
@@ -50,7 +50,8 @@ class Searchable:
                 found[row] = np.frombuffer(self.texts[text], dtype="<f4")
         return found
 
-    def _nodes(self) -> KeyedNodes:
+    def nodes(self) -> KeyedNodes:
+        """Return all nodes of the index."""
         graph = self.graph
         texts = [chunk_text(chunk) for _, chunk in graph.chunks.values()]
         chunks = [

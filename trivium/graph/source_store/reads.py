@@ -82,7 +82,7 @@ class SourceReads(HeldReads):
         return [page.uri for page in self._graph.records if page.content_hash.endswith(".")]
 
     def count_pages(self, after: str | None = None) -> int:
-        return len(self.pages(after))
+        return sum(after is None or uri > after for uri in self._graph.stored)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked."""
