@@ -34,11 +34,11 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 import trivium
-from trivium.embedding.batch_graph import HIDDEN, batch_graph
 from trivium.embedding.batches import EQUAL_SLICE, equal_lengths, is_batch, padded
-from trivium.embedding.float_graph import float_graph
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import locate
+from trivium.embedding.onnx_batch_graph import HIDDEN, batch_graph
+from trivium.embedding.onnx_float_graph import float_graph
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.vectors import sentence_texts

@@ -128,8 +128,8 @@ def _wait_until_listening(server: subprocess.Popen[bytes], address: Path) -> Non
 
 def load_compiled() -> None:
     """What the first search of a process would load: the compiler, and the loops for the types that a search has."""
-    from trivium.common.loops import product
-    from trivium.retrievers.loops import phrases, windows
+    from trivium.common.compiled_loops import product
+    from trivium.retrievers.compiled_loops import phrases, windows
     from trivium.retrievers.pagerank import pagerank_dense
     from trivium.retrievers.push import push
 

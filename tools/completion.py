@@ -13,7 +13,6 @@ import typer
 
 from trivium.chunking.spec import CHUNKERS
 from trivium.cli.app import app
-from trivium.completion import TITLES, short
 from trivium.embedding.images import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
@@ -27,6 +26,7 @@ from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.search.cut import RULES
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.search.selectors import SELECTORS
+from trivium.shell_completion import TITLES, short
 from trivium.text.languages import AUTO, NAMES
 from trivium.types import ChunkKind
 

@@ -13,7 +13,7 @@ def run() -> None:
     """Run the command. An interrupt while it is still loading does not print a traceback."""
     try:
         if COMPLETION in os.environ:
-            from trivium.completion import complete
+            from trivium.shell_completion import complete
 
             complete()
         from trivium.cli import main

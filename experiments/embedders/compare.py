@@ -31,7 +31,7 @@ from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.variants import TokenEmbedder, WholeText
 from trivium.errors import InputError
-from trivium.evaluation import retrieval
+from trivium.evaluation import ranking_measures as retrieval
 from trivium.evaluation.trec import write_rankings
 
 CUTOFFS = (1, 5, 10, 25)

@@ -16,7 +16,7 @@ from systems import HYBRID, NAIVE, VECTOR, Scores
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.retrieval import MULTI_HOP, SINGLE_HOP, measure
+from trivium.evaluation.ranking_measures import MULTI_HOP, SINGLE_HOP, measure
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, plain, share
 from trivium.evaluation.trec import Runs, write_rankings

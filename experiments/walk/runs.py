@@ -11,7 +11,7 @@ from asked import DEPTH, Seeds, Set, mixed, sides
 from graphs import Edges, solve, transition
 from numpy.typing import NDArray
 
-from trivium.evaluation.retrieval import measure
+from trivium.evaluation.ranking_measures import measure
 from trivium.retrievers.query import best_in_order
 
 BATCH = 64

@@ -11,7 +11,7 @@ import pytest
 
 import trivium
 from trivium.common.arrays import dots
-from trivium.common.loops import product
+from trivium.common.compiled_loops import product
 
 PACKAGE = Path(trivium.__file__).parent
 OF_A_SEARCH = ("answering", "common", "fusion", "graph", "retrievers", "search")

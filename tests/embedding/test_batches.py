@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from trivium.common.onnx_file import array_of, node, parse_model, tensor
 from trivium.embedding import batch_session
 from trivium.embedding import onnx as onnx_module
-from trivium.embedding.batch_graph import HIDDEN, batch_graph
 from trivium.embedding.batch_session import open_batch_session
 from trivium.embedding.batches import FEWEST, MOST, SHORT, equal_lengths, is_batch
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
+from trivium.embedding.onnx_batch_graph import HIDDEN, batch_graph
 
 WIDTH, HEADS, TOKENS = 8, 2, 50
 NAMES = ["Mars", "Phobos", "Deimos", "Io", "Europa", "Ganymede", "Callisto", "Rhea", "Titan", "Dione"]

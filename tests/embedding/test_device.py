@@ -20,10 +20,10 @@ from tests.fakes.openai_server import OpenAIServer
 from trivium.cli.app import app
 from trivium.embedding.batches import BATCH_TOKENS, batches, embed_batches
 from trivium.embedding.device import CPU, Device, check_taken, parse_device
-from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
+from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.variants import WholeText
 from trivium.engine import Engine

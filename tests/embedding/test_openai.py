@@ -16,7 +16,7 @@ from tests.fakes.openai_server import DIMENSION, OpenAIServer, Reply, embedding,
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.openai import OpenAIEmbedder
 from trivium.endpoints.endpoint import Endpoint
-from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, token_counter
+from trivium.endpoints.token_counts import EstimatedCounter, TiktokenCounter, token_counter
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 

@@ -13,8 +13,8 @@ from tests.fakes.openai_server import DIMENSION, OpenAIServer
 from tests.fakes.packages import install_package
 from trivium.embedding import registry
 from trivium.embedding.registry import default_name, open_embedder
-from trivium.endpoints import tokens
-from trivium.endpoints.tokens import EstimatedCounter
+from trivium.endpoints import token_counts as tokens
+from trivium.endpoints.token_counts import EstimatedCounter
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, ModelNotInstalledError
 from trivium.settings.settings import Settings
 from trivium.types import EmbedderIdentity

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from trivium.datasets.gold import Gold
 from trivium.evaluation.matches import chart, matches_table
-from trivium.evaluation.retrieval import CMC_DEPTH, cumulative_matches
+from trivium.evaluation.ranking_measures import CMC_DEPTH, cumulative_matches
 
 
 def printed(matches: dict[str, list[float]], means: dict[str, dict[str, float]]) -> str:

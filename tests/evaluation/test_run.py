@@ -11,8 +11,8 @@ from rich.console import Console
 
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
 from trivium.errors import InputError
+from trivium.evaluation.ranking_measures import CMC_DEPTH
 from trivium.evaluation.report import HEADLINE, Rankings, Report, print_report
-from trivium.evaluation.retrieval import CMC_DEPTH
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.trec import read_qrels, read_run, write_runs
 from trivium.types import Question

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.retrieval import CMC_DEPTH, cumulative_matches, measure
+from trivium.evaluation.ranking_measures import CMC_DEPTH, cumulative_matches, measure
 from trivium.evaluation.trec import decode, encode, read_qrels, read_run, write_qrels, write_run
 
 ID = st.text(min_size=1, max_size=12)

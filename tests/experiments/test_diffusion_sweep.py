@@ -11,7 +11,7 @@ import pytest
 from tests.retrievers.test_diffusion import asked
 from tests.retrievers.world import ask, page, store_of
 from trivium.datasets.gold import Gold
-from trivium.evaluation.retrieval import measure
+from trivium.evaluation.ranking_measures import measure
 from trivium.retrievers.diffusion import DiffusionRetriever, RankedList, diffuse, first_stage
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "diffusion"))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.graph.loops import rows_before
+from trivium.graph.compiled_loops import rows_before
 from trivium.graph.schema import SEPARATOR, page_of
 from trivium.graph.string_table import StringTable
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.retrievers.loops import mean_cosines
+from trivium.retrievers.compiled_loops import mean_cosines
 
 
 @settings(deadline=None)  # the first call compiles

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from trivium.completion import CommandsOfTwoWords
+from trivium.shell_completion import CommandsOfTwoWords
 
 PANELS: dict[str, dict[str, str]] = {
     "Begin here": {

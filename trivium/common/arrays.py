@@ -28,7 +28,7 @@ def dots(
     >>> dots(np.array([[1, 2], [3, 4]]), np.array([10.0, 1.0])).tolist()
     [12.0, 34.0]
     """
-    from trivium.common.loops import add_dots  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import add_dots  # loads numba, see trivium.common.compiled
 
     if len(rows) and rows.shape[1:] != vector.shape:
         raise ValueError(f"expected rows (n, d) and a vector (d,), got {rows.shape} and {vector.shape}")
@@ -79,6 +79,6 @@ def expand_ranges(starts: Integers, lengths: Integers) -> tuple[Integers, Intege
     >>> of.tolist(), places.tolist()
     ([0, 0, 1, 1, 1], [5, 6, 0, 1, 2])
     """
-    from trivium.common.loops import expand  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import expand  # loads numba, see trivium.common.compiled
 
     return expand(starts, lengths)

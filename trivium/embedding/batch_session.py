@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from trivium.embedding.batch_graph import batch_graph
 from trivium.embedding.batches import FEWEST
 from trivium.embedding.device import CPU
+from trivium.embedding.onnx_batch_graph import batch_graph
 
 PROBE = (
     "The rings of Saturn consist of countless small particles, from grains to boulders, that orbit the planet in a thin"

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trivium.embedding.batch_graph import HIDDEN, is_candidate
 from trivium.embedding.batch_session import PROBE, open_batch_session
 from trivium.embedding.batches import (
     BATCHED_SLICE,
@@ -35,9 +34,10 @@ from trivium.embedding.device import (
 )
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.fill import SLICE
-from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
+from trivium.embedding.onnx_batch_graph import HIDDEN, is_candidate
+from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.variants import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.workers import embed_each, embed_groups
 from trivium.errors import EmbeddingError

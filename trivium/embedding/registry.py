@@ -107,7 +107,7 @@ def known_embedders() -> list[str]:
 def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.embedding.openai import OpenAIEmbedder
     from trivium.endpoints.configured import openai_endpoint
-    from trivium.endpoints.tokens import token_counter
+    from trivium.endpoints.token_counts import token_counter
 
     counter = token_counter(model)  # first, since it may report a missing extra
     return OpenAIEmbedder(model, openai_endpoint(settings), counter)

@@ -18,8 +18,8 @@ from trivium.errors import InputError
 from trivium.evaluation.best_system import headline
 from trivium.evaluation.matches import matches_table
 from trivium.evaluation.pages import MOST_LINES, Lines, Section, report_page
+from trivium.evaluation.ranking_measures import cumulative_matches, measure
 from trivium.evaluation.report import Comparison, Ranking, compared_json
-from trivium.evaluation.retrieval import cumulative_matches, measure
 from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
 from trivium.evaluation.trec import read_qrels, read_runs
@@ -96,8 +96,8 @@ def rank_runs(
     """Rank runs (system -> question id -> ranking) on the judged questions. A question that a run does not answer has an
     empty ranking and counts as zero.
 
-    ``by`` is any measure of :mod:`trivium.evaluation.retrieval`, by default hit@1, or recall@5 if most questions have
-    several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
+    ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, by default hit@1, or recall@5 if most questions
+    have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
     intervals and the two-sided paired permutation test, by document if the gold is from several. Raises InputError
     for an unknown measure or baseline, and without runs or judged questions.
     """

@@ -11,8 +11,8 @@ from trivium.common.arrays import Floats
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
+from trivium.evaluation.ranking_measures import cumulative_matches, measure
 from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, SystemScores
-from trivium.evaluation.retrieval import cumulative_matches, measure
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
 

@@ -31,7 +31,7 @@ def impute(scores: Floats) -> Floats:
     >>> impute(np.array([[0.8], [np.nan], [0.6]])).ravel().round(3).tolist()
     [0.8, 0.59, 0.6]
     """
-    from trivium.common.loops import fill_gaps  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import fill_gaps  # loads numba, see trivium.common.compiled
 
     if not np.isnan(scores).any():
         return scores
@@ -50,7 +50,7 @@ def standardise(scores: Floats) -> Floats:
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    from trivium.common.loops import scale_columns  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import scale_columns  # loads numba, see trivium.common.compiled
 
     standard = np.empty(scores.shape)
     if len(scores):

@@ -123,7 +123,7 @@ def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Flo
 
 
 def _product(rows: Floats, matrix: Floats) -> Floats:
-    from trivium.common.loops import product  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import product  # loads numba, see trivium.common.compiled
 
     return product(rows, matrix)
 

@@ -1,7 +1,8 @@
 """Which chunks a condition is true of: the same for every store.
 
 A comparison is false where the field has no value, ``!=`` too; ``not`` turns that round. How values compare is in
-:mod:`trivium.graph.comparing`. ``page`` is any of the pages a chunk stands on, ``section`` any of the headings above it.
+:mod:`trivium.graph.condition_values`. ``page`` is any of the pages a chunk stands on, ``section`` any of the headings
+above it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common import stopping
-from trivium.graph.comparing import Test, test_of
+from trivium.graph.condition_values import Test, test_of
 from trivium.graph.filters import (
     FIELDS,
     All,

@@ -41,7 +41,7 @@ def count_numbers(
 
     ``words[starts[i]:]`` are the terms of chunk i (n), first the headings', then the text's; ``lengths`` (n x 2) are how
     many text and headings have. Raises IndexError where there are not so many."""
-    from trivium.graph.loops import count, locate  # loads numba, see trivium.common.compiled
+    from trivium.graph.compiled_loops import count, locate  # loads numba, see trivium.common.compiled
 
     # Words may be unknown, too, and are not for that the same.
     asked = np.where(terms < 0, np.iinfo(np.int64).min, terms.astype(np.int64))

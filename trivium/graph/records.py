@@ -34,7 +34,7 @@ def round_scores(scores: Floats) -> Floats:
     >>> round_scores(np.array([0.12345649, -3.00000051, 0.0])).tolist()
     [0.123456, -3.0, 0.0]
     """
-    from trivium.common.loops import round_digits  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import round_digits  # loads numba, see trivium.common.compiled
 
     rounded, unsure = np.empty(len(scores)), np.empty(len(scores), dtype=np.bool_)
     if round_digits(scores, rounded, unsure):

@@ -51,7 +51,7 @@ def joined(first: TermCounts, second: TermCounts) -> TermCounts:
 
 def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
     """Select the counts of some chunks, in the order of ``rows``."""
-    from trivium.graph.loops import places_of  # loads numba, see trivium.common.compiled
+    from trivium.graph.compiled_loops import places_of  # loads numba, see trivium.common.compiled
 
     own = np.array(rows, dtype=np.int64)
     return TermCounts(
@@ -88,7 +88,7 @@ def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
     """Return the highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN for chunks without
     sentences. Computed in double precision, like the chunk cosine it is averaged with.
     """
-    from trivium.common.loops import best_codes  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import best_codes  # loads numba, see trivium.common.compiled
 
     best = np.full(len(sentences.starts) - 1, np.nan)
     best_codes(sentences.codes, sentences.starts, vector.astype(np.float64), best)

@@ -141,7 +141,7 @@ def _unit(rows: Floats) -> Floats:
 
 def _cosines(unit: Floats) -> Floats:
     """Return max(0, dot product) of every pair of rows, with a zero diagonal."""
-    from trivium.common.loops import product  # loads numba, see trivium.common.compiled
+    from trivium.common.compiled_loops import product  # loads numba, see trivium.common.compiled
 
     weights: Floats = np.maximum(product(unit, unit.T), 0.0)
     np.fill_diagonal(weights, 0.0)

@@ -117,7 +117,7 @@ _OF_PAIRS = (
     "linked_union",
     "union",
 )
-"""The signals that :func:`~trivium.retrievers.loops.best_of_pairs` returns, in its order."""
+"""The signals that :func:`~trivium.retrievers.compiled_loops.best_of_pairs` returns, in its order."""
 
 Rows = NDArray[np.int64]
 
@@ -206,7 +206,7 @@ def _of_words(
     """Return how much of the question, weighted by the ``rarity`` of its terms (t,), a chunk and its headings mention,
     and how close together.
     """
-    from trivium.retrievers.loops import phrases, windows  # loads numba, see trivium.common.compiled
+    from trivium.retrievers.compiled_loops import phrases, windows  # loads numba, see trivium.common.compiled
 
     share = _shares(rarity)
     in_text, in_headings = counts.text > 0, counts.headings > 0
@@ -310,7 +310,7 @@ def _of_pairs(
     """For each candidate, the best scores among the candidates that link to its page and among those on pages it
     links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
     """
-    from trivium.retrievers.loops import best_of_pairs  # loads numba, see trivium.common.compiled
+    from trivium.retrievers.compiled_loops import best_of_pairs  # loads numba, see trivium.common.compiled
 
     coverage = mentioned.sum(axis=1)
     together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)

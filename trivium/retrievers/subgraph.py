@@ -161,7 +161,7 @@ class _Tree:
         self.nodes.append(GrownNode(neighbour, score, parent, walked))
 
     def _look_around(self, atlas: _Atlas, parent: int) -> None:
-        from trivium.retrievers.loops import mean_cosines  # loads numba, see trivium.common.compiled
+        from trivium.retrievers.compiled_loops import mean_cosines  # loads numba, see trivium.common.compiled
 
         steps = atlas.steps[self.nodes[parent].uri]
         scores = np.empty(len(steps.walked))

@@ -27,10 +27,10 @@ from trivium.errors import (
     StoreError,
     TriviumError,
 )
-from trivium.server.fields import OptionError, describe_faults
 from trivium.server.job_table import JobEndedError, NoJobsError, QueueFullError
 from trivium.server.live_switch import LiveOffError
 from trivium.server.pool import PoolFullError
+from trivium.server.request_fields import OptionError, describe_faults
 
 RETRY_SECONDS = 1
 CLIENT_GONE = 499

@@ -16,8 +16,8 @@ from trivium.search.requests import AskRequest
 from trivium.serialization import scale_of
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
-from trivium.server.fields import check_options
 from trivium.server.pictures import addresses
+from trivium.server.request_fields import check_options
 from trivium.server.schemas import AskAnswer, AskBody, ExplainBody, SearchAnswer, SearchBody
 from trivium.types import SourceOutcome
 

@@ -13,7 +13,15 @@ from trivium.graph.protocols import SearchStore
 from trivium.metadata import check as check_metadata
 from trivium.search.pictures import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
-from trivium.server.fields import (
+from trivium.server.pictures import (
+    Addresses,
+    ServedCitation,
+    ServedHit,
+    addresses,
+    served_citation,
+    served_hit,
+)
+from trivium.server.request_fields import (
     AnyText,
     CutOption,
     ExplainOption,
@@ -33,14 +41,6 @@ from trivium.server.fields import (
     WhereText,
     Whole,
     unknown_fields,
-)
-from trivium.server.pictures import (
-    Addresses,
-    ServedCitation,
-    ServedHit,
-    addresses,
-    served_citation,
-    served_hit,
 )
 from trivium.types import Answer, Hit, Intent, MetadataValue, Outcome, SourceOutcome, Statement, Turn, Usage
 

@@ -248,7 +248,7 @@ def _chunks_with(words: NDArray[np.int32], sizes: Rows, terms: int) -> Rows:
     """Return in how many chunks each of so many terms is (terms,). ``words`` are the terms of the chunks one after the
     other, ``sizes`` how many each has.
     """
-    from trivium.graph.loops import count_chunks  # loads numba, see trivium.common.compiled
+    from trivium.graph.compiled_loops import count_chunks  # loads numba, see trivium.common.compiled
 
     if len(words) and (words.min() < 0 or words.max() >= terms):
         raise ValueError(f"{_FORWARD} has terms beyond the {terms:,} of the vocabulary")

@@ -225,7 +225,7 @@ def term_statistics(indexes: IndexSnapshot, terms: Sequence[str]) -> TermStatist
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
     """Return the cosines of chunks and of their sections, pages and entities (n,) each, NaN where undefined."""
-    from trivium.graph.loops import highest, rows_to_compare  # loads numba
+    from trivium.graph.compiled_loops import highest, rows_to_compare  # loads numba
 
     topology, nodes, count = indexes.topology, indexes.topology.nodes, len(uris)
     rows, starts = rows_to_compare(

@@ -53,7 +53,7 @@ def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
 
 def own_pages(chunks: StringTable, entities: StringTable) -> Rows:
     """The row of the entity that is each chunk's page (chunks,), -1 where there is none."""
-    from trivium.graph.loops import rows_before  # loads numba, see trivium.common.compiled
+    from trivium.graph.compiled_loops import rows_before  # loads numba, see trivium.common.compiled
 
     return rows_before(chunks, SEPARATOR, entities)
 

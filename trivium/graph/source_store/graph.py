@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from trivium.graph import pages as page_facts
 from trivium.graph.anchors import split_link
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
-from trivium.graph.pages import page_digest
+from trivium.graph.pages import now, page_digest
 from trivium.graph.property_graph import ancestors
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import (
@@ -199,7 +198,7 @@ class Draft:
                 relations=tuple(sorted(set(page.relations))),
                 questions=(),
             ),
-            page_facts.now() if known is None else known.added,
+            now() if known is None else known.added,
             page_digest(page),
         )
         self.claim(page.uri, page.aliases)

@@ -17,7 +17,7 @@ the uri of their chunk."""
 @dataclass(frozen=True, slots=True)
 class StoredPage:
     """A page with all aliases, relations and questions that it has by now. ``added`` is when the store first got it (ISO
-    8601, UTC); ``digest`` the :func:`~trivium.graph.digest.page_digest` of what was written.
+    8601, UTC); ``digest`` the :func:`~trivium.graph.pages.page_digest` of what was written.
     """
 
     page: PageGraph

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from trivium.endpoints.tokens import EstimatedCounter
+from trivium.endpoints.token_counts import EstimatedCounter
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import CONTEXT_TOKENS, Message, Reply, ReplyUsage
 

@@ -18,7 +18,7 @@ from trivium.engine import Engine
 from trivium.integrations.mcp.reading import Library
 from trivium.integrations.mcp.stdio import StdioServer
 from trivium.integrations.mcp.tools import Defaults, Tools
-from trivium.server.fields import describe_faults
+from trivium.server.request_fields import describe_faults
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

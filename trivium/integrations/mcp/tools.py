@@ -41,8 +41,8 @@ from trivium.search.on_topic import search_and_judge
 from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.search.subgraphs import around, find_entity
 from trivium.serialization import hit_json, live_json, scale_of
-from trivium.server.fields import Uri, check_options, check_prompt
 from trivium.server.live_switch import LiveSwitch, Mode
+from trivium.server.request_fields import Uri, check_options, check_prompt
 from trivium.server.schemas import AskFields, Given, SearchFields
 from trivium.types import Answer, Hit, SourceOutcome
 

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
 from trivium.common import stopping
-from trivium.server.fields import Whole
 from trivium.server.pool import PoolFullError
+from trivium.server.request_fields import Whole
 from trivium.server.schemas import Given, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
 from trivium.speech import Samples

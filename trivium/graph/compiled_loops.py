@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
-from trivium.common.loops import expand
+from trivium.common.compiled_loops import expand
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.string_table import StringTable
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.retrieval import CMC_DEPTH, cumulative_matches, measure
+from trivium.evaluation.ranking_measures import CMC_DEPTH, cumulative_matches, measure
 
 
 def one(gold: list[list[str]], ranking: str) -> dict[str, float]:
