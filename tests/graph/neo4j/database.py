@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
+
+import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
@@ -49,6 +51,20 @@ def connected(server: Server) -> Iterator[Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def sent_queries(monkeypatch: pytest.MonkeyPatch, only: Collection[str] | None = None) -> list[str]:
+    """A list that grows by each query that is sent: by any, or by those of ``only``."""
+    sent: list[str] = []
+    fetch = Connection.fetch
+
+    async def noted(self: Connection, query: str, *given: Any, **options: Any) -> object:
+        if only is None or query in only:
+            sent.append(query)
+        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Connection, "fetch", noted)
+    return sent
 
 
 def empty(connection: Connection) -> None:

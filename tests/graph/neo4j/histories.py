@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, codes, pages, unit
+from tests.graph.sqlite.histories import Step
+from tests.graph.sqlite.histories import carry_out as carry_out_common
 from trivium.graph.model import RelationEdge
 from trivium.graph.protocols import GraphStore
-
-Step = tuple[str, Any]
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
 _relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
@@ -30,25 +28,15 @@ HISTORIES = st.builds(lambda first, rest: [first, *rest], _writes, st.lists(_cha
 def carry_out(store: GraphStore, step: Step) -> object:
     """Carry out a step and return what the store reports."""
     action, argument = step
-    match action:
-        case "write":
-            return store.write(argument)
-        case "delete":
-            return store.delete(argument)
-        case "relate":
-            return store.add_relations(argument)
-        case "type":
-            return store.set_types(argument)
-        case "alias":
-            store.add_aliases(argument)
-        case "embed":
-            store.set_embedder(IDENTITY)
-            pending = list(store.pending_texts())
-            texts = pending[::argument]  # not all: what has a vector and what has none must not be mixed up
-            if texts:
-                store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-            passages = list(store.pending_sentences())
-            some = passages[::argument]
-            store.put_sentences(some, [codes(passage.text) for passage in some])
-            return pending, passages
-    return (store.pages(), list(store.page_graphs()), store.types())
+    if action == "embed":
+        store.set_embedder(IDENTITY)
+        pending = list(store.pending_texts())
+        texts = pending[::argument]  # not all: what has a vector and what has none must not be mixed up
+        if texts:
+            store.put_vectors(texts, np.stack([unit(text) for text in texts]))
+        passages = list(store.pending_sentences())
+        some = passages[::argument]
+        store.put_sentences(some, [codes(passage.text) for passage in some])
+        return pending, passages
+    reported = carry_out_common(store, step)
+    return (store.pages(), list(store.page_graphs()), store.types()) if action == "alias" else reported

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.contract.graphs import graph
 from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.database import connected, empty
+from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
 from trivium.graph.neo4j import Neo4jStore, change_log, projection
 from trivium.graph.neo4j.change_log import LoggedWrite, Touched, touched_since
-from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.records import Adjacency
@@ -34,16 +34,7 @@ WHOLE = {cypher.NUMBERED_ENTITIES, cypher.CITATIONS}
 @pytest.fixture
 def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by each query that reads the whole graph."""
-    sent: list[str] = []
-    fetch = Connection.fetch
-
-    async def noted(self: Connection, query: str, *given: Any, **options: Any) -> object:
-        if query in WHOLE:
-            sent.append(query)
-        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Connection, "fetch", noted)
-    return sent
+    return sent_queries(monkeypatch, WHOLE)
 
 
 @pytest.fixture

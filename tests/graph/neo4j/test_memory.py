@@ -16,6 +16,7 @@ from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
+from tests.graph.neo4j.database import sent_queries
 from tests.graph.neo4j.stores import OLDER_SLOW, credentials, new_store
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
@@ -56,15 +57,7 @@ def is_held(view: SearchStore) -> bool:
 @pytest.fixture
 def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by each query that is sent."""
-    sent: list[str] = []
-    fetch = Connection.fetch
-
-    async def counted(self: Connection, query: str, *given: Any, **options: Any) -> object:
-        sent.append(query)
-        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Connection, "fetch", counted)
-    return sent
+    return sent_queries(monkeypatch)
 
 
 @pytest.fixture

@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.contract.graphs import embed_pending, graph
 from tests.examples import examples
 from tests.graph.arrays.contents import index_contents
-from tests.graph.neo4j.database import connected, empty
+from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import new_store
 from tests.neo4j_servers import Server
 from trivium.graph.neo4j import Neo4jStore, memory
-from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.memory import Held, load
@@ -26,16 +25,7 @@ LARGE = 1 << 30
 @pytest.fixture
 def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by each query that reads all chunks."""
-    sent: list[str] = []
-    fetch = Connection.fetch
-
-    async def noted(self: Connection, query: str, *given: Any, **options: Any) -> object:
-        if query == cypher.HELD_CHUNKS:
-            sent.append(query)
-        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Connection, "fetch", noted)
-    return sent
+    return sent_queries(monkeypatch, {cypher.HELD_CHUNKS})
 
 
 def contents(held: Held) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
+from tests.graph.neo4j.database import sent_queries
 from tests.graph.neo4j.stores import SERVERS, credentials, new_store
 from tests.neo4j_servers import Server
 from trivium.errors import StoreError
@@ -72,15 +73,7 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[Neo4jStore, MemorySto
 @pytest.fixture
 def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by each query that is sent."""
-    sent: list[str] = []
-    fetch = Connection.fetch
-
-    async def counted(self: Connection, query: str, *given: Any, **options: Any) -> object:
-        sent.append(query)
-        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Connection, "fetch", counted)
-    return sent
+    return sent_queries(monkeypatch)
 
 
 def check_reached(found: list[Reached], expected: list[Reached]) -> None:
