@@ -24,6 +24,8 @@ _FEW_SHARE = 4
 """Where fewer than one of so many vectors are asked for, they are read one by one, and not all from end to end."""
 _AHEAD = 6
 """So many vectors before its turn one of some is fetched; see :mod:`trivium.common.prefetch`."""
+_SCANNED_AHEAD = 20
+"""The same where all are read from end to end."""
 _BUCKETS = 8192
 """Of cosines, to find the k-th highest."""
 
@@ -160,8 +162,14 @@ def _quantise_question(vector: Vectors, finest: int, codes: NDArray[np.int16]) -
 
 @compiled
 def _scan(codes: Codes, scales: Floats32, question: NDArray[np.int16], scale: float, out: Floats32) -> None:
-    """Fill ``out`` (n,) with scalar products of ``codes`` (n x d) and ``question`` (d,), both times their scales."""
+    """Fill ``out`` (n,) with scalar products of ``codes`` (n x d) and ``question`` (d,), both times their scales. A
+    processor reads ahead to the end of a page of memory alone, which is ten vectors: the loop says what comes next."""
+    numbers, width = codes.reshape(-1), codes.shape[1]
     for row in range(len(codes)):
+        if row + _SCANNED_AHEAD < len(codes):
+            begin = (row + _SCANNED_AHEAD) * width
+            for place in range(begin, begin + width, CACHE_LINE):
+                prefetch(numbers, place)
         total = np.int32(0)
         for k in range(len(question)):
             # numba multiplies and adds integers in 64 bits unless told so each time, at a third of the speed
