@@ -34,10 +34,10 @@ from server_load import Client, Outcome, ask_one, ready, server
 
 from trivium.datasets.questions import read_questions
 
-SPARE_MEGABYTES = 64
-"""Free space on the disk in addition to three copies of the store: indexes are built next to the ones in use."""
-MIN_FREE_MEGABYTES = 8
-"""Free space below which the server rejects additions: far below its default, so that the disk can be small."""
+SPARE_MEGABYTES = 320
+"""Free space on the disk in addition to three copies of the store: indexes are built next to the ones in use, and the
+server rejects additions when less than 256 MB are free.
+"""
 CALM_SECONDS = 5.0
 LONGEST = 120.0
 """Seconds after which a phase is aborted."""
@@ -250,9 +250,7 @@ def main() -> None:
             sys.exit("a small disk of its own is needed: run this as root")
         try:
             store = shutil.copytree(given.store, Path(folder) / "store")
-            with server(
-                store, ["--processes", str(given.processes), "--min-free", str(MIN_FREE_MEGABYTES)]
-            ) as (process, host, port):
+            with server(store, ["--processes", str(given.processes)]) as (process, host, port):
                 disturbed = Disturbed(process, host, port, store)
                 asyncio.run(run(disturbed, (host, port), given.clients, bodies))
         finally:

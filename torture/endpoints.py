@@ -21,8 +21,9 @@ from torture.cases import Kind, Outcome, dice, told
 from torture.protocols import KEY, OPENAI, Protocol
 from torture.sandbox import Child
 from torture.served import Server, build_store, serving
+from trivium.cli.serve import ANSWER_SHARE
 
-ANSWER_SECONDS = 4.0
+ANSWER_SECONDS = 6.0
 """What the server gives an answer."""
 SPARE_SECONDS = 2.0
 """How much later the client may hear of it, on a machine that has other things to do."""
@@ -37,7 +38,7 @@ def outcomes(protocol: Protocol, seeds: Iterator[int], scratch: Path) -> Iterato
     listener = liar.listen()
     endpoint = Child(lambda: liar.lie(listener, protocol))
     settings = protocol.settings(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    options = ("--model", protocol.model, "--answer-timeout", f"{ANSWER_SECONDS:g}")
+    options = ("--model", protocol.model, "--timeout", f"{ANSWER_SECONDS / ANSWER_SHARE:g}")
     try:
         for first in seeds:
             try:

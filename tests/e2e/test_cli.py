@@ -253,7 +253,7 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     assert trivium("search", "moons", "--store", store, "--json").json["warnings"] == [told]
     checked = trivium("check", store)
     assert checked.code == 0 and f"warning: {told.replace('STORE', str(store))}" in checked.err
-    done = trivium("embed", "--store", store, "--no-sentences", "--json").json
+    done = trivium("embed", "--store", store, "--json").json
     assert done["texts"] == left["to_embed"]
 
 
@@ -329,7 +329,6 @@ def test_sentences_are_left_to_later_where_it_is_asked_for(trivium: Run, tmp_pat
         return float(found.json["hits"][0]["score"])
 
     before = score("later")
-    assert trivium("embed", "--store", tmp_path / "later", "--no-sentences", "--json").json["sentences"] == 0
     done = trivium("embed", "--store", tmp_path / "later", "--json").json
     assert (done["texts"], done["sentences"]) == (0, 3)
     assert score("later") == score("whole") != before

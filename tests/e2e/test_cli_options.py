@@ -261,15 +261,14 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
         "document_bytes": "KEY=VALUE",
     }
     for assignment, said in wrong.items():
-        for command in (build, ["add", *build[1:]]):
-            result = trivium(*command, "--set", assignment)
-            assert result.code == 2 and said in " ".join(result.err.replace("│", " ").split()), (
-                assignment,
-                result.err,
-            )
+        result = trivium(*build, "--set", assignment)
+        assert result.code == 2 and said in " ".join(result.err.replace("│", " ").split()), (
+            assignment,
+            result.err,
+        )
     assert not store.exists()
     assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
-    assert trivium("add", *build[1:], "--set", "limits.ratio=10").code == 0
+    assert trivium(*build, "--set", "limits.ratio=10").code == 0
 
 
 def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Path) -> None:
@@ -283,8 +282,8 @@ def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Pat
     trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=32")
     assert kept() == {"connectivity": 32}
     trivium("search", "lighthouse", "--store", store)
-    trivium("add", tmp_path / "a.txt", "--store", store, "--set", "index.expansion_search=64")
+    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.expansion_search=64")
     assert kept() == {"connectivity": 32, "expansion_search": 64}
     assert "vector indexes: connectivity 32, expansion_search 64" in trivium("stats", "--store", store).out
-    trivium("add", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=none")
+    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=none")
     assert kept() == {"expansion_search": 64}

@@ -113,8 +113,6 @@ def test_documents_are_listed(trivium: Run, folder: Path, tmp_path: Path) -> Non
     assert nothing.code == 0 and "nothing matches" in nothing.out
     first = trivium("list", "--limit", "1", "--store", store)
     assert "Bustard" in first.out and "Heron" not in first.out and "1 not shown" in first.out
-    rest = trivium("list", "--after", "Bustard", "--store", store)
-    assert "Bustard" not in rest.out and "Heron" in rest.out
 
 
 def test_a_list_in_a_pipe_has_a_line_for_each_document(trivium: Run, folder: Path, tmp_path: Path) -> None:

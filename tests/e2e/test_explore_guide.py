@@ -228,7 +228,7 @@ def test_explore_says_where_to_go_and_keeps_the_password(
     assert Path(found.json["guide"]).is_file()
     assert Path(found.json["style"]) == STYLE
 
-    said = trivium("explore", "--store", neo4j_5.bolt, "--no-open")
+    said = trivium("explore", "--store", neo4j_5.bolt)
     assert said.code == 0
     assert found.json["browser"] in said.out
     assert neo4j_5.password not in said.out + said.err + found.out

@@ -93,10 +93,10 @@ def generated(
     """A run with two questions, one refusal and one reply that is none."""
     replies = [reply(bridges[0]), '{"declined": "no"}', "What?", reply(bridges[3])]
     server.script.extend(streamed(text, usage=(700, 20)) for text in replies)
-    arguments = ["generate", folder, "--store", store, "--model", "writer", "--entities", ENTITIES, "--json"]
+    arguments = ["generate", folder, "--store", store, "--model", "writer", "--entities", ENTITIES]
     result = synthesize(*arguments)
     assert result.code == 0, result.err
-    return dict(result.json)
+    return dict(synthesize("status", folder, "--json").json)
 
 
 @contextmanager
@@ -218,41 +218,33 @@ def test_from_a_store_to_an_evaluation(
 def test_plain_questions_from_a_store_to_an_evaluation(
     synthesize: Synthesize, server: OpenAIServer, sample_store: Path, tmp_path: Path
 ) -> None:
-    """Asked with a schema, written out with typing mistakes as a question file and as a table, and measured."""
+    """Asked with a schema, written out as a question file and as a table, and measured."""
     with open_store(sample_store) as store:
-        sources = draw_passages(store, PlainSampling(chunks=3, each=1))
+        sources = draw_passages(store, PlainSampling(chunks=3))
     for source in sources:
-        word = max(re.findall(r"[a-z]+", source.text), key=len)
-        text = {"question": f"What long word tells of {source.page}?", "answer": word, "sentence": 1}
-        server.script.append(streamed(json.dumps({"questions": [text]}), usage=(300, 30)))
-    arguments = [
-        "plain",
-        tmp_path / "run",
-        "--store",
-        sample_store,
-        "--model",
-        "writer",
-        "-n",
-        3,
-        "--each",
-        1,
-    ]
-    status = synthesize(*arguments, "--json").json["generate"]
-    assert (status["written"], status["usage"]["prompt_tokens"]) == (3, 900)
+        first, second = sorted(set(re.findall(r"\b[a-z]+\b", source.text)), key=len)[-2:]
+        asked = {f"What long word tells of {source.page}?": second, f"Who wrote about {source.page}?": first}
+        texts = [{"question": text, "answer": word, "sentence": 1} for text, word in asked.items()]
+        server.script.append(streamed(json.dumps({"questions": texts}), usage=(300, 30)))
+    arguments = ["plain", tmp_path / "run", "--store", sample_store, "--model", "writer", "-n", 3]
+    assert synthesize(*arguments).code == 0
+    status = synthesize("status", tmp_path / "run", "--json").json["generate"]
+    assert (status["written"], status["usage"]["prompt_tokens"]) == (6, 900)
     sent = server.requests[0].body["response_format"]["json_schema"]["schema"]
-    assert sent["properties"]["questions"]["maxItems"] == 1
+    assert sent["properties"]["questions"]["maxItems"] == 2
     scores = {"borne_out": 8, "clear": 9, "unambiguous": 9, "one_answer": 9}
-    server.script.extend(streamed(json.dumps(scores)) for _ in range(3))
-    judged = synthesize("judge", tmp_path / "run", "--model", "judge", "--json").json
-    assert judged["judge"]["weakest_score"] == {"8": 3}
+    server.script.extend(streamed(json.dumps(scores)) for _ in range(6))
+    assert synthesize("judge", tmp_path / "run", "--model", "judge").code == 0
+    judged = synthesize("status", tmp_path / "run", "--json").json
+    assert judged["judge"]["weakest_score"] == {"8": 6}
     for name, more in (
-        ("plain.jsonl", ["--unreviewed", 8, "--typos", 1]),
+        ("plain.jsonl", ["--unreviewed", 8]),
         ("plain.csv", ["--unreviewed", 0]),
     ):
-        assert synthesize("export", tmp_path / "run", tmp_path / name, *more, "--json").json["questions"] == 3
+        assert synthesize("export", tmp_path / "run", tmp_path / name, *more, "--json").json["questions"] == 6
     rows = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().splitlines()]
-    assert all(row["question"] != row["clean"] and row["answers"][0] in row["quote"] for row in rows)
-    assert (tmp_path / "plain.csv").read_text().startswith("id,question,answer,quote,page,chunk,clean\n")
+    assert all(row["answers"][0] in row["quote"] for row in rows)
+    assert (tmp_path / "plain.csv").read_text().startswith("id,question,answer,quote,page,chunk\n")
     assert synthesize("export", tmp_path / "run", tmp_path / "x.jsonl").code == 1, "nobody has accepted any"
     with open_store(sample_store) as store:
         traced = trace(read_questions(tmp_path / "plain.jsonl"), store)
@@ -303,8 +295,9 @@ def test_whatever_a_weak_model_writes_is_counted(
     the run goes on with nothing left to do."""
     monkeypatch.setenv("TRIVIUM_CHAT_CONTEXT_TOKENS", "768")  # a quarter is for the reply
     own = tmp_path / "own"
-    arguments = ["generate", own, "--store", sample_store, "--model", "local", "--entities", 1, "--json"]
-    status = synthesize(*arguments).json["generate"]
+    arguments = ["generate", own, "--store", sample_store, "--model", "local", "--entities", 1]
+    assert synthesize(*arguments).code == 0
+    status = synthesize("status", own, "--json").json["generate"]
     assert status["model"].startswith("SmolLM2") and status["asked"] == 1
     assert sum(status[name] for name in ("written", "declined", "malformed", "failed")) == 1
     assert status["usage"]["prompt_tokens"] > 300 and 0 < status["usage"]["completion_tokens"] <= 192
@@ -312,8 +305,9 @@ def test_whatever_a_weak_model_writes_is_counted(
     other = tmp_path / "other"
     server.script.append(streamed(reply(bridges[0])))
     assert synthesize("generate", other, "--store", sample_store, "--model", "writer", "-n", 1).code == 0
-    arguments = ["judge", other, "--model", "local", "--json"]
-    judged = synthesize(*arguments).json["judge"]
+    arguments = ["judge", other, "--model", "local"]
+    assert synthesize(*arguments).code == 0
+    judged = synthesize("status", other, "--json").json["judge"]
     assert judged["scored"] + judged["malformed"] == 1 and judged["waiting"] == 0
     before = (other / "judged.jsonl").read_bytes()
     assert synthesize(*arguments).code == 0 and (other / "judged.jsonl").read_bytes() == before

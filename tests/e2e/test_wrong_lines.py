@@ -124,7 +124,7 @@ def test_compare_says_which_file_is_missing(trivium: Run, tmp_path: Path) -> Non
         (["a", "b.run"], "a: expected a run file, as trivium evaluate --runs DIR writes them, got no such file; did you"
          " mean a.run?"),
         (["a.run", "runs"], "runs: expected a run file, as trivium evaluate --runs DIR writes them, got a folder"),
-        (["a.run", "b.run"], "qrels.txt: there are no relevance judgements beside a.run; name them (--qrels FILE)"),
+        (["a.run", "b.run"], "qrels.txt: expected relevance judgements beside a.run"),
     ):  # fmt: skip
         refused = trivium("compare", *runs, cwd=tmp_path)
         assert refused.code == 1 and said in told(refused) and "Errno" not in refused.err

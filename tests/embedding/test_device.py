@@ -289,16 +289,14 @@ def test_a_device_is_for_embedders_that_run_here(tmp_path: Path) -> None:
         Engine.open(tmp_path / "store", HashEmbedder(), device="cuda")
 
 
-def test_commands_take_a_device(tmp_path: Path) -> None:
-    """Of the option of build an unknown one is a wrong argument; one that cannot be had fails before a store is made."""
+def test_commands_take_the_device_of_the_settings(tmp_path: Path) -> None:
+    """One that cannot be had fails before a store is made."""
     (tmp_path / "moons.md").write_text("# Moons\n\nPhobos is a moon of Mars.\n")
     store, run = str(tmp_path / "store"), CliRunner()
     build = ["build", str(tmp_path / "moons.md"), "--store", store, "--embedder", "minilm"]
-    assert run.invoke(app, [*build, "--device", "cuda"]).exit_code == 1
+    assert run.invoke(app, build, env={"TRIVIUM_DEVICE": "cuda"}).exit_code == 1
     assert not Path(store).exists()
-    assert run.invoke(app, [*build, "--device", "cpu"]).exit_code == 0
-    refused = run.invoke(app, [*build, "--device", "gpu"])
-    assert refused.exit_code == 2 and "cpu, cuda, or cuda:N" in " ".join(refused.output.split())
+    assert run.invoke(app, build, env={"TRIVIUM_DEVICE": "cpu"}).exit_code == 0
     found = run.invoke(app, ["search", "moons", "--store", store, "--json"])
     assert found.exit_code == 0 and "Phobos" in found.output
 

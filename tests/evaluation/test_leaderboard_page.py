@@ -98,7 +98,6 @@ def test_the_command_ranks_a_folder(tmp_path: Path) -> None:
     [
         (["EMPTY"], "expected a folder with TREC runs"),
         (["ABOVE"], "did you mean RUNS?"),
-        (["RUNS", "--qrels", "EMPTY/none.txt"], "expected a readable TREC file"),
         (["RUNS", "--baseline", "nobody"], "expected one of the runs as baseline"),
         (["RUNS", "--measure", "luck"], "expected a measure, one of"),
     ],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import logging
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -14,8 +15,8 @@ from starlette.testclient import TestClient
 from tests.server.world import QUESTION, build_store, listening, serving
 from tests.waiting import until
 from trivium.errors import ConfigurationError
-from trivium.server.app import create_app
 from trivium.server.keys import KeyRing, new_key, parse_key, read_keys
+from trivium.server.logs import FIELDS
 from trivium.server.request_checks import RateLimit
 from trivium.server.settings import ServerSettings
 
@@ -180,33 +181,34 @@ def test_a_key_that_may_read_changes_nothing(
     )
 
 
-def test_each_change_is_told_with_who_made_it_and_how_it_ended(tmp_path: Path) -> None:
-    file = tmp_path / "audit.jsonl"
+def test_each_change_is_told_with_who_made_it_and_how_it_ended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     lines = [f"{name}:{name}:sha256${sha256(key.encode()).hexdigest()}" for name, key in KEYS.items()]
-    with serving(build_store(tmp_path), ServerSettings(api_keys=tuple(lines), audit_log=file)) as client:
+
+    def told() -> list[dict[str, Any]]:
+        return [vars(record)[FIELDS] for record in caplog.records if record.name == "trivium.audit"]
+
+    with (
+        caplog.at_level(logging.INFO, "trivium.audit"),
+        serving(build_store(tmp_path), ServerSettings(api_keys=tuple(lines))) as client,
+    ):
         records = {"records": [{"title": "Io", "text": "Io is a secret moon."}]}
         client.post("/documents", json=records, headers={"x-api-key": KEYS["read"]})
         client.post("/documents", json=records, headers={"x-api-key": "wrong"})
         job = client.post("/documents", json=records, headers={"x-api-key": KEYS["write"]}).json()
         client.post("/search", json={"question": QUESTION}, headers={"x-api-key": KEYS["write"]})
-        until(lambda: file.read_text().count("\n") == 3)
-        moved = file.rename(tmp_path / "audit.1")
-        client.delete("/documents/Io", headers={"x-api-key": KEYS["write"]})
-        until(lambda: file.exists() and file.read_text().count("\n") == 2)
-    refused, accepted, done = (json.loads(line) for line in moved.read_text().splitlines())
+        until(lambda: any(line["event"] == "done" and line["job"] == job["id"] for line in told()))
+    # Servers of other tests may still be ending changes of their own.
+    lines_of_job = [line for line in told() if line.get("job") in (None, job["id"])]
+    refused, accepted, done = lines_of_job
     assert (refused["event"], refused["key"], refused["path"]) == ("refused", "read", "/documents")
     assert (accepted["event"], accepted["key"], accepted["job"]) == ("accepted", "write", job["id"])
     assert accepted["client"] == "testclient" and accepted["route"] == "/documents"
     assert (done["event"], done["key"], done["job"], done["kind"]) == ("done", "write", job["id"], "add")
     assert done["documents"]["added"] == 1
-    everything = moved.read_text() + file.read_text()
+    everything = str(told())
     assert "secret" not in everything and not any(key in everything for key in KEYS.values())
-    assert "/documents/Io" in file.read_text() and moved.stat().st_mode & 0o077 == 0
-
-
-def test_an_audit_log_that_cannot_be_written_is_refused_at_once(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="audit log"):
-        create_app(store, ServerSettings(audit_log=tmp_path / "missing" / "audit.jsonl"))
 
 
 def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
@@ -217,12 +219,15 @@ def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
         assert client.get("/health").status_code == 200
 
 
-@pytest.mark.parametrize(("trusted", "statuses"), [((), [200, 200, 429, 429]), (("127.0.0.0/8",), [200] * 4)])
+@pytest.mark.parametrize(("trusted", "statuses"), [(None, [200, 200, 429, 429]), ("127.0.0.0/8", [200] * 4)])
 def test_only_a_trusted_proxy_says_which_address_asks(
-    store: Path, trusted: tuple[str, ...], statuses: list[int]
+    store: Path, trusted: str | None, statuses: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over a real socket: anybody can send the header."""
-    with listening(store, ServerSettings(rate_limit=2, trusted_proxies=trusted)) as address:
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    if trusted is not None:
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
+    with listening(store, ServerSettings(rate_limit=2)) as address:
         answers = [
             requests.get(f"{address}/stats", headers={"X-Forwarded-For": f"203.0.113.{number}"}, timeout=30)
             for number in range(4)
@@ -331,7 +336,6 @@ def test_a_line_that_is_no_key_is_refused_with_what_was_expected(
         {"timeout": 0.0},
         {"rate_limit": 0},
         {"connections": 0},
-        {"trusted_proxies": ("everybody",)},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:

@@ -167,28 +167,27 @@ def test_an_interrupted_run_goes_on_to_the_same_questions(tmp_path: Path) -> Non
 
 
 def test_the_file_is_one_that_an_evaluation_reads_and_the_table_has_the_same(tmp_path: Path) -> None:
-    """Questions, answers, quotes and chunks in both; with typos the clean form stands beside; gold leads to the chunk."""
+    """Questions, answers, quotes and chunks in both; gold leads to the chunk."""
     store, run = long_and_short(), Run(tmp_path / "run")
     generate_plain(run, store, ScriptedModel(any_number), PlainSampling(chunks=5))
     with pytest.raises(InputError, match="no question is accepted"):
         export(run, tmp_path / "none.jsonl")
-    written = export(run, tmp_path / "plain.jsonl", threshold=0, typos=0.5, seed=2)
+    written = export(run, tmp_path / "plain.jsonl", threshold=0)
     rows = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().splitlines()]
     passed = [one for one in run.written.records() if one.outcome is Outcome.WRITTEN]
     assert written.questions == len(rows) == len(passed) and len({row["id"] for row in rows}) == len(rows)
-    assert {row["clean"] for row in rows} == {one.question for one in passed}
-    assert any(row["clean"] != row["question"] for row in rows)
+    assert {row["question"] for row in rows} == {one.question for one in passed}
     for row in rows:
         assert row["answers"][0] in row["quote"] and row["quote"] in row["gold_passages"][0]["text"]
     traced = trace(read_questions(tmp_path / "plain.jsonl"), store)
     assert not traced.untraceable and [traced.gold[row["id"]].groups[0] for row in rows] == [
         tuple(row["chunks"]) for row in rows
     ]
-    export(run, tmp_path / "plain.csv", threshold=0, typos=0.5, seed=2)
+    export(run, tmp_path / "plain.csv", threshold=0)
     with (tmp_path / "plain.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
-    assert [(row["question"], row["clean"], row["answer"], row["quote"], row["chunk"]) for row in table] == [
-        (row["question"], row["clean"], row["answers"][0], row["quote"], row["chunks"][0]) for row in rows
+    assert [(row["question"], row["answer"], row["quote"], row["chunk"]) for row in table] == [
+        (row["question"], row["answers"][0], row["quote"], row["chunks"][0]) for row in rows
     ]
     assert (tmp_path / "plain.qrels.txt").exists()
 

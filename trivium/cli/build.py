@@ -14,7 +14,6 @@ from trivium.chunking.spec import parse_spec
 from trivium.cli.arguments import (
     LoadSettings,
     chat_model,
-    check_device_name,
     check_embedder,
     check_embedder_for,
     read_load_settings,
@@ -22,7 +21,6 @@ from trivium.cli.arguments import (
 )
 from trivium.cli.load_report import print_left_out, print_load, print_waiting
 from trivium.cli.options import (
-    DeviceOption,
     EmbedderOption,
     Json,
     LoadSetOption,
@@ -36,13 +34,14 @@ from trivium.cli.watch import check_watched, follow
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import NothingReadError
-from trivium.graph.factory import is_address, may_hold_something, never_left_empty
+from trivium.graph.factory import may_hold_something, never_left_empty
 from trivium.index.pruning import folders_of
 from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.index.watching import Follower
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
+from trivium.text.languages import ENGLISH, StoreLanguages, check_language
 
 
 def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
@@ -55,18 +54,12 @@ def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
         raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
 
 
-def _check_ray(store: str, ray: str | None, parts: str | None, *, watch: bool) -> None:
+def _check_ray(ray: str | None, *, watch: bool) -> None:
     """Raise typer.BadParameter for invalid combinations before anything is created."""
     if ray is None:
-        if parts is not None:
-            raise typer.BadParameter("it keeps what a cluster makes: name --ray", param_hint="--parts")
         return
     if watch:
         raise typer.BadParameter("a build on a cluster ends: leave out one of them", param_hint="--watch")
-    if parts is None and is_address(store):
-        raise typer.BadParameter(
-            "what the cluster makes is kept in a folder until it is loaded: name it", param_hint="--parts"
-        )
     from trivium.index.ray_build import check_ray
 
     with wrong_argument("--ray"):
@@ -140,19 +133,16 @@ def _tell(engine: Engine, store: str, report: IngestReport, seconds: float, *, j
     "embed",
     "sentences",
     "images",
-    "any_embedder",
     "workers",
     "prune",
     "questions",
     "ray",
-    "parts",
 )
 def build(
     sources: Sources,
     store: Store,
     given: Mapping[str, Any],
     embedder: EmbedderOption = None,
-    device: DeviceOption = None,
     assignments: LoadSetOption = None,
     json: Json = False,
     watch: Watch = False,
@@ -173,18 +163,18 @@ def build(
         trivium build documents/ --store my-store --prune
 
         trivium build wikipedia.zim --store my-store --ray auto
-
-        trivium build documents/ --store my-store --device cuda
     """
     settings = read_load_settings(assignments)
     if given["prune"]:
         _check_prune(sources, watch=watch)
     check_embedder(embedder)
-    check_device_name(device)
     if given["chunker"] is not None and parse_spec(given["chunker"]).name == "agentic":
         chat_model(None, batch=True)  # raises before anything is created
-    _check_ray(store, given["ray"], given["parts"], watch=watch)
-    request = _request(sources, given, settings)
+    _check_ray(given["ray"], watch=watch)
+    language = given["language"]
+    # Who names an English-only embedder for another language means it.
+    knowingly = embedder is not None and language is not None and check_language(language) != ENGLISH
+    request = _request(sources, {**given, "any_embedder": knowingly}, settings)
     if watch:
         check_watched(sources, json)
     if request.embed and not request.any_embedder:
@@ -192,7 +182,7 @@ def build(
     try:
         with (
             never_left_empty(store),
-            Engine.create(store, embedder, settings=settings.retrievers, device=device) as engine,
+            Engine.create(store, embedder, settings=settings.retrievers) as engine,
         ):
             following = Follower(engine.indexer, request) if watch else None
             try:
@@ -212,12 +202,11 @@ def build(
         raise
 
 
-@takes(BuildRequest, "format", "language", "meta", "embed", "workers")
+@takes(BuildRequest, "meta", "embed")
 def add(
     sources: Sources,
     store: Store,
     given: Mapping[str, Any],
-    assignments: LoadSetOption = None,
     json: Json = False,
 ) -> None:
     """Add documents to an existing store. Pages that exist and differ are replaced. The same as  build  for a store that
@@ -225,7 +214,7 @@ def add(
 
     Example:  trivium add Mars.html --store my-store
     """
-    settings = read_load_settings(assignments)
+    settings = read_load_settings(None)
     request = _request(sources, given, settings)
     with Engine.open(store, settings=settings.retrievers) as engine:
         load_sources(engine, store, request, json=json)
@@ -241,7 +230,7 @@ def _request(sources: Sequence[str], given: Mapping[str, Any], settings: LoadSet
     return request
 
 
-@takes(BuildRequest, "headings", "sentences", "images", "any_embedder")
+@takes(BuildRequest, "images")
 def embed(
     store: Store, given: Mapping[str, Any], embedder: EmbedderOption = None, json: Json = False
 ) -> None:
@@ -258,14 +247,12 @@ def embed(
         progress(quiet=json) as bars,
     ):
         engine.indexer.set_index_parameters()
+        # Who names an English-only embedder for a store in another language means it.
+        english = StoreLanguages.read(engine.store.languages).codes[0] == ENGLISH
         texts = engine.indexer.embed(
-            lambda done, total: bars("embed", done, total),
-            any_embedder=given["any_embedder"],
-            headings=given["headings"],
+            lambda done, total: bars("embed", done, total), any_embedder=embedder is not None and not english
         )
-        sentences = 0
-        if given["sentences"]:
-            sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
+        sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
         pictures = 0
         if images is not None:
             pictures = engine.indexer.embed_pictures(

@@ -19,10 +19,6 @@ def compare(
         typer.Argument(metavar="B.run", help="The run to compare with the baseline.", show_default=False),
     ],
     page: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("compare.html"),
-    qrels: Annotated[
-        Path | None,
-        typer.Option("--qrels", help="Relevance judgements.  \\[default: qrels.txt next to A.run]"),
-    ] = None,
     store: Annotated[
         str | None,
         typer.Option(
@@ -34,7 +30,8 @@ def compare(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compare two runs question by question on a web page: wins, losses and their reasons.
+    """Compare two runs question by question on a web page: wins, losses and their reasons. Relevance judgements are read
+    from qrels.txt beside the first run.
 
     With --store the page quotes the passages and shows what each retriever added to the scores of fused runs.
 
@@ -48,7 +45,7 @@ def compare(
     from trivium.evaluation.comparison.run import compare_runs
 
     with nullcontext() if store is None else Engine.open(store) as engine:
-        written = compare_runs(first, second, page, qrels=qrels, engine=engine)
+        written = compare_runs(first, second, page, engine=engine)
     if json:
         print_json({"page": str(written)})
     else:

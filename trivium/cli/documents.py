@@ -44,10 +44,6 @@ def list_documents(
             "--limit", min=0, help=f"Maximum number; 0 for all.  \\[default: {_SHOWN}, with --json all]"
         ),
     ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option("--after", metavar="TITLE", help="Start after this title.", show_default=False),
-    ] = None,
     json: Json = False,
 ) -> None:
     """List documents by title, with their source and number of passages.
@@ -60,7 +56,7 @@ def list_documents(
     """
     most = (0 if json else _SHOWN) if limit is None else limit
     with Engine.open(store) as engine:
-        listed, found = _listed(engine.store, after, most or None, patterns or ())
+        listed, found = _listed(engine.store, most or None, patterns or ())
         passages: dict[str, int] = {}
         for batch in batched([page.uri for page in listed], _BATCH):
             passages |= {uri: len(chunks) for uri, chunks in engine.store.expand(batch, Hop.BELOW).items()}
@@ -109,20 +105,17 @@ def _print_rows(rows: Sequence[tuple[str, str, str, str]]) -> None:
         out.print(Text("  ".join((*padded, number.rjust(widths[-1])))), soft_wrap=True)
 
 
-def _listed(
-    store: PageReader, after: str | None, most: int | None, patterns: Sequence[str]
-) -> tuple[list[PageRecord], int]:
+def _listed(store: PageReader, most: int | None, patterns: Sequence[str]) -> tuple[list[PageRecord], int]:
     """Return the documents to show, and how many there are. Only those to show are read; patterns are compared with the
     titles and sources of all."""
     if not patterns:
-        listed = store.pages(after, most)
-        return listed, store.count_pages(after) if most else len(listed)
+        listed = store.pages(limit=most)
+        return listed, store.count_pages() if most else len(listed)
     fits = re.compile("|".join(translate(composed(pattern).lower()) for pattern in patterns)).match
     found = [
         uri
         for uri, source in store.page_sources()
-        if (after is None or uri > after)
-        and (fits(unescape(uri).lower()) or fits(composed(source).removeprefix(RECORDS).lower()))
+        if fits(unescape(uri).lower()) or fits(composed(source).removeprefix(RECORDS).lower())
     ]
     shown = (store.find_pages(uris) for uris in batched(found[:most], _BATCH))
     return [page for pages in shown for page in pages.values()], len(found)

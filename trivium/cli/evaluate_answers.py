@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine, wrong_argument
 from trivium.cli.evaluate import Fusions, Questions
-from trivium.cli.options import AnswerFromOption, Json, ModelOption, PromptOption, RetrieverOption, Store
+from trivium.cli.options import AnswerFromOption, Json, ModelOption, RetrieverOption, Store
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.parser.sources.source import Problem
@@ -43,7 +43,6 @@ def evaluate_answers(
         ),
     ] = None,
     model: ModelOption = None,
-    prompt: PromptOption = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,7 +109,7 @@ def evaluate_answers(
 
     if judge_by and not judge:
         raise typer.BadParameter("expected it only with --judge", param_hint="--judge-by")
-    writer = answer_writer(model, prompt, None, batch=True)
+    writer = answer_writer(model, None, None, batch=True)
     if no_context and writer.model is None:
         raise typer.BadParameter("expected it only with a language model", param_hint="--no-context")
     opened = [chat_model(name, batch=True) for name in judge or ()]

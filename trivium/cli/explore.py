@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import err, out, print_json, progress, shown
 
 
 def explore(
     store: Store,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the address of Neo4j Browser for a store, and open it with a guide of fifteen queries.
+    """Print the address of Neo4j Browser for a store, and open it with a guide of fifteen queries. With --json only
+    print.
 
     Example:  trivium explore --store bolt://localhost:7687
     """
@@ -42,5 +38,5 @@ def explore(
         ("style", f"{found.style} (drop it on Browser's window)"),
     ):
         out.print(f"[bold]{name:<15}[/]{shown(value)}", soft_wrap=True)
-    if not no_open and not show(found):
+    if not show(found):
         err.print("[dim]there is no web browser to open here: go to the addresses above[/]")

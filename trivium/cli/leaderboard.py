@@ -16,13 +16,10 @@ def leaderboard(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of TREC runs (.run, .trec).",
+            help="Folder of TREC runs (.run, .trec) and their judgements (qrels.txt).",
             show_default=False,
         ),
     ],
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Relevance judgements.  \\[default: qrels.txt in FOLDER]")
-    ] = None,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +56,10 @@ def leaderboard(
 
         trivium leaderboard runs --baseline vector --measure ndcg@10
 
-        trivium leaderboard results/squad --qrels my-qrels.txt --out squad.html"""
+        trivium leaderboard results/squad --out squad.html"""
     from trivium.evaluation.leaderboard import print_leaderboard, read_leaderboard, write_leaderboard
 
-    found = read_leaderboard(folder, qrels, measure, baseline)
+    found = read_leaderboard(folder, measure, baseline)
     written = write_leaderboard(found, folder / "leaderboard.html" if page is None else page)
     if json:
         print_json({**found.to_json(), "page": str(written)})

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import answer_writer, open_engine, reranker_name, wrong_argument
-from trivium.cli.options import ModelOption, RerankersOption, Store
+from trivium.cli.arguments import answer_writer, open_engine, wrong_argument
+from trivium.cli.options import ModelOption, Store
 from trivium.cli.terminal import err
 from trivium.errors import MissingExtraError
 
@@ -25,7 +25,6 @@ def mcp(
         ),
     ] = None,
     model: ModelOption = None,
-    rerank: RerankersOption = None,
     live: Annotated[
         str,
         typer.Option(
@@ -62,8 +61,7 @@ def mcp(
 
     with wrong_argument("--live"):
         mode = as_mode(live)
-    rerankers = [name for given in rerank or () if (name := reranker_name(given, model)) is not None]
-    engine = open_engine(store, model=model, rerankers=rerankers)
+    engine = open_engine(store, model=model)
     server = create_server(engine, Defaults(model=writer.model, writing=writer.writing, live=mode))
     log_as_json(libraries=("mcp", "uvicorn"))
     if port is None:

@@ -41,7 +41,6 @@ def models_install(
             metavar="NAME", help="Model to install, as in  trivium models list.", show_default=False
         ),
     ],
-    json: Json = False,
 ) -> None:
     """Download a model's files and verify their pinned checksums.
 
@@ -49,10 +48,7 @@ def models_install(
     """
     _check_name(name)
     folder = install(name)
-    if json:
-        print_json({"name": name, "folder": str(folder)})
-    else:
-        out.print(f"{escape(name)} is installed in {escape(str(folder))}")
+    out.print(f"{escape(name)} is installed in {escape(str(folder))}")
 
 
 @models.command("verify")

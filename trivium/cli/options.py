@@ -11,7 +11,6 @@ from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
 from trivium.llm.registry import NAMES
-from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
@@ -122,10 +121,10 @@ StoreToo = Annotated[
         "--store",
         "-s",
         metavar="STORE",
-        help="The store, named as for other commands instead of as an argument.",
-        show_default=False,
+        hidden=True,
     ),
 ]
+"""The store of a command that takes it as an argument, named as for the others."""
 Json = Annotated[
     bool,
     typer.Option("--json", metavar="", help="Print one JSON document instead of text."),
@@ -145,31 +144,12 @@ Sources = Annotated[
         show_default=False,
     ),
 ]
-AnnotatorsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--annotators",
-        metavar="RULE",
-        help=f"Which annotators' answers to Natural Questions count: {', '.join(ANNOTATORS)}.  \\[default: {MAJORITY}]",
-        show_default=False,
-    ),
-]
 EmbedderOption = Annotated[
     str | None,
     typer.Option(
         "--embedder",
         help="bge-small, minilm, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
-        show_default=False,
-    ),
-]
-DeviceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--device",
-        metavar="DEVICE",
-        help="Device of the embedder: cpu, cuda, or cuda:N for GPU number N (needs the extra cuda). A store built on one"
-        " device can be searched on any other.  \\[default: TRIVIUM_DEVICE, else cpu]",
         show_default=False,
     ),
 ]

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trivium.cli.annotators import annotators_rule
 from trivium.cli.load_report import print_problems
-from trivium.cli.options import AnnotatorsOption, Json
+from trivium.cli.options import Json
 from trivium.cli.terminal import PARTIAL, count, err, out, print_json, progress, shown
 from trivium.engine import Engine
 
@@ -42,7 +41,6 @@ def questions(
             show_default=False,
         ),
     ] = None,
-    annotators: AnnotatorsOption = None,
     share: Annotated[
         float | None,
         typer.Option(
@@ -53,10 +51,6 @@ def questions(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="Random seed of the split.  \\[default: 0]", show_default=False),
-    ] = None,
     json: Json = False,
 ) -> None:
     """Convert Natural Questions rows to a question file, and list the questions that cannot be traced with the reason.
@@ -65,17 +59,12 @@ def questions(
 
         trivium questions nq-dev-00.jsonl.gz --out nq-dev.jsonl
 
-        trivium questions nq-train/ --out nq.jsonl --store my-store --split 0.8 --seed 7
-
-        trivium questions rows.jsonl --out agreed.jsonl --annotators agreed --json
+        trivium questions nq-train/ --out nq.jsonl --store my-store --split 0.8
     """
     from trivium.datasets.nq import convert
 
-    rule = annotators_rule(annotators)
     if share is not None and not 0 < share < 1:
         raise typer.BadParameter(f"expected a share between 0 and 1, got {share:g}", param_hint="--split")
-    if seed is not None and share is None:
-        raise typer.BadParameter("it is that of a split: add --split", param_hint="--seed")
     with ExitStack() as stack:
         opened = None if store is None else stack.enter_context(Engine.open(store)).store
         with progress(quiet=json) as bars:
@@ -83,9 +72,7 @@ def questions(
                 sources,
                 file,
                 opened,
-                annotators=rule,
                 share=share,
-                seed=seed or 0,
                 progress=lambda read, total: bars("read", read, total),
             )
     if json:

@@ -76,10 +76,8 @@ _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
     "chunker": (_Text, ("--chunker",), {"metavar": "NAME[:SIZE]", "callback": _checked(parse_spec)}),
     "images": (_Text, ("--images",), {"metavar": "NAME", "callback": _checked(_check_images)}),
     "language": (_Text, ("--language",), {"metavar": "CODE", "callback": _checked(check_language)}),
-    "any_embedder": (bool, ("--any-embedder",), {}),
     "meta": (_Texts, ("--meta",), {"metavar": "KEY=VALUE"}),
     "ray": (_Text, ("--ray",), {"metavar": "ADDRESS"}),
-    "parts": (_Text, ("--parts",), {"metavar": "DIR"}),
     "prune": (bool, ("--prune",), {}),
     "questions": (bool, ("--questions",), {}),
 }

@@ -25,12 +25,12 @@ _KEYS = {
 }
 
 
-def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
+def review_at_terminal(run: Run, keep: int) -> None:
     """Review questions until enough are kept, none is left, or the user quits. Raises InputError when another process
     is reviewing the same run.
     """
     with run.reviewed.writing(REVIEW_SETTINGS) as save:
-        review = Review(run.candidates(threshold), save, keep)
+        review = Review(run.candidates(), save, keep)
         while (candidate := review.current) is not None:
             _show(candidate, review)
             key = _key()
@@ -45,8 +45,7 @@ def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
             out.print(f"\n{review.kept:,} kept, {review.waiting:,} to go; the same command goes on.")
         else:
             out.print(
-                f"\n{review.kept:,} of {keep:,} kept, and nothing is left to decide on: generate and judge more, or"
-                " lower  --threshold",
+                f"\n{review.kept:,} of {keep:,} kept, and nothing is left to decide on: generate and judge more",
                 soft_wrap=True,
             )
 

@@ -14,6 +14,9 @@ from trivium.cli.terminal import err, out, shown
 from trivium.errors import MissingExtraError
 from trivium.graph.factory import may_hold_something
 
+ANSWER_SHARE = 6
+"""How many times as long as any other request an answer of a language model may take."""
+
 
 def serve(
     store: Store,
@@ -60,30 +63,16 @@ def serve(
             help="Megabytes for answers to repeated questions, which hold until the documents change; 0 for none.",
         ),
     ] = 64,
-    timeout: Annotated[float, typer.Option("--timeout", help="Time limit of a request in seconds.")] = 30.0,
-    answer_timeout: Annotated[
-        float, typer.Option("--answer-timeout", help="Time limit of an answer in seconds.")
-    ] = 180.0,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout",
+            help="Time limit of a request in seconds; an answer of a language model may take six times as long.",
+        ),
+    ] = 30.0,
     rate_limit: Annotated[
         int | None,
         typer.Option("--rate-limit", min=1, help="Requests per minute and client.  \\[default: unlimited]"),
-    ] = None,
-    trust_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trust-proxy",
-            metavar="ADDRESS",
-            help="Address or network of a proxy whose X-Forwarded-For header is trusted; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    audit_log: Annotated[
-        Path | None,
-        typer.Option(
-            "--audit-log",
-            help="File to which one line per change of the documents is appended.",
-            show_default=False,
-        ),
     ] = None,
     live: Annotated[
         str,
@@ -92,21 +81,6 @@ def serve(
             help="Live sources: off, allow (those a request names), force (also for requests that name none).",
         ),
     ] = "off",
-    min_free: Annotated[
-        int,
-        typer.Option(
-            "--min-free", min=0, help="Free disk space in megabytes below which no documents are added."
-        ),
-    ] = 256,
-    spool: Annotated[
-        Path | None,
-        typer.Option(
-            "--spool",
-            metavar="DIR",
-            help="Folder for accepted changes until they are applied.  \\[default: jobs in the store's folder]",
-            show_default=False,
-        ),
-    ] = None,
     upload_limit: Annotated[
         int, typer.Option("--upload-limit", min=1, help="Maximum size of an upload in megabytes.")
     ] = 64,
@@ -148,20 +122,16 @@ def serve(
                 "host": host,
                 "port": port,
                 "api_key_file": api_key_file,
-                "audit_log": audit_log,
                 "cors_origins": cors_origin or (),
                 "hosts": allow_host or (),
                 "processes": processes,
                 "cache_bytes": cache << 20,
                 "timeout": timeout,
-                "answer_timeout": answer_timeout,
+                "answer_timeout": ANSWER_SHARE * timeout,
                 "rate_limit": rate_limit,
-                "trusted_proxies": trust_proxy or (),
                 "path_selector": selector_name(None, usual),
                 "rerankers": [reranker_name(name, usual) for name in rerank or ()],
                 "upload_bytes": upload_limit << 20,
-                "min_free_bytes": min_free << 20,
-                "spool": spool,
                 "live": live,
             }
         )

@@ -22,7 +22,7 @@ from trivium.synthetic.export import export as export_run
 from trivium.synthetic.generate import generate as generate_run
 from trivium.synthetic.judge import judge as judge_run
 from trivium.synthetic.plain import PlainSampling, generate_plain
-from trivium.synthetic.run import THRESHOLD, Run
+from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling
 
 synthesize = typer.Typer(
@@ -53,7 +53,6 @@ def synthesize_generate(
     entities: Annotated[
         int, typer.Option("--entities", "-n", min=1, help="Number of entities to write about.")
     ] = 300,
-    json: Json = False,
 ) -> None:
     """Draw entities cited by chunks of several pages, and generate a question about each.
 
@@ -63,11 +62,11 @@ def synthesize_generate(
     """
     chat = open_chat_model(model)
     own = Run(run)
-    with open_store(store) as opened, progress(quiet=json) as bars:
+    with open_store(store) as opened, progress() as bars:
         generate_run(
             own, opened, chat, Sampling(entities), lambda done, total: bars("questions", done, total)
         )
-    _show(own, json)
+    _show(own)
 
 
 @synthesize.command("plain")
@@ -78,28 +77,25 @@ def synthesize_plain(
     chunks: Annotated[
         int, typer.Option("--chunks", "-n", min=1, help="Number of passages to ask about.")
     ] = 100,
-    each: Annotated[int, typer.Option("--each", min=1, max=20, help="Questions per passage.")] = 2,
-    json: Json = False,
 ) -> None:
     """Draw passages across all documents, and generate plain questions about each, with answers and quotes.
 
     It can be interrupted at any time; the same command resumes. A larger --chunks adds more.
 
-    Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200 --each 2
+    Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200
     """
-    sampling = PlainSampling(chunks, each)
+    sampling = PlainSampling(chunks)
     chat = open_chat_model(model)
     own = Run(run)
-    with open_store(store) as opened, progress(quiet=json) as bars:
+    with open_store(store) as opened, progress() as bars:
         generate_plain(own, opened, chat, sampling, lambda done, total: bars("passages", done, total))
-    _show(own, json)
+    _show(own)
 
 
 @synthesize.command("judge")
 def synthesize_judge(
     run: Folder,
     model: Model = None,
-    json: Json = False,
 ) -> None:
     """Score the questions from 1 to 10 by four criteria. The model may differ from the one that wrote them.
 
@@ -108,26 +104,18 @@ def synthesize_judge(
     own = Run(run)
     own.require_started()
     chat = open_chat_model(model)
-    with progress(quiet=json) as bars:
+    with progress() as bars:
         judge_run(own, chat, lambda done, total: bars("questions", done, total))
-    _show(own, json)
+    _show(own)
 
 
 @synthesize.command("review")
 def synthesize_review(
     run: Folder,
     keep: Annotated[int, typer.Option("--keep", min=1, help="Stop when this many are accepted.")] = 100,
-    threshold: Annotated[
-        int,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=10,
-            help="Show only questions without a score below this; 0: also unscored questions.",
-        ),
-    ] = THRESHOLD,
 ) -> None:
-    """Accept or reject the best questions one by one in the terminal. Every decision is saved immediately.
+    """Accept or reject the best questions one by one in the terminal: those without a score below 7. Every decision is
+    saved immediately.
 
     Example:  trivium synthesize review my-run --keep 100
     """
@@ -135,7 +123,7 @@ def synthesize_review(
     own.require_started()
     if not sys.stdin.isatty():
         raise InputError("expected a terminal to review at, but standard input is none: run it in one")
-    review_at_terminal(own, keep, threshold)
+    review_at_terminal(own, keep)
 
 
 @synthesize.command("export")
@@ -160,12 +148,6 @@ def synthesize_export(
             show_default=False,
         ),
     ] = None,
-    typos: Annotated[
-        float,
-        typer.Option(
-            "--typos", min=0, max=1, help="Fraction of words to misspell; the original text is kept as well."
-        ),
-    ] = 0.0,
     json: Json = False,
 ) -> None:
     """Write the accepted questions as a question file or a table, along with TREC judgements.
@@ -174,9 +156,9 @@ def synthesize_export(
 
         trivium synthesize export my-run mine.jsonl && trivium evaluate mine.jsonl --store my-store
 
-        trivium synthesize export my-run noisy.csv --unreviewed 7 --typos 0.2
+        trivium synthesize export my-run all.csv --unreviewed 7
     """
-    written = export_run(Run(run), file, threshold=unreviewed, typos=typos)
+    written = export_run(Run(run), file, threshold=unreviewed)
     if json:
         print_json({"questions": written.questions, "file": str(written.file), "qrels": str(written.qrels)})
         return
@@ -195,14 +177,14 @@ def synthesize_status(run: Folder, json: Json = False) -> None:
     """
     own = Run(run)
     own.require_started()
-    _show(own, json)
-
-
-def _show(run: Run, json: bool) -> None:
-    status = run.status()
     if json:
-        print_json(status)
-        return
+        print_json(own.status())
+    else:
+        _show(own)
+
+
+def _show(run: Run) -> None:
+    status = run.status()
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(justify="right")

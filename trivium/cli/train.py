@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -52,7 +52,6 @@ def train(
             help="Cross-validation folds of the pages; each is judged by networks trained on the others.",
         ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
     keep_folds: Annotated[
         bool,
         typer.Option(
@@ -80,8 +79,7 @@ def train(
 
         trivium search "..." --store my-store --fusion my-fusion --explain
     """
-    given: dict[str, Any] = {"folds": folds, "epochs": epochs}
-    settings = replace(Settings(), **{name: value for name, value in given.items() if value is not None})
+    settings = Settings() if folds is None else replace(Settings(), folds=folds)
     with wrong_argument("--out"):
         check_publishable(folder)
     # Imported here because these modules take a second to load.

@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trivium.cli.options import Json
-from trivium.cli.terminal import err, out, print_json
+from trivium.cli.terminal import err, out
 from trivium.engine import Engine
 from trivium.fusion.registry import make_fusion
 from trivium.sample import DEMO_QUESTIONS, pages_folder
@@ -16,7 +15,7 @@ from trivium.testing.toys import HashEmbedder
 _NETWORK = "bge-small"
 
 
-def warm_up(json: Json = False) -> None:
+def warm_up() -> None:
     """Compile the loops of a search for this processor, once after an installation; otherwise the first search does.
 
     They are kept beside the package or in a cache of the user (NUMBA_CACHE_DIR names another place). If they are there,
@@ -25,8 +24,7 @@ def warm_up(json: Json = False) -> None:
     Example:  trivium warm-up
     """
     began = time.monotonic()
-    if not json:
-        err.print("[dim]compiling for this processor, once: about fifteen seconds[/]")
+    err.print("[dim]compiling for this processor, once: about fifteen seconds[/]")
     with (
         TemporaryDirectory() as folder,
         # A trained network asks for the signals, which have most of the loops.
@@ -38,8 +36,4 @@ def warm_up(json: Json = False) -> None:
         for question in DEMO_QUESTIONS:
             engine.search(question, explain=True)
             engine.ask(question, where="kind != table")
-    seconds = round(time.monotonic() - began, 1)
-    if json:
-        print_json({"seconds": seconds})
-    else:
-        out.print(f"ready ({seconds} s)")
+    out.print(f"ready ({time.monotonic() - began:.1f} s)")

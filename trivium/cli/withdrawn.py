@@ -10,13 +10,15 @@ _SELECTOR = "set TRIVIUM_PATH_SELECTOR"
 _CHAT = "set TRIVIUM_CHAT_TEMPERATURE and the like"
 _BUILD = "trivium build  on the same store has it"
 _ASK = "trivium ask  has it, also without a question"
+_DEVICE = "set TRIVIUM_DEVICE"
+_STATUS = "trivium synthesize status --json  tells the same"
 
 WITHDRAWN: Mapping[str, Mapping[str, str]] = {
     "search": {
         "--questions FILE": "trivium evaluate --runs  writes runs",
         "--run-out FILE": "trivium evaluate --runs  writes runs",
         "--selector NAME": _SELECTOR,
-        "--device NAME": "set TRIVIUM_DEVICE",
+        "--device NAME": _DEVICE,
     },
     "ask": {
         "--selector NAME": _SELECTOR,
@@ -50,10 +52,17 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--shard-size N": "",
         "--annotators RULE": "Python has it",
         "--into FOLDER": "a build makes one store",
+        "--parts FOLDER": "parts are kept beside the store",
+        "--any-embedder": "--embedder  with its name is enough",
+        "--device NAME": _DEVICE,
     },
     "add": {
         "--embed-with URL": "set TRIVIUM_EMBED_WITH",
-        "--device NAME": "set TRIVIUM_DEVICE",
+        "--device NAME": _DEVICE,
+        "--format NAME": _BUILD,
+        "--language CODE": _BUILD,
+        "--workers N": _BUILD,
+        "--set KEY=VALUE": _BUILD,
         "--no-sentences": _BUILD,
         "--images NAME": _BUILD,
         "--model NAME": "set TRIVIUM_CHAT_MODEL",
@@ -65,15 +74,18 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
     },
     "embed": {
         "--embed-with URL": "set TRIVIUM_EMBED_WITH, with  --embedder tei:NAME",
-        "--device NAME": "set TRIVIUM_DEVICE",
+        "--device NAME": _DEVICE,
         "--set KEY=VALUE": "the table [index] of trivium.toml has parameters of indexes",
+        "--no-headings": _BUILD,
+        "--no-sentences": _BUILD,
+        "--any-embedder": "--embedder  with its name is enough",
     },
     "serve": {
         "--prompt NAME": "set TRIVIUM_PROMPT",
         "--chat KEY=VALUE": _CHAT,
         "--selector NAME": _SELECTOR,
         "--set KEY=VALUE": "the table [retrievers] of trivium.toml has them",
-        "--device NAME": "set TRIVIUM_DEVICE",
+        "--device NAME": _DEVICE,
         "--workers N": "",
         "--queue N": "",
         "--connections N": "",
@@ -81,11 +93,17 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--shutdown-timeout S": "",
         "--job-queue N": "",
         "--spool-limit MB": "",
+        "--answer-timeout S": "an answer may take six times as long as  --timeout",
+        "--trust-proxy ADDRESS": "set FORWARDED_ALLOW_IPS",
+        "--audit-log FILE": "each change is a line of the log, of the logger trivium.audit",
+        "--min-free MB": "",
+        "--spool DIR": "XDG_STATE_HOME  moves it for a database",
         "--review RUN": "trivium synthesize review",
         "--review-keep N": "trivium synthesize review",
         "--review-threshold N": "trivium synthesize review",
     },
     "mcp": {
+        "--rerank NAME": "trivium serve  has it",
         "--prompt NAME": "set TRIVIUM_PROMPT",
         "--chat KEY=VALUE": _CHAT,
         "--retriever NAME": "a call of a tool names them",
@@ -100,6 +118,7 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--annotators VALUE": "",
     },
     "evaluate answers": {
+        "--prompt NAME": "set TRIVIUM_PROMPT",
         "--rerank VALUE": "",
         "--cut VALUE": "",
         "--run-in VALUE": "",
@@ -121,9 +140,30 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--fresh": "",
     },
     "compare": {
+        "--qrels FILE": "put it beside the first run as  qrels.txt",
         "--most VALUE": "",
     },
+    "leaderboard": {
+        "--qrels FILE": "put it into the folder as  qrels.txt",
+    },
+    "list": {
+        "--after TITLE": "",
+    },
+    "explore": {
+        "--no-open": "--json  opens nothing",
+    },
+    "questions": {
+        "--annotators RULE": "Python has it",
+        "--seed N": "",
+    },
+    "warm-up": {
+        "--json": "",
+    },
+    "models install": {
+        "--json": "",
+    },
     "train": {
+        "--epochs N": "Python has it",
         "--seed VALUE": "",
         "--seeds VALUE": "",
         "--teacher VALUE": "",
@@ -134,6 +174,7 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--no-report": "",
     },
     "synthesize generate": {
+        "--json": _STATUS,
         "--chat VALUE": "",
         "--seed VALUE": "",
         "--weights VALUE": "",
@@ -144,16 +185,23 @@ WITHDRAWN: Mapping[str, Mapping[str, str]] = {
         "--attempts VALUE": "",
     },
     "synthesize plain": {
+        "--json": _STATUS,
+        "--each N": "two are asked for",
         "--chat VALUE": "",
         "--seed VALUE": "",
         "--kind VALUE": "",
         "--attempts VALUE": "",
     },
     "synthesize judge": {
+        "--json": _STATUS,
         "--chat VALUE": "",
         "--scores VALUE": "",
     },
+    "synthesize review": {
+        "--threshold N": "",
+    },
     "synthesize export": {
+        "--typos SHARE": "",
         "--seed VALUE": "",
     },
 }

@@ -149,12 +149,11 @@ def rank_runs(
 
 def read_leaderboard(
     folder: str | Path,
-    qrels: str | Path | None = None,
     by: str | None = None,
     baseline: str | None = None,
 ) -> Leaderboard:
-    """Read the leaderboard of all runs in a folder (:data:`ENDINGS`), against the judgements ``qrels`` (by default
-    ``qrels.txt`` in the folder); see :func:`rank_runs`. Raises InputError for files that are missing or do not match.
+    """Read the leaderboard of all runs in a folder (:data:`ENDINGS`), against the judgements in its
+    ``qrels.txt``; see :func:`rank_runs`. Raises InputError for files that are missing or do not match.
     """
     folder = Path(folder)
     files = _runs_in(folder)
@@ -164,7 +163,7 @@ def read_leaderboard(
             f"{folder}: expected a folder with TREC runs ({', '.join(ENDINGS)}), got none"
             + (f"; did you mean {' or '.join(nearby[:5])}?" if nearby else "")
         )
-    gold = read_qrels(folder / QRELS if qrels is None else qrels)
+    gold = read_qrels(folder / QRELS)
     return rank_runs(read_runs(files, gold), gold, by, baseline)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -62,8 +63,8 @@ class Indexer:
         - EmbedderMismatchError if the store was built without ``late``, or with headings; EmbeddingError if the embedder
           does not support late chunking.
         - ConfigurationError for a cluster together with documents that are chunked late, embedded without headings,
-          parsed in isolation or cut by a chunker that asks a model, and if it is unavailable; InputError for a database
-          without ``parts``; MissingExtraError if Ray is not installed.
+          parsed in isolation or cut by a chunker that asks a model, and if it is unavailable; MissingExtraError if Ray
+          is not installed.
 
         Raises NothingReadError if no document could be read and the store is empty.
         """
@@ -185,9 +186,10 @@ class Indexer:
 
         folder = request.parts
         if folder is None:
-            if "://" in self.store.location:
-                raise InputError("a build on a cluster keeps its parts in a folder: name one (parts)")
-            folder = f"{self.store.location}.parts"
+            location = self.store.location
+            if "://" in location:  # a database has no folder beside it: the parts go to the working directory
+                location = re.sub(r"[^A-Za-z0-9.-]+", "-", location)
+            folder = f"{location}.parts"
         embedder = self.embedder.get() if request.embed else None
         work = Work(
             cwd=str(Path.cwd()),

@@ -151,7 +151,7 @@ def check_embedder_knows(language: str, embedder: str) -> None:
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
             f" languages (--embedder {MANY_LANGUAGES},"
             " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
-            " now (--no-embed), or go on knowingly (--any-embedder)"
+            " now (--no-embed), or go on knowingly (name it:  --embedder {embedder})"
         )
 
 
@@ -184,7 +184,8 @@ def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
     raise ConfigurationError(
         f"the embedder {embedder} knows English only, and most documents of the store are in {NAMES[language]}. They are"
         f" loaded and not embedded: {another}, or search by words alone for now (trivium search QUESTION --retriever"
-        f" lexical --store {store.location}), or go on knowingly (trivium embed --store {store.location} --any-embedder)"
+        f" lexical --store {store.location}), or go on knowingly"
+        f" (trivium embed --store {store.location} --embedder {embedder})"
     )
 
 

@@ -152,7 +152,8 @@ class BuildRequest:
         default=None,
         kw_only=True,
         metadata=_about(
-            "Folder that keeps what the cluster has made until the build is done, by default STORE.parts."
+            "Folder that keeps what the cluster has made until the build is done, by default STORE.parts, for a"
+            " database a folder in the working directory that is named after its address."
         ),
     )
     limits: InputLimits | None = field(default=None, kw_only=True)

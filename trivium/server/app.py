@@ -27,7 +27,7 @@ from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.audio import AudioReceiver
-from trivium.server.audit import Audit, AuditLog, open_audit_file
+from trivium.server.audit import AuditLog, log_ended
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.health import HealthChecks
@@ -101,7 +101,6 @@ def create_app(
     """
     settings = ServerSettings() if settings is None else settings
     keys = KeyRing(settings.api_keys, settings.api_key_file)
-    audit_file = None if settings.audit_log is None else open_audit_file(settings.audit_log)
     metrics = Metrics()
     options: dict[str, Any] = {
         "selector": settings.path_selector,
@@ -113,11 +112,9 @@ def create_app(
     collection = Collection(engine, settings.workers + settings.answer_workers)
     spool = Spool(store, spool_folder(store, settings.spool))
 
-    audit = Audit(audit_file)
-
     def job_ended(change: Change, job: Job) -> None:
         metrics.job_ended(job.kind, job.state)
-        audit.ended(job, change.asked_by)
+        log_ended(job, change.asked_by)
 
     jobs = Jobs(collection, spool, perform, settings.queue_jobs, job_ended)
     jobs.open()
@@ -166,7 +163,6 @@ def create_app(
     app.state.service = service
     app.state.own_process = False  # see running.run
     app.state.health = health
-    app.state.audit = audit
     errors.install(app)
     for routes in (
         searching,
@@ -193,7 +189,7 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
-    app.add_middleware(AuditLog, audit=audit)
+    app.add_middleware(AuditLog)
     app.add_middleware(AccessLog, metrics=metrics)
     return app
 
@@ -236,7 +232,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(_close, service, opening)
-        app.state.audit.close()
 
 
 def _open(service: Service, own_process: bool) -> None:

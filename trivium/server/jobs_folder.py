@@ -72,7 +72,7 @@ class Spool:
             folder_to_disk(made)
         try:
             if not self._lock.take():
-                raise ReadOnlyError("another server uses this folder (--spool names another one)")
+                raise ReadOnlyError("another server uses this folder")
             table = JobTable(self.folder / _TABLE)
             table.put_back(counted=True)
             self._tidy(table)

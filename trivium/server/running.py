@@ -109,8 +109,8 @@ def _configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
+        # X-Forwarded-For is believed only from proxies that uvicorn's own variable names.
+        proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
         timeout_keep_alive=HEAD_SECONDS,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_timeout)),
         backlog=ACCEPTED_AT_ONCE,

@@ -49,21 +49,10 @@ def _check_origin(origin: str) -> str:
     return origin
 
 
-def _check_proxy(proxy: str) -> str:
-    try:
-        ipaddress.ip_network(proxy)
-    except ValueError:
-        raise PydanticCustomError(
-            "proxy", "expected an address or a network like 10.0.0.0/8, got '{proxy}'", {"proxy": proxy}
-        ) from None
-    return proxy
-
-
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ApiKey = Annotated[Key, BeforeValidator(_as_key)]
 Origin = Annotated[str, AfterValidator(_check_origin)]
-Proxy = Annotated[str, AfterValidator(_check_proxy)]
 
 
 class ServerSettings(BaseModel):
@@ -74,12 +63,10 @@ class ServerSettings(BaseModel):
 
     - ``api_keys``: keys, or lines as in ``api_key_file``. Any of them gives access; without keys the API is open.
     - ``api_key_file``: file of keys, reloaded when it changes (:mod:`trivium.server.keys`).
-    - ``audit_log``: file to which each change of the documents is appended, in addition to the log.
     - ``cors_origins``: other origins whose pages may use the API (``https://host[:port]``).
     - ``hosts``: host names of the server in addition to the loopback ones. Checked only when it listens on loopback,
       where a foreign name indicates DNS rebinding.
     - ``rate_limit``: requests per minute and client, None for unlimited. A client is its key, else its address.
-    - ``trusted_proxies``: addresses or networks (such as ``10.0.0.0/8``) whose ``X-Forwarded-For`` header is trusted.
     - ``wrong_keys``: wrong keys an address may try per minute before all its keys are rejected for a while.
 
     Sizes and times:
@@ -122,7 +109,6 @@ class ServerSettings(BaseModel):
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     api_keys: tuple[ApiKey, ...] = Field(default=(), repr=False)
     api_key_file: Path | None = None
-    audit_log: Path | None = None
     cors_origins: tuple[Origin, ...] = ()
     hosts: tuple[str, ...] = ()
     request_bytes: Count = 256 << 10
@@ -143,7 +129,6 @@ class ServerSettings(BaseModel):
     device: str | None = None
     rerankers: tuple[str, ...] = ()
     rate_limit: Count | None = None
-    trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30
     connections: Count = 512
     min_free_bytes: Annotated[int, Field(ge=0)] = 256 << 20

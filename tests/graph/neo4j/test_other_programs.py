@@ -202,8 +202,8 @@ def test_everything_of_others_survives_the_programs(
         for arguments in (
             ("enrich", facts),
             ("add", changed),
-            ("explore", "--no-open"),
-            ("synthesize", "plain", tmp_path / "run", "--model", "writer", "-n", "2", "--each", "1"),
+            ("explore", "--json"),
+            ("synthesize", "plain", tmp_path / "run", "--model", "writer", "-n", "2"),
             ("export", tmp_path / "files"),
             ("check", "--full", "--repair"),
             ("embed",),

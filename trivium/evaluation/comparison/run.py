@@ -33,13 +33,12 @@ def compare_runs(
     second: str | Path,
     target: str | Path,
     *,
-    qrels: str | Path | None = None,
     engine: Engine | None = None,
     most: int = MOST,
 ) -> Path:
     """Write the page that compares two run files, ``second`` compared with ``first``, and return its path.
 
-    Without ``qrels`` those beside the first run are used. Question texts come from ``questions.jsonl`` and ranks of
+    Judgements come from ``qrels.txt``, question texts from ``questions.jsonl`` and ranks of
     single retrievers from their runs, both beside the first run. An ``engine`` on the store of the runs adds the
     passages and, for fused rows, each retriever's contributions. Raises InputError for files that are missing or do
     not match.
@@ -47,11 +46,9 @@ def compare_runs(
     first, second = Path(first), Path(second)
     for path in (first, second):
         _check_run(path)
-    judgements = first.parent / QRELS if qrels is None else Path(qrels)
-    if qrels is None and not judgements.exists():
-        raise InputError(
-            f"{judgements}: there are no relevance judgements beside {first}; name them  (--qrels FILE)"
-        )
+    judgements = first.parent / QRELS
+    if not judgements.exists():
+        raise InputError(f"{judgements}: expected relevance judgements beside {first}")
     gold = read_qrels(judgements)
     views = {name: read_run(path) for name in RETRIEVERS if (path := first.parent / f"{name}.run").is_file()}
     texts = _texts(first.parent / QUESTIONS, engine)
