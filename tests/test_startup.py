@@ -99,6 +99,7 @@ SELDOM = {
     *("ray", "requests", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
     *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.nq"),
     *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.ray_build"),
+    *("trivium.search.searcher", "trivium.fusion.network", "trivium.retrievers.walk", "trivium.live.view"),
 }
 
 

@@ -23,40 +23,35 @@ from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, StoreError
-from trivium.fusion.table import Fusion
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.isolation import ParserProcess
-from trivium.live.querying import LiveSources
-from trivium.live.source import LiveSource
-from trivium.rerank.registry import Rerankers
-from trivium.rerank.reranker import Reranker
-from trivium.retrievers.path import Selector
-from trivium.retrievers.query import Retriever
 from trivium.retrievers.setting_values import SettingValues, flatten
-from trivium.search.fusions import Fusions
-from trivium.search.requests import AskOptions, AskRequest, SearchOptions, SearchRequest
-from trivium.search.retriever_set import RetrieverSet, checked_settings
-from trivium.search.searcher import Searcher
-from trivium.search.second_stage import log_warnings
-from trivium.search.selectors import make_selector
-from trivium.search.stages import StageObserver, ignore_stages
 from trivium.settings.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
-if TYPE_CHECKING:  # imported lazily: needed only for building, checking, answering and evaluating
+if TYPE_CHECKING:  # imported lazily: a search needs nothing of a build, and a build nothing of a search
     from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
+    from trivium.fusion.table import Fusion
     from trivium.graph.backup import BackupReport
     from trivium.index.indexer import Indexer
     from trivium.index.report import IngestReport
     from trivium.index.requests import BuildOptions
+    from trivium.live.source import LiveSource
+    from trivium.rerank.reranker import Reranker
+    from trivium.retrievers.path import Selector
+    from trivium.retrievers.query import Retriever
+    from trivium.search.requests import AskOptions, SearchOptions, SearchRequest
+    from trivium.search.searcher import Searcher
+    from trivium.search.stages import StageObserver
     from trivium.search_processes import SearchProcesses
 
 LATER = (
     "trivium.search.answers",
+    "trivium.search.searcher",
     "trivium.index.indexer",
     "trivium.index.isolated_load",
     "trivium.index.page_names",
@@ -104,33 +99,49 @@ class Engine:
         settings: SettingValues | None = None,
         rerankers: Sequence[str | Reranker] = (),
         live: Sequence[LiveSource] = (),
-        on_stage: StageObserver = ignore_stages,
+        on_stage: StageObserver | None = None,
         device: str | None = None,
         remembered_questions: int = QUESTIONS,
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
-        configured = load_settings()
-        values = {**flatten(configured.retrievers), **flatten(checked_settings(settings))}
-        chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
-        chosen = RetrieverSet(retrievers, values, chooses, Rerankers(rerankers))
         self.store = store
+        self._embedder = StoreEmbedder(store, embedder, device)
         self._parser = ParserProcess()
         self._processes: SearchProcesses | None = None
         self._starting = threading.Lock()
         self._closed = False
         self._folder = _current_folder()
         self._parts: dict[str, Any] | None = None  # what other processes open the store with
-        self.searcher = Searcher(
-            store,
-            StoreEmbedder(store, embedder, device),
-            chosen,
-            Fusions(store, fusion),
-            on_stage,
-            live=LiveSources(own=live),
-            questions=RememberedQuestions(remembered_questions),
-            domain=configured.conversation,
-        )
+
+        def make_searcher() -> Searcher:
+            from trivium.live.querying import LiveSources
+            from trivium.rerank.registry import Rerankers
+            from trivium.search.fusions import Fusions
+            from trivium.search.retriever_set import RetrieverSet, checked_settings
+            from trivium.search.searcher import Searcher
+            from trivium.search.selectors import make_selector
+            from trivium.search.stages import ignore_stages
+
+            configured = load_settings()
+            values = {**flatten(configured.retrievers), **flatten(checked_settings(settings))}
+            chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
+            return Searcher(
+                store,
+                self._embedder,
+                RetrieverSet(retrievers, values, chooses, Rerankers(rerankers)),
+                Fusions(store, fusion),
+                ignore_stages if on_stage is None else on_stage,
+                live=LiveSources(own=live),
+                questions=RememberedQuestions(remembered_questions),
+                domain=configured.conversation,
+            )
+
+        self._make_searcher = make_searcher
+        self._searcher: Searcher | None = None
+        given = (fusion, selector, settings, load_settings().retrievers)
+        if any(given) or any(map(len, (retrievers, rerankers, live))):
+            self._searcher = make_searcher()  # what is wrong with them is raised here
 
     @classmethod
     @checked
@@ -173,10 +184,11 @@ class Engine:
         """Return this engine on another snapshot of its store. Both share one embedder, so close only one of them."""
         other = object.__new__(type(self))
         other.store = store
+        other._searcher = self.searcher.on(store)
+        other._embedder = other._searcher.embedder
         other._parser = self._parser
         other._processes, other._parts = None, None
         other._starting, other._closed, other._folder = threading.Lock(), False, self._folder
-        other.searcher = self.searcher.on(store)
         return other
 
     def close(self) -> None:
@@ -186,7 +198,7 @@ class Engine:
             self._closed = True
         if self._processes is not None:
             self._processes.close()
-        self.searcher.embedder.close()
+        self._embedder.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -202,14 +214,23 @@ class Engine:
         """The store's embedder, opened on first use. Raises EmbedderMismatchError when the installed version of the
         model differs from the version the store was built with.
         """
-        return self.searcher.embedder.get()
+        return self._embedder.get()
+
+    @property
+    def searcher(self) -> Searcher:
+        """The searcher of this store, made on first use: a build needs none."""
+        if self._searcher is None:
+            with self._starting:
+                if self._searcher is None:
+                    self._searcher = self._make_searcher()
+        return self._searcher
 
     @property
     def indexer(self) -> Indexer:
         """The indexer of this store, which adds, removes and embeds documents."""
         from trivium.index.indexer import Indexer
 
-        return Indexer(self.store, self.searcher.embedder, self._parser)
+        return Indexer(self.store, self._embedder, self._parser)
 
     def info(self) -> StoreInfo:
         """Identity and counts of the store."""
@@ -328,6 +349,7 @@ class Engine:
         request = _search_request("search_many", "", k, retrievers, fusion, options, "processes")
         if processes is None:
             return self.searcher.search_many(questions, request)
+        from trivium.search.second_stage import log_warnings
         from trivium.search_processes import ClosedError
 
         several = isinstance(questions, Iterable) and not isinstance(questions, str)
@@ -400,6 +422,7 @@ class Engine:
         Invalid arguments raise before the first event. Closing the generator stops the model.
         """
         from trivium.search.answers import answer_stream
+        from trivium.search.requests import AskRequest
 
         check_known("ask", options, [one.name for one in fields(AskRequest)])
         return answer_stream(self.searcher, AskRequest(question, **options))
@@ -420,7 +443,7 @@ class Engine:
         """
         from trivium.checking.run import check_store
 
-        return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
+        return check_store(self.store, self._embedder, repair=repair, full=full, progress=progress)
 
     @checked
     def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
@@ -474,6 +497,8 @@ def _search_request(
     *others: str,
 ) -> SearchRequest:
     """Return the request of a method of an engine, which also has the options ``others``. Raises InputError."""
+    from trivium.search.requests import SearchRequest
+
     known = [one.name for one in fields(SearchRequest) if one.name != "question"]
     check_known(method, options, [*known, *others])
     return SearchRequest(question, k=k, retrievers=retrievers, fusion=fusion, **options)

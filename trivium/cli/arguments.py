@@ -93,12 +93,18 @@ def open_engine(
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
     """Parse and validate the retriever settings given with ``--set``."""
-    from trivium.search.retriever_set import RetrieverSet
-
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
-        RetrieverSet(values=values)
+        _check_settings(values)
     return values
+
+
+def _check_settings(values: dict[str, str]) -> None:
+    """Raise ConfigurationError for a setting that no retriever has."""
+    if values:
+        from trivium.search.retriever_set import RetrieverSet
+
+        RetrieverSet(values=values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +122,6 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
     """Parse ``--set`` for commands that load documents. ``limits.NAME`` and ``index.NAME`` override the configured
     values.
     """
-    from trivium.search.retriever_set import RetrieverSet
-
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
@@ -125,7 +129,7 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
         index = _of_table(_INDEX, values, configured.index)
         names = [*_names(_LIMITS, InputLimits), *_names(_INDEX, IndexParameters)]
         try:
-            RetrieverSet(values=values)
+            _check_settings(values)
         except ConfigurationError as error:
             close = [name for key in values for name in get_close_matches(key, names, n=1)]
             hint = f" (did you mean {close[0]}?)" if close and "did you mean" not in str(error) else ""

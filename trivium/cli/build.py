@@ -30,15 +30,12 @@ from trivium.cli.options import (
 )
 from trivium.cli.request_options import takes
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress, shown
-from trivium.cli.watch import check_watched, follow
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import NothingReadError
 from trivium.graph.factory import may_hold_something, never_left_empty
-from trivium.index.pruning import folders_of
 from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
-from trivium.index.watching import Follower
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.text.languages import ENGLISH, StoreLanguages, check_language
@@ -46,6 +43,8 @@ from trivium.text.languages import ENGLISH, StoreLanguages, check_language
 
 def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
     """Raise typer.BadParameter where nothing can be pruned, before anything is created."""
+    from trivium.index.pruning import folders_of
+
     if watch:
         raise typer.BadParameter(
             "--watch removes them by itself: leave out one of them", param_hint="--prune"
@@ -176,6 +175,8 @@ def build(
     knowingly = embedder is not None and language is not None and check_language(language) != ENGLISH
     request = _request(sources, {**given, "any_embedder": knowingly}, settings)
     if watch:
+        from trivium.cli.watch import check_watched
+
         check_watched(sources, json)
     if request.embed and not request.any_embedder:
         check_embedder_for(request.language, embedder, store)
@@ -184,7 +185,12 @@ def build(
             never_left_empty(store),
             Engine.create(store, embedder, settings=settings.retrievers) as engine,
         ):
-            following = Follower(engine.indexer, request) if watch else None
+            following = None
+            if watch:
+                from trivium.cli.watch import follow
+                from trivium.index.watching import Follower
+
+                following = Follower(engine.indexer, request)
             try:
                 load_sources(engine, store, request, json=json, announce=not json and request.embed)
             except typer.Exit:

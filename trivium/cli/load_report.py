@@ -116,7 +116,7 @@ def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
     words = [*own_name()]
     kept = StoreLanguages.read(engine.store.languages)
     refused = (
-        kept.codes[0] != ENGLISH and not kept.any_embedder and english_only(engine.searcher.embedder.name)
+        kept.codes[0] != ENGLISH and not kept.any_embedder and english_only(engine.indexer.embedder.name)
     )
     if (info.embedder is None or info.to_embed) and refused:
         words += ["search", "your question", "--retriever", "lexical"]

@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 from trivium.errors import InputError
 from trivium.parser.documents.formats import BUILT_IN, PICTURE_SUFFIXES
-from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.files import read_document
 from trivium.settings.limits import InputLimits
 
@@ -50,8 +49,11 @@ def _addresses(path: str, limits: InputLimits) -> set[str]:
         data = read_document(Path(path), limits)
     except (InputError, OSError):  # reported when the file is read
         return set()
-    if path.lower().endswith(_HTML) and is_wiki(data):  # the pictures of wiki pages are not used
-        return set()
+    if path.lower().endswith(_HTML):
+        from trivium.parser.html.site import is_wiki
+
+        if is_wiki(data):  # the pictures of wiki pages are not used
+            return set()
     found = set(_ADDRESS.findall(data))
     return {unquote(address.decode("utf-8", "replace")) for address in found}
 
