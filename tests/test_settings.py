@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from trivium.errors import ConfigurationError
 from trivium.settings import settings as module
 from trivium.settings.domain import Domain, Term
+from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
 
 
@@ -221,10 +222,18 @@ def test_limits_are_a_table_in_the_file_and_json_in_the_environment(
     """What is not named keeps its default; what is unknown is refused."""
     (bare / "trivium.toml").write_text("[limits]\nseconds = 5\n")
     limits = load_settings().limits
-    assert (limits.seconds, limits.problems) == (5, 1_000)
+    assert (limits.seconds, limits.pages) == (5, 10_000)
     monkeypatch.setenv("TRIVIUM_LIMITS", '{"tag": 7}')
     with pytest.raises(ConfigurationError, match=r"limits\.tag"):
         load_settings()
+
+
+def test_a_limit_that_is_no_setting_any_more_is_ignored_with_a_warning(
+    bare: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (bare / "trivium.toml").write_text("[limits]\nseconds = 5\ntags = 7\n")
+    assert load_settings().limits == InputLimits(seconds=5)
+    assert "limits.tags is gone and ignored: it is 1000000" in caplog.text
 
 
 def test_what_the_collection_is_about_is_a_table_in_the_file_and_json_in_the_environment(

@@ -244,7 +244,7 @@ def main() -> None:
             files = sorted(file.name for file in pages_folder().iterdir())
             mine = set(rng.sample(files, len(files) // 2))
             engine = build(Path(folder) / "half", given.embedder, lambda file: file.name in mine)
-        given_settings = server.settings(live_cache_seconds=0.0, live_seconds=60.0, live_total_seconds=60.0)
+        given_settings = server.settings(live_cache_seconds=0.0, live_seconds=60.0)
         settings = load_settings().model_copy(update=given_settings)
         object.__setattr__(engine.searcher, "live", LiveSources(settings))
         asked, pools = (

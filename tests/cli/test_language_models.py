@@ -100,7 +100,7 @@ def test_prompt_and_settings_reach_the_model(
     style = tmp_path / "own.toml"
     style.write_text("system = 'MINE {{ not_found }}'\nuser = '{{ passages }}{{ question }}'\n")
     server.script.append(streamed("Asaph Hall discovered the moons [1]."))
-    for name, value in (("TEMPERATURE", "0.4"), ("MAX_TOKENS", "33"), ("SEED", "5")):
+    for name, value in (("TEMPERATURE", "0.4"), ("MAX_TOKENS", "33")):
         monkeypatch.setenv(f"TRIVIUM_CHAT_{name}", value)
     code, printed, told = run(
         *("ask", "Who discovered the moons of Mars?", "--store", store / "store", "--model", "openai:tiny"),
@@ -109,7 +109,7 @@ def test_prompt_and_settings_reach_the_model(
     assert code == 0, told
     body = server.requests[0].body
     assert body["messages"][0]["content"].startswith("MINE")
-    assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.4, 33, 5)
+    assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.4, 33, 0)
     (statement,) = json.loads(printed)["statements"]
     assert statement["attribution"][0] == {"number": 1, "how": "prompted", "entity": None}
 

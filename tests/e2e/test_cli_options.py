@@ -268,7 +268,7 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
         )
     assert not store.exists()
     assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
-    assert trivium(*build, "--set", "limits.ratio=10").code == 0
+    assert trivium(*build, "--set", "limits.pages=10").code == 0
 
 
 def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Path) -> None:

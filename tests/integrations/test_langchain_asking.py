@@ -50,8 +50,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveServer]
         monkeypatch.setenv("TRIVIUM_SEARXNG_URL", f"{server.address}/searxng")
         monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path / "home"))
         monkeypatch.setenv("TRIVIUM_LIVE_PAGES", "0")
-        for limit in ("TRIVIUM_LIVE_SECONDS", "TRIVIUM_LIVE_TOTAL_SECONDS"):
-            monkeypatch.setenv(limit, "20")
+        monkeypatch.setenv("TRIVIUM_LIVE_SECONDS", "20")
         yield server
 
 

@@ -163,7 +163,6 @@ def test_a_cancelled_request_hangs_up_on_the_live_sources(
     """Within a second; others are served meanwhile and afterwards."""
     web.replies[SEARXNG] = Reply(b"{}", pause=20.0)
     monkeypatch.setenv("TRIVIUM_LIVE_SECONDS", "20")
-    monkeypatch.setenv("TRIVIUM_LIVE_TOTAL_SECONDS", "20")
     with connected(store, Defaults(live="allow")) as call:
         call("search", question=QUESTION)  # what loads has loaded
         given = {"question": OF_TITAN, "sources": ["web"]}

@@ -21,6 +21,7 @@ from trivium.retrievers.lexical import LexicalRetriever, tfidf
 from trivium.retrievers.passage_graph import passage_graph, strongest
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import RetrieverSettings
+from trivium.retrievers.setting_values import with_values
 
 
 def test_edges_are_cosines_never_negative_never_to_oneself() -> None:
@@ -141,11 +142,8 @@ def test_every_setting_gives_what_networkx_gives(
         "damping": 0.6,
         "neighbours": 2,
     }
-    settings = (
-        RetrieverSettings()
-        .with_values({f"diffusion.{key}": value for key, value in values.items()})
-        .diffusion
-    )
+    named = {f"diffusion.{key}": value for key, value in values.items()}
+    settings = with_values(RetrieverSettings(), named, constants=True).diffusion
     ours = DiffusionRetriever(settings).retrieve(query)
     found = first_stage(query, settings.first_stage, settings.chunks)
     edges = strongest(passage_graph(query, found.uris, settings.graph, settings.similarity), 2)

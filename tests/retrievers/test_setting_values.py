@@ -40,6 +40,7 @@ def test_every_setting_can_be_named() -> None:
         ("walk.damping", 1.5, "walk.damping"),
         ("vector.chunks", 0, "vector.chunks"),
         ("vector.chunks", 1.5, "vector.chunks"),
+        ("walk.eps", 1e-4, "it is a constant"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(key: str, value: object, told: str) -> None:

@@ -112,8 +112,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveServer]
         server.replies[SEARXNG] = LiveReply(b"{}", pause=20.0)
         monkeypatch.setenv("TRIVIUM_SEARXNG_URL", f"{server.address}/searxng")
         monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path / "home"))
-        for limit in ("TRIVIUM_LIVE_SECONDS", "TRIVIUM_LIVE_TOTAL_SECONDS"):
-            monkeypatch.setenv(limit, "20")
+        monkeypatch.setenv("TRIVIUM_LIVE_SECONDS", "20")
         yield server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -86,16 +87,23 @@ def test_a_program_that_hangs_is_ended(voice: PiperVoice, monkeypatch: pytest.Mo
     assert time.monotonic() - began < 20
 
 
-def test_the_settings_name_voice_and_program(model: Path, command: str) -> None:
-    speech = Speech(settings=Settings(voice=f"piper:{model}", piper_command=command))
+def test_the_settings_name_the_voice_of_the_program_in_path(
+    model: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "piper"
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    speech = Speech(settings=Settings(voice=f"piper:{model}"))
     assert speech.speaks and len(speech.speak("Mars. Moon.")) > 44
     assert isinstance(speech.voice, PiperVoice)
     speech.voice.close()
 
 
-def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
+def test_what_is_missing_is_named(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match="pipx install piper-tts"):
         PiperVoice(model, "no-such-program")
-    assert not Speech(settings=Settings(voice=f"piper:{model}", piper_command="no-such-program")).speaks
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not Speech(settings=Settings(voice=f"piper:{model}")).speaks
     with pytest.raises(ConfigurationError, match=r"expected a voice of Piper .*other\.onnx"):
         PiperVoice(tmp_path / "other.onnx")

@@ -17,10 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
-from trivium.plugins import list_plugins
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings.index_parameters import IndexParameters
-from trivium.settings.limits import InputLimits
+from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
 from trivium.settings.settings import Settings, load_settings
 from trivium.text.languages import AUTO, check_language
 
@@ -32,20 +31,8 @@ if TYPE_CHECKING:  # imported lazily, when there is a value to validate
 
 _RETRIES = 2
 """Retries of a language model in interactive use."""
-_LIMITS = "limits"
-_INDEX = "index"
 
 Table = TypeVar("Table", bound=BaseModel)
-CHAT_SETTINGS = (
-    "temperature",
-    "max_tokens",
-    "seed",
-    "context_tokens",
-    "timeout",
-    "total_timeout",
-    "retries",
-)
-"""Keys that ``--chat`` accepts: settings of a language model without their ``chat_`` prefix."""
 _OF_VALUES = (InputError, FusionError, ConfigurationError)
 """Errors caused by an invalid value."""
 
@@ -63,31 +50,22 @@ def wrong_argument(
 
 def open_engine(
     store: str,
-    selector: str | None = None,
     assignments: Sequence[str] | None = None,
     model: str | None = None,
-    device: str | None = None,
-    rerankers: Sequence[str] = (),
     counted: Callable[[Selector], Selector] | None = None,
 ) -> Engine:
     """Open an engine on an existing store.
 
-    ``selector`` is the path retriever's selector (``--selector``), ``model`` the language model of the command,
-    ``assignments`` the retriever settings (``--set``), ``device`` the embedder's device, and ``rerankers`` those that
-    requests may name. ``counted`` wraps the selector, for example to count its calls.
+    ``model`` is the language model of the command, ``assignments`` are the retriever settings (``--set``). ``counted``
+    wraps the path retriever's selector, for example to count its calls.
     """
     from trivium.engine import Engine
     from trivium.search.selectors import make_selector
 
     values = read_settings(assignments)
-    check_device_name(device)
-    name = selector_name(selector, model)
+    name = selector_name(model)
     return Engine.open(
-        store,
-        selector=name if counted is None else counted(make_selector(name)),
-        settings=values,
-        rerankers=rerankers,
-        device=device,
+        store, selector=name if counted is None else counted(make_selector(name)), settings=values
     )
 
 
@@ -125,9 +103,11 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
-        limits = _of_table(_LIMITS, values, configured.limits)
-        index = _of_table(_INDEX, values, configured.index)
-        names = [*_names(_LIMITS, InputLimits), *_names(_INDEX, IndexParameters)]
+        of_limits = [f"limits.{name}" for name in InputLimits.model_fields if name in LIMIT_SETTINGS]
+        of_index = [f"index.{name}" for name in IndexParameters.model_fields]
+        limits = _of_table(of_limits, values, configured.limits)
+        index = _of_table(of_index, values, configured.index)
+        names = [*of_limits, *of_index]
         try:
             _check_settings(values)
         except ConfigurationError as error:
@@ -137,12 +117,12 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
     return LoadSettings(values, limits, index)
 
 
-def _of_table(table: str, values: dict[str, str], configured: Table) -> Table:
-    """Return a table of the settings, overridden by the entries of ``values`` that belong to it. These entries are
-    removed from ``values``. Raises ConfigurationError.
+def _of_table(names: Sequence[str], values: dict[str, str], configured: Table) -> Table:
+    """Return a table of the settings, overridden by the entries of ``values`` that belong to it: the ``names`` of one
+    table. These entries are removed from ``values``. Raises ConfigurationError.
     """
+    table, _, _ = names[0].partition(".")
     named = {key: values.pop(key) for key in list(values) if key.partition(".")[0] == table}
-    names = _names(table, type(configured))
     for key in named:
         if key not in names:
             close = get_close_matches(key, names, n=3, cutoff=0.5)
@@ -162,26 +142,11 @@ def _of_table(table: str, values: dict[str, str], configured: Table) -> Table:
         raise ConfigurationError(f"{key}: {fault['msg']}, got {named[key]!r}") from None
 
 
-def _names(table: str, kind: type[BaseModel]) -> list[str]:
-    return [f"{table}.{name}" for name in kind.model_fields]
-
-
-def selector_name(name: str | None, model: str | None = None) -> str:
-    """Return the name of the path retriever's selector, by default the configured one. ``llm`` and ``llm-all`` use the
-    command's language ``model`` when one is given.
+def selector_name(model: str | None = None) -> str:
+    """Return the configured selector of the path retriever. ``llm`` and ``llm-all`` use the command's language
+    ``model`` when one is given.
     """
-    from trivium.search.selectors import PLUGINS, RECORDED, SELECTORS, make_selector
-
-    names = [*SELECTORS, *list_plugins(PLUGINS)]
-    family, _, rest = (name or "").partition(":")
-    longer = rest and family in ("llm", "llm-all", *RECORDED)
-    if name is not None and name not in names and not longer:
-        known = [*names, *(f"{recorded}:FILE" for recorded in RECORDED)]
-        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="--selector")
-    chosen = load_settings().path_selector if name is None else name
-    if family == "replay":
-        with wrong_argument("--selector"):
-            make_selector(chosen)
+    chosen = load_settings().path_selector
     return f"{chosen}:{model}" if chosen in ("llm", "llm-all") and model not in (None, NO_MODEL) else chosen
 
 
@@ -219,15 +184,6 @@ def check_embedder(name: str | None) -> None:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
 
 
-def check_device_name(device: str | None) -> None:
-    """Raise typer.BadParameter for an invalid device name."""
-    if device is not None:
-        from trivium.embedding.device import parse_device
-
-        with wrong_argument("--device", (ConfigurationError,)):
-            parse_device(device)
-
-
 def check_embedder_for(language: str | None, embedder: str | None, store: str) -> None:
     """Raise before anything is created when a new store in another language would use an English-only model. The
     embedder of an existing store is checked when the store is open.
@@ -252,16 +208,14 @@ class Writer:
     writing: WritingOptions
 
 
-def answer_writer(
-    model: str | None, prompt: str | None, assignments: Sequence[str] | None, *, batch: bool = False
-) -> Writer:
-    """Validate ``--model``, ``--prompt`` and ``--chat`` before anything is opened. A ``batch`` is not interactive, so a
-    failing endpoint is retried more often.
+def answer_writer(model: str | None, prompt: str | None = None, *, batch: bool = False) -> Writer:
+    """Validate ``--model`` and ``--prompt`` before anything is opened. A ``batch`` is not interactive, so a failing
+    endpoint is retried more often.
     """
     from trivium.answering.prompt_styles import prompt_style
     from trivium.answering.writing import WritingOptions
 
-    settings = read_chat_settings(assignments)
+    settings = load_settings()
     with wrong_argument("--prompt"):
         style = prompt_style(settings.prompt if prompt is None else prompt, settings.prompts)
     writing = WritingOptions(
@@ -285,21 +239,3 @@ def chat_model(
         with wrong_argument("--model"):
             check_provider(name, settings)
     return find_chat_model(name, settings)
-
-
-def read_chat_settings(assignments: Sequence[str] | None) -> Settings:
-    """Return the settings, overridden by the ``--chat`` values for the language model."""
-    values: dict[str, str] = {}
-    for assignment in assignments or ():
-        name, equals, value = assignment.partition("=")
-        if not equals or name not in CHAT_SETTINGS:
-            raise typer.BadParameter(
-                f"expected KEY=VALUE with one of {', '.join(CHAT_SETTINGS)}, got {assignment!r}",
-                param_hint="--chat",
-            )
-        values[f"chat_{name}"] = value
-    if not values:
-        return load_settings()
-    load_settings()  # so that an error in the configuration is not attributed to the option
-    with wrong_argument("--chat"):
-        return load_settings(**values)

@@ -132,7 +132,7 @@ def ask(
     if question is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
-    writer = answer_writer(model, prompt, None)
+    writer = answer_writer(model, prompt)
     fields = {**given, "rerank": reranker_name(given["rerank"], model)}
     with open_engine(store, assignments=assignments, model=model) as engine:
         answerer = Answerer(engine, writer, fields, json, explain=explain)
@@ -169,7 +169,7 @@ def chat(
 
         trivium chat --store my-store --json < questions.txt
     """
-    writer = answer_writer(model, None, None)
+    writer = answer_writer(model)
     turns = [] if history is None else read_history(history)
     with open_engine(store, model=model) as engine:
         converse(Answerer(engine, writer, given, json, one_line=True), turns, history)

@@ -109,7 +109,7 @@ def evaluate_answers(
 
     if judge_by and not judge:
         raise typer.BadParameter("expected it only with --judge", param_hint="--judge-by")
-    writer = answer_writer(model, None, None, batch=True)
+    writer = answer_writer(model, batch=True)
     if no_context and writer.model is None:
         raise typer.BadParameter("expected it only with a language model", param_hint="--no-context")
     opened = [chat_model(name, batch=True) for name in judge or ()]

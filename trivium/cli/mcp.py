@@ -45,9 +45,7 @@ def mcp(
 
         trivium mcp --store my-store --port 8001 --model openai:gpt-4o-mini
     """
-    writer = answer_writer(
-        model, None, None
-    )  # fails here if something is missing, before the server is loaded
+    writer = answer_writer(model)  # fails here if something is missing, before the server is loaded
     try:
         # Imported here because the SDK is slow to load and no other command needs it.
         from trivium.integrations.mcp.server import HOST, PATH, create_server, serve_http, serve_stdio

@@ -102,9 +102,7 @@ def serve(
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
     usual = model[0] if model else None
-    writer = answer_writer(
-        usual, None, None
-    )  # fails here if something is missing, before the server is loaded
+    writer = answer_writer(usual)  # fails here if something is missing, before the server is loaded
     models = [chat_model(name) for name in (model or [])[1:]]
     try:
         # Imported here because the web framework is slow to load and no other command needs it.
@@ -129,7 +127,7 @@ def serve(
                 "timeout": timeout,
                 "answer_timeout": ANSWER_SHARE * timeout,
                 "rate_limit": rate_limit,
-                "path_selector": selector_name(None, usual),
+                "path_selector": selector_name(usual),
                 "rerankers": [reranker_name(name, usual) for name in rerank or ()],
                 "upload_bytes": upload_limit << 20,
                 "live": live,

@@ -47,7 +47,7 @@ def chat_endpoint(settings: Settings) -> Endpoint:
     _check_openai_key(base_url, key)
     from trivium.endpoints.endpoint import Endpoint
 
-    version = settings.chat_api_version if own else settings.openai_api_version
+    version = None if own else settings.openai_api_version
     return Endpoint(base_url, key, api_version=version, **_limits(settings))
 
 
@@ -88,7 +88,7 @@ def _check_installed(package: str, what: str) -> None:
 
 
 def _limits(settings: Settings) -> Mapping[str, Any]:
-    limits: dict[str, Any] = {"timeout": settings.chat_timeout, "total": settings.chat_total_timeout}
+    limits: dict[str, Any] = {"timeout": settings.chat_timeout}
     return limits if settings.chat_retries is None else limits | {"retries": settings.chat_retries}
 
 

@@ -97,7 +97,7 @@ class LiveSources:
         settings = self.settings
         import_module("trivium.live.pages")  # takes part of a second, so it is done before the clock starts
         began = time.monotonic()
-        limit = min(settings.live_seconds, settings.live_total_seconds)
+        limit = settings.live_seconds
         asked = run_together(
             {name: partial(self._ask, source, question, limit) for name, source in sources.items()}, limit
         )

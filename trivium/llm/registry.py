@@ -131,7 +131,6 @@ def _local(path: str, settings: Settings) -> ChatModel:
         context_tokens=context if settings.chat_context_tokens is None else settings.chat_context_tokens,
         threads=settings.workers,
         temperature=settings.chat_temperature,
-        seed=settings.chat_seed,
     )
 
 
@@ -148,5 +147,4 @@ def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
         endpoint,
         context_tokens=CONTEXT_TOKENS if context is None else context,
         temperature=settings.chat_temperature,
-        seed=settings.chat_seed,
     )

@@ -27,6 +27,7 @@ from trivium.retrievers.query import (
     check_damping,
     check_depth,
 )
+from trivium.retrievers.setting_values import CONSTANT
 
 __all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]
 
@@ -69,14 +70,14 @@ class DiffusionSettings:
     chunks: int = 50
     damping: float = 0.85
     neighbours: int | None = None
-    method: Method = "power"
-    tol: float = 1e-10
+    method: Method = field(default="power", metadata=CONSTANT)
+    tol: float = field(default=1e-10, metadata=CONSTANT)
     first_stage: FirstStage = "vector"
-    seeds: int | None = None
-    seed_weights: SeedWeights = "scores"
-    graph: Relations = "similarity"
-    similarity: Similarity = "cosine"
-    threshold: float = 0.0
+    seeds: int | None = field(default=None, metadata=CONSTANT)
+    seed_weights: SeedWeights = field(default="scores", metadata=CONSTANT)
+    graph: Relations = field(default="similarity", metadata=CONSTANT)
+    similarity: Similarity = field(default="cosine", metadata=CONSTANT)
+    threshold: float = field(default=0.0, metadata=CONSTANT)
 
     def __post_init__(self) -> None:
         check_counts("diffusion", chunks=self.chunks)

@@ -27,6 +27,7 @@ from trivium.common.arrays import dots
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, TermCounts, TermStatistics
 from trivium.retrievers.query import Candidate, Query, best_rows, check_counts, check_depth
+from trivium.retrievers.setting_values import CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class LexicalSettings:
     """
 
     chunks: int = 10
-    candidates: int = 64
+    candidates: int = field(default=64, metadata=CONSTANT)
     bm25: BM25Settings = field(default_factory=BM25Settings)
 
     def __post_init__(self) -> None:

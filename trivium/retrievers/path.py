@@ -19,6 +19,7 @@ from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Floats, Neighbour, rank_key, round_scores
 from trivium.graph.schema import Hop, Label, headings_of, page_of, unescape
 from trivium.retrievers.query import Candidate, Query, check_counts, check_depth
+from trivium.retrievers.setting_values import CONSTANT
 from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.text.normalise import terms
 from trivium.types import GraphPath, SourceNode
@@ -186,7 +187,7 @@ class PathSettings:
     pages: int = 3
     entities: int = 3
     nodes: int = 5
-    fan_out: int = 200
+    fan_out: int = field(default=200, metadata=CONSTANT)
 
     def __post_init__(self) -> None:
         check_counts("path", pages=self.pages, entities=self.entities, nodes=self.nodes, fan_out=self.fan_out)

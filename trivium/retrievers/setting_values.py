@@ -18,6 +18,9 @@ SettingValues = Mapping[str, Any]
 
 S = TypeVar("S")
 
+CONSTANT = {"constant": True}
+"""Metadata of a field that is no setting: only Python and trained fusions give it another value."""
+
 
 def parse_assignments(assignments: Collection[str]) -> dict[str, str]:
     """Parse ``KEY=VALUE`` texts of a command line. Raises ConfigurationError.
@@ -51,23 +54,29 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return values
 
 
-def with_values(settings: S, values: SettingValues) -> S:
-    """Return a settings dataclass with some values replaced. Raises ConfigurationError for an unknown name or a value
-    of the wrong type or range.
+def with_values(settings: S, values: SettingValues, *, constants: bool = False) -> S:
+    """Return a settings dataclass with some values replaced, also of ``constants`` if that is said. Raises
+    ConfigurationError for an unknown name or a value of the wrong type or range.
     """
     for key, value in values.items():
+        if (
+            not constants
+            and key in known_names(settings, constants=True)
+            and key not in known_names(settings)
+        ):
+            raise ConfigurationError(f"unknown setting {key!r}: it is a constant")
         settings = _replaced(settings, key, key.split("."), value)
     return settings
 
 
-def known_names(settings: object, prefix: str = "") -> list[str]:
-    """Return the dotted names of all settings."""
+def known_names(settings: object, prefix: str = "", *, constants: bool = False) -> list[str]:
+    """Return the dotted names of all settings, with ``constants`` also of those."""
     names: list[str] = []
     for field in dataclasses.fields(settings):  # type: ignore[arg-type]
         value = getattr(settings, field.name)
         if dataclasses.is_dataclass(value):
-            names += known_names(value, f"{prefix}{field.name}.")
-        else:
+            names += known_names(value, f"{prefix}{field.name}.", constants=constants)
+        elif constants or not field.metadata.get("constant"):
             names.append(f"{prefix}{field.name}")
     return names
 

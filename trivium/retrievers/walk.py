@@ -19,6 +19,7 @@ from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, Neighbour
 from trivium.graph.schema import Label
 from trivium.retrievers.query import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
+from trivium.retrievers.setting_values import CONSTANT
 
 _FINEST = 1e-7
 """The smallest ``eps`` of a widened walk."""
@@ -46,7 +47,7 @@ class WalkSettings:
     entity_share: float = 0.25
     damping: float = 0.5
     own_page_weight: float = 8.0
-    eps: float = 1e-5
+    eps: float = field(default=1e-5, metadata=CONSTANT)
 
     def __post_init__(self) -> None:
         check_counts(

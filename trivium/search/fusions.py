@@ -68,7 +68,9 @@ def inputs_of(fusion: Fusion) -> Inputs:
 @lru_cache(maxsize=16)
 def _inputs_of(fusion: NetworkFusion) -> Inputs:
     try:
-        return with_values(Inputs(), {name: _hashable(value) for name, value in fusion.inputs.items()})
+        return with_values(
+            Inputs(), {name: _hashable(value) for name, value in fusion.inputs.items()}, constants=True
+        )
     except ConfigurationError as error:
         raise FusionError(
             f"the trained fusion has other inputs than this program: {error}; train it again"

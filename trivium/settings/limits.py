@@ -22,8 +22,8 @@ class InputLimits(BaseModel):
     """Limits of documents. The defaults suit a machine with 1 GB of memory. Sizes are in bytes.
 
     A document is an HTML page, a row of Natural Questions or a record; a file of rows may have any size. Documents
-    beyond a limit are left out and reported as problems. In ``trivium.toml`` the limits are the table ``[limits]``; the
-    environment variable ``TRIVIUM_LIMITS`` is JSON.
+    beyond a limit are left out and reported as problems. Python may give any of them; those of :data:`LIMIT_SETTINGS`
+    are settings, in ``trivium.toml`` the table ``[limits]``, in the environment ``TRIVIUM_LIMITS`` in JSON.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -94,6 +94,22 @@ class InputLimits(BaseModel):
             }
         )
 
+
+LIMIT_SETTINGS = frozenset(
+    (
+        "document_bytes",
+        "file_bytes",
+        "values",
+        "pages",
+        "picture_pixels",
+        "seconds",
+        "ocr_seconds",
+        "worker_bytes",
+    )
+)
+"""The limits that are settings: what a good document may exceed. The others are constants that only damaged or hostile
+ones exceed.
+"""
 
 DEFAULT_LIMITS = InputLimits()
 """Default limits of functions."""

@@ -28,7 +28,7 @@ from pydantic_settings import (
 from trivium.errors import ConfigurationError
 from trivium.settings.domain import Domain
 from trivium.settings.index_parameters import IndexParameters
-from trivium.settings.limits import InputLimits, Positive
+from trivium.settings.limits import DEFAULT_LIMITS, LIMIT_SETTINGS, InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
 MAX_TEMPERATURE = 2.0
@@ -39,8 +39,13 @@ WITHDRAWN: Mapping[str, str] = {
     "arxiv_days": "the live source arxiv asks for papers of the last year",
     "arxiv_results": "30 papers are read",
     "audio_seconds": "a spoken question may take 120 seconds",
+    "chat_api_version": "azure:DEPLOYMENT names a model of Azure, with azure_endpoint and azure_api_version",
+    "chat_seed": "the seed is 0",
+    "chat_total_timeout": "a request may take 900 seconds",
     "data": "nothing reads it",
     "live_results": "10 results are asked for",
+    "live_total_seconds": "live_seconds is the limit of all together",
+    "piper_command": "the program piper is looked for in PATH",
 }
 """Settings that are gone, with what holds instead. For one release they are ignored with a warning."""
 SETTINGS_FILE = Path("trivium.toml")
@@ -149,10 +154,9 @@ class Settings(BaseSettings):
     """Whether pages may be on private networks, as for the search engine of an intranet."""
 
     live_seconds: Annotated[float, Field(gt=0, le=300)] = 6.0
-    """Time limit of each live source in seconds, including pages."""
-
-    live_total_seconds: Annotated[float, Field(gt=0, le=600)] = 8.0
-    """Seconds after which a question continues without the live sources that have not answered."""
+    """Time limit of live sources in seconds, including pages. They are asked at once, and a question continues without
+    those that have not answered.
+    """
 
     live_cache_seconds: Annotated[float, Field(ge=0)] = 86_400.0
     """How long answers of live sources are cached (below ``home``), in seconds; 0 disables the cache."""
@@ -164,9 +168,6 @@ class Settings(BaseSettings):
 
     voice: str = "hibari"
     """Voice of spoken answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` with the program Piper."""
-
-    piper_command: str = "piper"
-    """The command for ``voice = "piper:FILE.onnx"``, optionally with leading arguments."""
 
     contact: str | None = None
     """Contact information for the operators of a MediaWiki, sent in the user agent."""
@@ -233,9 +234,6 @@ class Settings(BaseSettings):
     chat_max_tokens: Positive | None = None
     """Maximum length of an answer in tokens; None means 512. Limited to a quarter of the context window."""
 
-    chat_seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
-    """Random seed, for endpoints that accept one (Anthropic's does not)."""
-
     prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
     """Prompt style of answers: ``zero-shot``, ``few-shot``, ``instruction``, ``role``, ``extractive``,
     ``several-hops``, a name of ``prompts``, or a TOML file that defines one.
@@ -257,14 +255,8 @@ class Settings(BaseSettings):
     chat_api_key: SecretStr | None = None
     """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
 
-    chat_api_version: str | None = None
-    """API version if ``chat_base_url`` is an Azure OpenAI resource."""
-
     chat_timeout: Annotated[float, Field(gt=0)] = 60.0
     """Seconds without a byte, or in a stream without text, after which a request to the endpoint fails."""
-
-    chat_total_timeout: Annotated[float, Field(gt=0)] = 900.0
-    """Maximum total seconds of a request to the endpoint."""
 
     chat_retries: Annotated[int, Field(ge=0, le=20)] | None = None
     """Retries when an endpoint is busy or unreachable; None means 6, and 2 in interactive use (``trivium ask``,
@@ -296,6 +288,17 @@ class Settings(BaseSettings):
     """Megabytes of memory for a cached copy of a Neo4j store, which makes questions several times as fast. Larger
     stores are not cached; 0 disables the cache.
     """
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _settable(cls, given: Any) -> Any:
+        """Ignore, with a warning, the limits that are settings no more."""
+        if not isinstance(given, Mapping):
+            return given
+        gone = given.keys() & (InputLimits.model_fields.keys() - LIMIT_SETTINGS)
+        for name in sorted(gone):
+            _log.warning("limits.%s is gone and ignored: it is %s", name, getattr(DEFAULT_LIMITS, name))
+        return {name: value for name, value in given.items() if name not in gone}
 
     @field_validator("store", mode="after")
     @classmethod

@@ -27,6 +27,8 @@ from trivium.speech.protocols import Samples
 
 _WROTE = re.compile(r"Wrote (.+\.wav)\s*$")
 _PATIENCE_SECONDS = 60.0
+PIPER = "piper"
+"""The program, looked for in PATH."""
 
 
 def check_piper(model: Path, command: str) -> int:
@@ -45,7 +47,7 @@ def check_piper(model: Path, command: str) -> int:
     if not program or shutil.which(program[0]) is None:
         raise ConfigurationError(
             f"there is no program {command!r} to speak with: install it in an environment of its own (pipx install"
-            " piper-tts), name it by TRIVIUM_PIPER_COMMAND, or set TRIVIUM_VOICE=hibari"
+            " piper-tts), or set TRIVIUM_VOICE=hibari"
         )
     return rate
 
@@ -53,7 +55,7 @@ def check_piper(model: Path, command: str) -> int:
 class PiperVoice:
     """A voice in a file. Sentences are spoken one after the other."""
 
-    def __init__(self, model: Path, command: str = "piper") -> None:
+    def __init__(self, model: Path, command: str = PIPER) -> None:
         """``model`` is the voice (``.onnx``), with its description (``.onnx.json``) next to it. ``command`` is the
         program, optionally with arguments. Raises ConfigurationError when one of them is missing.
         """

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings.settings import Settings
 from trivium.speech.hibari import HibariVoice
-from trivium.speech.piper import PiperVoice, check_piper
+from trivium.speech.piper import PIPER, PiperVoice, check_piper
 from trivium.speech.protocols import MAX_SECONDS, Recogniser, Voice
 from trivium.speech.whisper import WhisperRecogniser, check_model
 
@@ -45,7 +45,7 @@ def check_voice(settings: Settings) -> None:
     if family == "hibari":
         _need("speaking answers", "hibari")
     elif family == "piper" and model:
-        check_piper(Path(model).expanduser(), settings.piper_command)
+        check_piper(Path(model).expanduser(), PIPER)
     else:
         raise ConfigurationError(
             f"expected hibari, hibari:NAME or piper:FILE.onnx as voice, got {settings.voice!r}"
@@ -77,9 +77,9 @@ def open_voice(settings: Settings) -> Voice:
         family, _, name = settings.voice.partition(":")
         if family == "hibari":
             return HibariVoice(name or None)
-        return PiperVoice(Path(name).expanduser(), settings.piper_command)
+        return PiperVoice(Path(name).expanduser())
 
-    return _once((settings.voice, settings.piper_command), load)
+    return _once(settings.voice, load)
 
 
 def _once(key: object, load: Callable[[], T]) -> T:
