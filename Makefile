@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # What a user meets first, and what else development needs.
-EXTRAS := documents,serve,mcp,watch
+EXTRAS := documents,serve,mcp
 DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,datasets,pandas,dbpedia,langchain
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)

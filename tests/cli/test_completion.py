@@ -66,8 +66,8 @@ def test_bash_is_told_options_and_their_values_where_no_store_is_named(
 
 
 def test_zsh_and_fish_are_told_what_an_option_means_on_one_line_each(tmp_path: Path) -> None:
-    zsh = ask_shell("zsh", "trivium build --watc", tmp_path)
-    assert zsh.stdout.startswith('_arguments \'*: :(("--watch":"Keep running\\\\: load and remove')
+    zsh = ask_shell("zsh", "trivium build --prun", tmp_path)
+    assert zsh.stdout.startswith('_arguments \'*: :(("--prune":"Also remove the documents whose files')
     assert len(zsh.stdout.splitlines()) == 1
     fish = ask_shell("fish", "trivium build --e", tmp_path)
     assert [line.partition("\t")[0] for line in fish.stdout.splitlines()] == ["--embedder"]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from tests.e2e.conftest import Run
-from tests.waiting import until
 from trivium import Engine, NothingReadError
 from trivium.errors import InputError
 
@@ -168,58 +164,6 @@ def test_the_shell_completes_commands_and_titles(trivium_process: Run, folder: P
     assert "_TRIVIUM_COMPLETE" in trivium_process("--show-completion", SHELL="/bin/bash").out
 
 
-def test_a_folder_is_watched_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
-    """The process goes on over broken files, and Ctrl-C ends it well."""
-    store = tmp_path / "store"
-    command = [
-        sys.executable,
-        "-m",
-        "trivium",
-        "build",
-        str(folder),
-        "--store",
-        str(store),
-        "--no-embed",
-        "--watch",
-    ]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def pages() -> list[str]:
-        with Engine.open(store) as engine:
-            return engine.pages()
-
-    try:
-        assert running.stdout is not None
-        for line in running.stdout:
-            if line.startswith("watching"):
-                break
-        (folder / "cut.html").write_text("")
-        (folder / "Wren.txt").write_text("The wren is light.")
-        (folder / "birds" / "Heron.html").unlink()
-        until(lambda: pages() == ["Bustard", "Wren"], seconds=30)
-        told = ""
-        for line in running.stdout:
-            told += line
-            if "added" in told and "removed" in told:
-                break
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
-    finally:
-        running.kill()
-    assert running.returncode == 0, err
-    assert "1 added" in told and "1 document removed (Heron)" in told and "cut.html: the file is empty" in err
-    assert "stopped watching" in out and "Traceback" not in err
-
-
-def test_only_folders_and_files_are_watched(trivium: Run, folder: Path, tmp_path: Path) -> None:
-    for source, more, says in (
-        (folder / "*", [], "only files and folders"),
-        (folder, ["--json"], "JSON"),
-    ):
-        refused = trivium("build", source, "--store", tmp_path / "store", "--watch", *more)
-        assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()
-
-
 def test_a_build_prunes_what_was_deleted(trivium: Run, folder: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     (folder / "heron.txt").write_text("The heron waits.", "utf-8")
@@ -243,9 +187,5 @@ def test_a_build_names_what_it_replaced_and_removed(trivium: Run, folder: Path, 
 
 def test_pruning_needs_a_folder(trivium: Run, folder: Path, tmp_path: Path) -> None:
     file = next(path for path in folder.rglob("*") if path.is_file())
-    for source, more, says in (
-        (file, [], "a folder"),
-        (folder, ["--watch"], "--watch removes"),
-    ):
-        refused = trivium("build", source, "--store", tmp_path / "store", "--prune", *more)
-        assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()
+    refused = trivium("build", file, "--store", tmp_path / "store", "--prune")
+    assert refused.code == 2 and "a folder" in refused.err and not (tmp_path / "store").exists()

@@ -26,10 +26,9 @@ from trivium.cli.options import (
     LoadSetOption,
     Sources,
     Store,
-    Watch,
 )
 from trivium.cli.request_options import takes
-from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import NothingReadError
@@ -39,30 +38,6 @@ from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.text.languages import ENGLISH, StoreLanguages, check_language
-
-
-def _check_prune(sources: Sequence[str], *, watch: bool) -> None:
-    """Raise typer.BadParameter where nothing can be pruned, before anything is created."""
-    from trivium.index.pruning import folders_of
-
-    if watch:
-        raise typer.BadParameter(
-            "--watch removes them by itself: leave out one of them", param_hint="--prune"
-        )
-    if not folders_of(sources):
-        raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
-
-
-def _check_ray(ray: str | None, *, watch: bool) -> None:
-    """Raise typer.BadParameter for invalid combinations before anything is created."""
-    if ray is None:
-        return
-    if watch:
-        raise typer.BadParameter("a build on a cluster ends: leave out one of them", param_hint="--watch")
-    from trivium.index.ray_build import check_ray
-
-    with wrong_argument("--ray"):
-        check_ray(ray)
 
 
 def load_sources(
@@ -144,7 +119,6 @@ def build(
     embedder: EmbedderOption = None,
     assignments: LoadSetOption = None,
     json: Json = False,
-    watch: Watch = False,
 ) -> None:
     """Parse sources into a graph, load it into a store (created when missing) and embed it.
 
@@ -165,19 +139,22 @@ def build(
     """
     settings = read_load_settings(assignments)
     if given["prune"]:
-        _check_prune(sources, watch=watch)
+        from trivium.index.pruning import folders_of
+
+        if not folders_of(sources):
+            raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")
     check_embedder(embedder)
     if given["chunker"] is not None and parse_spec(given["chunker"]).name == "agentic":
         chat_model(None, batch=True)  # raises before anything is created
-    _check_ray(given["ray"], watch=watch)
+    if given["ray"] is not None:
+        from trivium.index.ray_build import check_ray
+
+        with wrong_argument("--ray"):
+            check_ray(given["ray"])
     language = given["language"]
     # Who names an English-only embedder for another language means it.
     knowingly = embedder is not None and language is not None and check_language(language) != ENGLISH
     request = _request(sources, {**given, "any_embedder": knowingly}, settings)
-    if watch:
-        from trivium.cli.watch import check_watched
-
-        check_watched(sources, json)
     if request.embed and not request.any_embedder:
         check_embedder_for(request.language, embedder, store)
     try:
@@ -185,23 +162,7 @@ def build(
             never_left_empty(store),
             Engine.create(store, embedder, settings=settings.retrievers) as engine,
         ):
-            following = None
-            if watch:
-                from trivium.cli.watch import follow
-                from trivium.index.watching import Follower
-
-                following = Follower(engine.indexer, request)
-            try:
-                load_sources(engine, store, request, json=json, announce=not json and request.embed)
-            except typer.Exit:
-                if following is None:
-                    raise
-            except NothingReadError as error:
-                if following is None or not engine.store.count_pages():
-                    raise
-                err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
-            if following is not None:
-                follow(following, store)
+            load_sources(engine, store, request, json=json, announce=not json and request.embed)
     except KeyboardInterrupt:
         if not may_hold_something(store):
             raise NothingCommittedError from None

@@ -12,7 +12,7 @@ from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
 from trivium.llm.registry import NAMES
 from trivium.rerank.names import NAMES as RERANKER_NAMES
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.names import NAMES as RETRIEVER_NAMES
 from trivium.search.cut import Cut
 from trivium.settings.settings import load_settings
 
@@ -129,12 +129,6 @@ Json = Annotated[
     bool,
     typer.Option("--json", metavar="", help="Print one JSON document instead of text."),
 ]
-Watch = Annotated[
-    bool,
-    typer.Option(
-        "--watch", help="Keep running: load and remove documents as the folders change, until Ctrl-C."
-    ),
-]
 Sources = Annotated[
     list[str],
     typer.Argument(
@@ -161,8 +155,7 @@ RetrieverOption = Annotated[
         "-r",
         metavar="NAME",
         rich_help_panel=RANKING,
-        help=f"Retrievers to ask, one or more of: {', '.join(RETRIEVERS)}; image; or those of installed packages."
-        "  \\[default: all eight]",
+        help=f"Retrievers to ask, one or more of: {RETRIEVER_NAMES}.  \\[default: all eight]",
         show_default=False,
     ),
 ]

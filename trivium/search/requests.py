@@ -16,7 +16,7 @@ from trivium.graph.filters import Where, parse
 from trivium.live.registry import SOURCES
 from trivium.rerank.names import NAMES as RERANKERS
 from trivium.rerank.reranker import Reranker
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.names import NAMES as RETRIEVER_NAMES
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import FORMS, Cut
 from trivium.types import Intent, SourceOutcome, Turn
@@ -56,8 +56,8 @@ class PassageOptions:
     retrievers: Sequence[str] | None = field(
         default=None,
         metadata=_about(
-            f"Retrievers to ask, at least one of: {', '.join(RETRIEVERS)}; image; or those of installed packages. By"
-            " default all eight. One without a fusion keeps its own scores."
+            f"Retrievers to ask, at least one of: {RETRIEVER_NAMES}. By default all eight. One without a fusion keeps"
+            " its own scores."
         ),
     )
     fusion: str | None = field(
