@@ -257,11 +257,11 @@ class Engine:
         """Load files that exist only in memory: contents (text or bytes) by name. The name says what the file is called
         and, where the content does not tell, its format: ``{"guide/setup.md": "# Set up ..."}``. A document that is
         added again under its name replaces the earlier one, also under another title. Otherwise like :meth:`build`;
-        ``names``, ``by_name``, ``only``, ``isolated``, ``prune`` and ``ray`` are not available.
+        ``names``, ``by_name``, ``isolated``, ``prune`` and ``ray`` are not available.
         """
         from trivium.index.in_memory import as_files
 
-        _reject(options, "names", "by_name", "only", "isolated", "prune", "ray")
+        _reject(options, "names", "by_name", "isolated", "prune", "ray")
         with as_files(files) as names:
             options["names"], options["by_name"] = names, True
             return self.build(list(names), **options)
@@ -276,12 +276,12 @@ class Engine:
         one at a time. Records with the same title form one page, in their order, with the metadata in which they do
         not differ; a page that is added again replaces the earlier one. Mentions of other titles become links.
         ``source`` is the name of a file, which need not exist, recorded as their origin: :meth:`remove` accepts it for
-        all of them. Otherwise like :meth:`build`; ``format``, ``names``, ``by_name``, ``only``, ``prune``
+        all of them. Otherwise like :meth:`build`; ``format``, ``names``, ``by_name``, ``prune``
         and ``ray`` are not available.
         """
         from trivium.index.in_memory import as_records
 
-        _reject(options, "format", "names", "by_name", "only", "prune", "ray")
+        _reject(options, "format", "names", "by_name", "prune", "ray")
         if not isinstance(source, str) or not source.strip():
             raise InputError(f"expected the name of a source, such as 'records.jsonl', got {shown(source)}")
         with as_records(records) as file:

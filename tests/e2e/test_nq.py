@@ -127,15 +127,6 @@ def test_building_again_adds_nothing_and_other_annotators_may_count(
     assert _answers(store) == ANSWERS
 
 
-def test_of_some_files_only_their_questions_are_read(folder: Path, store: Path) -> None:
-    """As a watched folder reads what changed."""
-    with Engine.open(store) as engine:
-        some = frozenset({str(folder / "dev.jsonl.gz")})
-        report = engine.build([folder], questions=True, annotators="any", only=some)
-    assert report.questions is not None and report.questions.asked == 2
-    assert _answers(store) == {*ANSWERS, ("Tarn#chunk-1", "nq-3")}
-
-
 def test_removing_a_document_removes_what_it_answers(trivium: Run, store: Path) -> None:
     assert trivium("remove", "Tarn", "--store", store).code == 0
     assert _answers(store) == {("Ona#chunk-1", "nq-4")}

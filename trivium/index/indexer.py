@@ -106,7 +106,6 @@ class Indexer:
                 check=request.check if pruning is None else pruning.before(request.check),
                 chunker=cutter,
                 before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
-                only=request.only,
                 apart=request.apart,
                 language=language,
                 metadata=request.meta,
@@ -129,7 +128,6 @@ class Indexer:
                     annotators=request.annotators,
                     format=request.format,
                     limits=limits,
-                    only=request.only,
                     progress=_stage(progress, "questions"),
                 )
                 for problem in report.questions.problems:

@@ -9,7 +9,7 @@ completes the work.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -70,7 +70,6 @@ def load(
     metadata: Mapping[str, MetadataValue | None] | None = None,
     chunker: Chunker = BLOCKS,
     before_replacing: BeforeReplacing | None = None,
-    only: Collection[str] | None = None,
     apart: bool = False,
     any_embedder: bool = False,
     parse_all: ParseAll | None = None,
@@ -79,7 +78,6 @@ def load(
     """Parse sources and write them to the store.
 
     - ``names``: display names of files, by path; with ``by_name`` each identifies a document.
-    - ``only``: if given, only files with these paths are read.
     - ``check``: called with every page before it is written; an error it raises ends the load.
     - ``before_replacing``: called with the pages of each write before it.
     - ``language``: language code of the documents, or ``auto`` to detect that of each document. Default: that of the
@@ -107,12 +105,12 @@ def load(
     if isolated is None:
         places = Places(store, by_name=by_name)
         merge.files = FilePages(store, places)
-        all_named = named(discover(sources, format, limits, only), names or {}, language)
+        all_named = named(discover(sources, format, limits), names or {}, language)
         found = FoundDocuments(all_named, report, limits, places)
         loading.documents(found, workers or available_cores(), apart, parse_all)
         loading.records(found.records)
     else:
-        loading.isolated(isolated, sources, format, names or {}, only)
+        loading.isolated(isolated, sources, format, names or {})
     _link_mentions(store, merge, pending)
     if store.links_pending:
         store.set_links_pending(False)
@@ -259,7 +257,6 @@ class _Loading:
         sources: Sequence[str],
         format: Format,
         names: Mapping[str, str],
-        only: Collection[str] | None,
     ) -> None:
         """Load files of all kinds, parsed in a separate process."""
         if not self.chunker.portable:
@@ -272,7 +269,7 @@ class _Loading:
         for found in (found for source in sources for found in expand(source)):
             if isinstance(found, Problem):
                 self._problem(found)
-            elif only is None or found.path in only:
+            else:
                 files.append(found)
         places = Places(store)
         for file in files:

@@ -7,7 +7,7 @@ mostly for parsing JSON, and little compared with embedding.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -72,14 +72,13 @@ def put_questions(
     annotators: str = MAJORITY,
     format: str = "auto",
     limits: InputLimits = DEFAULT_LIMITS,
-    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> QuestionReport:
     """Trace the questions of the rows among the sources to chunks of their pages, and store them as ``is_answer_of``
     relations.
 
     ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`). A stored question
-    that can no longer be traced is removed. ``only``: paths of files; other files of the sources are skipped.
+    that can no longer be traced is removed.
     ``progress`` counts bytes of files. Raises InputError for an unknown value of ``annotators``.
     """
     report = QuestionReport()
@@ -89,7 +88,6 @@ def put_questions(
         limits,
         format="nq" if format == "nq" else "auto",
         others=True,
-        only=only,
         progress=progress,
     )
     # Drop the rows one by one: with all their tokens, many of them would take hundreds of megabytes.

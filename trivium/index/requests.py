@@ -4,7 +4,7 @@ whole. A field is described here, once: options of commands take their descripti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -169,8 +169,6 @@ class BuildRequest:
     """Whether each name identifies a document, which is replaced also when its title has changed. Otherwise files of
     one name and different titles are different documents.
     """
-    only: Collection[str] | None = field(default=None, kw_only=True)
-    """Paths of files; other files of the sources are skipped."""
     isolated: bool = field(default=False, kw_only=True)
     """Parse untrusted files in a separate process with limits of memory and time."""
     apart: bool = field(default=False, kw_only=True)
@@ -217,8 +215,6 @@ class BuildRequest:
             raise ConfigurationError(
                 "late chunking reads a chunk in its context, headings too: leave out one of them"
             )
-        if self.prune and self.only is not None:
-            raise InputError("what only=... leaves out would be removed by prune=True: leave out one of them")
 
     @property
     def paths(self) -> list[str]:
@@ -242,7 +238,6 @@ class BuildOptions(TypedDict, total=False):
     chunker: str | None
     late: bool
     headings: bool
-    only: Collection[str] | None
     prune: bool
     apart: bool
     language: str | None

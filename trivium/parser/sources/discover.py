@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -72,13 +72,12 @@ def discover(
     sources: Sequence[str],
     format: Format = "auto",
     limits: InputLimits = DEFAULT_LIMITS,
-    only: Container[str] | None = None,
 ) -> Iterator[Found]:
     """Yield the items of the sources, in the given order and sorted within each; each file once.
 
     A source is a file, a folder (searched recursively, following symbolic links), a glob, an ``http`` or ``https``
     address, ``wiki:Title`` (a page of a MediaWiki), ``arxiv:QUERY`` (papers) or ``hf:NAME[:SPLIT]`` (a Hugging Face
-    data set in the format of Natural Questions). ``only`` restricts files to these paths.
+    data set in the format of Natural Questions).
 
     ``format`` sets the format of the files; ``auto`` detects it for each file. An unusable input yields a Problem; a
     file in an unsupported format yields LeftOut if it was found in a folder or by a pattern. Items of remote sources
@@ -99,14 +98,13 @@ def discover(
             expanded.append(source)
         else:
             expanded.append(expand(source))
-    return _items(expanded, format, limits, only)
+    return _items(expanded, format, limits)
 
 
 def _items(
     expanded: Sequence[str | list[FoundFile | Problem]],
     format: Format,
     limits: InputLimits,
-    only: Container[str] | None,
 ) -> Iterator[Found]:
     seen: set[str] = set()
     wiki: MediaWiki | None = None
@@ -118,7 +116,7 @@ def _items(
             for file in source:
                 if isinstance(file, Problem):
                     yield file
-                elif (only is not None and file.path not in only) or file.path in shown:
+                elif file.path in shown:
                     continue
                 elif (real := os.path.realpath(file.path)) not in seen:
                     seen.add(real)

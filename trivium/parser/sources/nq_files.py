@@ -7,7 +7,7 @@ continues.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -75,14 +75,13 @@ def read_rows(
     *,
     format: str = "auto",
     others: bool = False,
-    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowFound | Problem]:
     """Yield the rows of sources, in order: files (plain or gzipped), folders, globs, ``hf:NAME[:SPLIT]``.
 
     Anything else yields a Problem. With ``others`` it is skipped instead: other files and addresses among the documents
     of a build, which reports unreadable ones itself. ``format`` is ``nq``, or ``auto`` to detect the format of each
-    file. ``only`` restricts files to these paths. ``progress`` counts bytes of files.
+    file. ``progress`` counts bytes of files.
 
     Raises InputError immediately when a source matches nothing, and MissingExtraError when a package is missing.
     """
@@ -94,16 +93,12 @@ def read_rows(
             huggingface.check(source)
             expanded.append(source)
         elif os.path.lexists(source) or not _is_address(source):
-            expanded.append([file for file in expand(source) if _wanted(file, only)])
+            expanded.append(expand(source))
         elif not others:
             raise InputError(
                 f"expected files, folders or hf:NAME with rows of Natural Questions, got {source!r}"
             )
     return _read(expanded, limits, format, others, progress)
-
-
-def _wanted(file: FoundFile | Problem, only: Container[str] | None) -> bool:
-    return only is None or isinstance(file, Problem) or file.path in only
 
 
 def _is_address(source: str) -> bool:
@@ -207,7 +202,6 @@ def read_row_questions(
     *,
     format: str = "auto",
     others: bool = False,
-    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowQuestion | Problem]:
     """Yield the questions of rows (:func:`trivium.parser.sources.nq.questions`). A row with the id of an earlier one
@@ -215,7 +209,7 @@ def read_row_questions(
     those of :func:`read_rows`; also raises InputError for an unknown rule of annotators.
     """
     check_annotators(annotators)
-    rows = read_rows(sources, limits, format=format, others=others, only=only, progress=progress)
+    rows = read_rows(sources, limits, format=format, others=others, progress=progress)
     return _questions(rows, annotators)
 
 
