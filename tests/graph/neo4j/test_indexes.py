@@ -20,7 +20,7 @@ from trivium.errors import (
     StoreNotFoundError,
 )
 from trivium.graph.factory import never_left_empty
-from trivium.graph.neo4j import Neo4jStore, vectors, writer
+from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
@@ -45,6 +45,12 @@ def connection(neo4j_5: Server) -> Iterator[Connection]:
     with connected(neo4j_5) as connection:
         wipe(neo4j_5)
         yield connection
+
+
+@pytest.fixture
+def store(connection: Connection) -> Neo4jStore:
+    """The store in it."""
+    return Neo4jStore(connection, Dialect.PROCEDURE)
 
 
 def _run(connection: Connection, query: Any) -> None:
@@ -138,12 +144,14 @@ def test_a_newer_server_is_asked_with_the_search_clause(neo4j_2026: Server) -> N
         wipe(neo4j_2026)
         empty(connection)
         assert detect(connection) is Dialect.SEARCH
-        vectors.set_embedder(connection, IDENTITY)
+        Neo4jStore(connection, Dialect.SEARCH).set_embedder(IDENTITY)
         ensure_vector_indexes(connection)
         assert detect(connection) is Dialect.SEARCH
 
 
-def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connection: Connection) -> None:
+def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(
+    connection: Connection, store: Neo4jStore
+) -> None:
     """Exact, not quantised; made again for another dimension; progress ends at 100."""
     prepare(connection)
     seen: list[tuple[int, int]] = []
@@ -152,7 +160,7 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
     assert seen[-1] == (100, 100)
 
     for identity in (EmbedderIdentity("other", "1", 3), IDENTITY):
-        vectors.set_embedder(connection, identity)
+        store.set_embedder(identity)
         ensure_vector_indexes(connection)
         indexes = read_indexes(connection)
         for name in VECTOR_INDEXES.values():
@@ -162,8 +170,8 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
             assert config["vector.quantization.enabled"] is False
             assert config["vector.similarity_function"] == "COSINE"
 
-    writer.write_pages(connection, [graph("A", [("one", [])])])
-    vectors.put_vectors(connection, ["A: one"], unit("A: one")[None])
+    store.write([graph("A", [("one", [])])])
+    store.put_vectors(["A: one"], unit("A: one")[None])
     found = connection.read(
         "CALL db.index.vector.queryNodes('trivium_chunk_embedding', 3, $vector) YIELD node RETURN node.uri",
         {"vector": unit("A: one").tolist()},
@@ -196,18 +204,16 @@ def _configs(connection: Connection) -> dict[str, dict[str, Any]]:
     return {name: dict(there[name].options["indexConfig"]) for name in VECTOR_INDEXES.values()}
 
 
-def test_vector_indexes_are_made_as_the_parameters_say(connection: Connection) -> None:
+def test_vector_indexes_are_made_as_the_parameters_say(connection: Connection, store: Neo4jStore) -> None:
     """And anew only where those change: what an index is made with is read from the server."""
     prepare(connection)
-    vectors.set_embedder(connection, IDENTITY)
+    store.set_embedder(IDENTITY)
     ensure_vector_indexes(connection)
     for config in _configs(connection).values():
         assert (config["vector.hnsw.m"], config["vector.hnsw.ef_construction"]) == (16, 100)
         assert config["vector.quantization.enabled"] is False
     made = connection.read("SHOW INDEXES YIELD id, type WHERE type = 'VECTOR' RETURN collect(id)")[0][0]
-    writer.set_index_parameters(
-        connection, IndexParameters(connectivity=32, expansion_add=200, quantized=True)
-    )
+    store.set_index_parameters(IndexParameters(connectivity=32, expansion_add=200, quantized=True))
     ensure_vector_indexes(connection)
     for config in _configs(connection).values():
         assert (config["vector.hnsw.m"], config["vector.hnsw.ef_construction"]) == (32, 200)
@@ -221,7 +227,9 @@ def test_vector_indexes_are_made_as_the_parameters_say(connection: Connection) -
 
 
 @pytest.mark.parametrize("name", ["expansion_search", "approximate_from"])
-def test_a_parameter_that_neo4j_has_not_is_refused(connection: Connection, name: str) -> None:
+def test_a_parameter_that_neo4j_has_not_is_refused(
+    connection: Connection, store: Neo4jStore, name: str
+) -> None:
     prepare(connection)
     with pytest.raises(ConfigurationError, match=rf"index\.{name}: Neo4j has no such parameter"):
-        writer.set_index_parameters(connection, index_parameters(**{name: 64}))
+        store.set_index_parameters(index_parameters(**{name: 64}))

@@ -15,8 +15,9 @@ from tests.graph.neo4j.database import connected, empty, expected, found, genera
 from tests.neo4j_servers import Server
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.model import PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j import apply, vectors, writer
+from trivium.graph.neo4j import Neo4jStore, apply
 from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher.searching import Dialect
 
 MARS = graph(
     "Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]}, aliases=["Ares"]
@@ -30,6 +31,12 @@ def connection(neo4j_5: Server) -> Iterator[Connection]:
     with connected(neo4j_5) as connection:
         empty(connection)
         yield connection
+
+
+@pytest.fixture
+def store(connection: Connection) -> Neo4jStore:
+    """The store in it."""
+    return Neo4jStore(connection, Dialect.PROCEDURE)
 
 
 @pytest.mark.parametrize(
@@ -49,60 +56,60 @@ def connection(neo4j_5: Server) -> Iterator[Connection]:
     ids=["title", "citation", "alias", "type", "target", "text", "cited", "revision", "circle", "orphan"],
 )
 def test_a_page_that_cannot_be_stored_changes_nothing(
-    connection: Connection, page: PageGraph, message: str
+    connection: Connection, store: Neo4jStore, page: PageGraph, message: str
 ) -> None:
     """The whole batch is refused before anything is written, and the place is named."""
     before = found(connection), generation(connection)
     with pytest.raises(StoreError, match=message):
-        writer.write_pages(connection, [MARS, page])
+        store.write([MARS, page])
     assert (found(connection), generation(connection)) == before
 
 
-def test_the_longest_titles_fit(connection: Connection) -> None:
+def test_the_longest_titles_fit(connection: Connection, store: Neo4jStore) -> None:
     """8,000 bytes exactly, in every place where a title stands; names that grow in lower case are left out."""
     title = "Ⱥ" * 4_000
     page = graph(title, [("x", ["é" * 4_000])], aliases=["a" * 8_000], relations=[("r", "b" * 8_000)])
     page = dataclasses.replace(page, chunks=(dataclasses.replace(page.chunks[0], uri="c" * 8_000),))
-    writer.write_pages(connection, [page])
+    store.write([page])
     assert connection.read("MATCH (p:Page) RETURN p.uri, p.name") == [[title, None]]
-    assert writer.delete_pages(connection, ["a" * 8_000]) == [title]
+    assert store.delete(["a" * 8_000]) == [title]
 
 
-def test_a_word_longer_than_any_index_takes_is_counted_too(connection: Connection) -> None:
+def test_a_word_longer_than_any_index_takes_is_counted_too(connection: Connection, store: Neo4jStore) -> None:
     """Under its hash; it goes with its chunk."""
-    writer.write_pages(connection, [graph("P", [(f"{'x' * 9_000} short", [])])])
+    store.write([graph("P", [(f"{'x' * 9_000} short", [])])])
     terms = connection.read("MATCH (t:Term) RETURN size(t.term), t.df ORDER BY t.term")
     assert sorted(terms) == [[1, 1], [5, 1], [32, 1]]
     assert connection.read("MATCH (t:TriviumStore) RETURN t.term_total") == [[3]]
-    writer.delete_pages(connection, ["P"])
+    store.delete(["P"])
     assert connection.read("MATCH (t:Term) RETURN count(t)") == [[0]]
 
 
-def test_calls_that_change_nothing_begin_no_generation(connection: Connection) -> None:
+def test_calls_that_change_nothing_begin_no_generation(connection: Connection, store: Neo4jStore) -> None:
     """Whatever readers keep stays valid; each call that changes something begins one."""
     edge = RelationEdge("Mars", "orbits", "Sun")
     calls: list[Callable[[], object]] = [
-        lambda: writer.write_pages(connection, [MARS]),
-        lambda: writer.add_aliases(connection, {"Mars": ["Red Planet"], "Nix": ["Nothing"]}),
-        lambda: writer.add_relations(connection, {"Mars": [edge, edge], "Nix": [edge]}),
-        lambda: writer.set_types(connection, {"Ares": "planet", "Nix": "moon"}),
-        lambda: vectors.set_embedder(connection, IDENTITY),
-        lambda: writer.delete_pages(connection, ["Ares"]),
+        lambda: store.write([MARS]),
+        lambda: store.add_aliases({"Mars": ["Red Planet"], "Nix": ["Nothing"]}),
+        lambda: store.add_relations({"Mars": [edge, edge], "Nix": [edge]}),
+        lambda: store.set_types({"Ares": "planet", "Nix": "moon"}),
+        lambda: store.set_embedder(IDENTITY),
+        lambda: store.delete(["Ares"]),
     ]
     for number, call in enumerate(calls, 1):
         call()
         assert generation(connection) == number
         call()
         assert generation(connection) == number
-    assert writer.write_pages(connection, []).added == 0
+    assert store.write([]).added == 0
     assert generation(connection) == len(calls)
 
 
 def test_a_change_that_breaks_off_leaves_the_store_as_before(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch
+    connection: Connection, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though everything but the last step was done."""
-    writer.write_pages(connection, [MARS])
+    store.write([MARS])
     before = found(connection), generation(connection)
 
     async def broken(*_: object, **__: object) -> None:
@@ -110,13 +117,13 @@ def test_a_change_that_breaks_off_leaves_the_store_as_before(
 
     monkeypatch.setattr(apply, "next_version", broken)
     with pytest.raises(RuntimeError, match="plug"):
-        writer.write_pages(connection, [graph("Mars", [("new", ["Deimos"])]), graph("Ares")])
+        store.write([graph("Mars", [("new", ["Deimos"])]), graph("Ares")])
     with pytest.raises(RuntimeError, match="plug"):
-        writer.delete_pages(connection, ["Mars"])
+        store.delete(["Mars"])
     assert (found(connection), generation(connection)) == before
 
 
-def test_writers_at_the_same_time_wait_for_one_another(connection: Connection) -> None:
+def test_writers_at_the_same_time_wait_for_one_another(connection: Connection, store: Neo4jStore) -> None:
     """Pages that cite, alias and state about one another, written by four threads, end like written in turn."""
     pages = [
         graph(
@@ -128,7 +135,7 @@ def test_writers_at_the_same_time_wait_for_one_another(connection: Connection) -
         for n in range(12)
     ]
     with ThreadPoolExecutor(4) as pool:
-        reports = list(pool.map(lambda page: writer.write_pages(connection, [page]), pages))
+        reports = list(pool.map(lambda page: store.write([page]), pages))
     assert [report.added for report in reports] == [1] * len(pages)
     oracle = MemoryStore()
     oracle.write(pages)
@@ -136,7 +143,7 @@ def test_writers_at_the_same_time_wait_for_one_another(connection: Connection) -
     assert generation(connection) == len(pages)
 
 
-def test_a_store_whose_own_node_is_gone_takes_no_changes(connection: Connection) -> None:
+def test_a_store_whose_own_node_is_gone_takes_no_changes(connection: Connection, store: Neo4jStore) -> None:
     """The database has been emptied meanwhile."""
 
     async def work(transaction: Any) -> None:
@@ -144,4 +151,4 @@ def test_a_store_whose_own_node_is_gone_takes_no_changes(connection: Connection)
 
     connection.write(work)
     with pytest.raises(StoreFormatError, match="no store of Trivium any more"):
-        writer.write_pages(connection, [MARS])
+        store.write([MARS])

@@ -25,8 +25,13 @@ from trivium.graph.findings import (
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import checking as cypher
 from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEXES
-from trivium.graph.neo4j.indexes import ensure_vector_indexes, make_schema, read_indexes, vector_config
-from trivium.graph.neo4j.reader import index_parameters
+from trivium.graph.neo4j.indexes import (
+    ensure_vector_indexes,
+    make_schema,
+    read_index_parameters,
+    read_indexes,
+    vector_config,
+)
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
 from trivium.graph.property_graph import term_key
@@ -92,7 +97,7 @@ class Neo4jChecker:
             name for name in chain(CONSTRAINTS, INDEXES) if name not in there or there[name].state != "ONLINE"
         ]
         if identity is not None:
-            wanted = vector_config(identity.dimension, index_parameters(self._connection))
+            wanted = vector_config(identity.dimension, read_index_parameters(self._connection))
             wrong += [
                 name
                 for name in VECTOR_INDEXES.values()

@@ -12,10 +12,10 @@ from neo4j.exceptions import ClientError
 
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.reader import index_parameters
 from trivium.graph.neo4j.vectors import read_embedder
 from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
@@ -133,6 +133,12 @@ def read_indexes(connection: Connection) -> dict[str, Index]:
     return {name: Index(*rest) for name, *rest in found}
 
 
+def read_index_parameters(connection: Connection) -> IndexParameters:
+    """Return the parameters of the vector indexes."""
+    found = connection.read(reading.READ_INDEX_PARAMETERS)
+    return IndexParameters.read(found[0][0] if found else None)
+
+
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
     """If the store has an embedder, create vector indexes that are missing or have another dimension or other
     parameters, and wait until all indexes are populated. ``progress`` counts to 100.
@@ -140,7 +146,7 @@ def ensure_vector_indexes(connection: Connection, progress: Progress | None = No
     identity = read_embedder(connection)
     if identity is not None:
         existing = read_indexes(connection)
-        wanted = vector_config(identity.dimension, index_parameters(connection))
+        wanted = vector_config(identity.dimension, read_index_parameters(connection))
         for label, name in VECTOR_INDEXES.items():
             index = existing.get(name)
             if index is not None and index.is_like(wanted):

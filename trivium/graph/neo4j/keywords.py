@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from trivium.graph.neo4j.cache import ChunkTerms, StoreCache
-from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cache import ChunkTerms
 from trivium.graph.neo4j.cypher import searching as cypher
 from trivium.graph.neo4j.cypher.schema import WORD_INDEX
+from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.occurrences import count_terms
 from trivium.graph.property_graph import term_key
 from trivium.graph.records import TermCounts, TermStatistics, rank_key
@@ -36,53 +36,52 @@ def _escaped(term: str) -> str:
     return term.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def keyword_search(connection: Connection, cache: StoreCache, terms: Sequence[str], k: int) -> list[str]:
-    """Return uris of about the k best chunks by the server's BM25, best first. One round trip, which also fetches the
-    data for :func:`term_counts` and :func:`term_statistics`.
-    """
-    query = any_of(terms)
-    if not query or k <= 0:
-        return []
-    content = cache.state(connection).content_key
-    keys = {term_key(term): term for term in terms}
-    asked = {"index": WORD_INDEX, "query": query, "count": k, "terms": list(keys)}
-    hits, frequencies = connection.read(cypher.KEYWORD_SEARCH, asked)[0]
-    cache.terms.put(content, {uri: _chunk_terms(*found) for uri, _, *found in hits})
-    cache.frequencies.put(content, _with_zeros(keys.values(), frequencies, keys))
-    return [uri for uri, *_ in sorted(hits, key=lambda hit: rank_key(hit[1], hit[0]))]
+class KeywordReads(StorePart):
+    """The part of a store that searches for words."""
 
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        """Return uris of about the k best chunks by the server's BM25, best first. One round trip, which also fetches the
+        data for :meth:`term_counts` and :meth:`term_statistics`.
+        """
+        query = any_of(terms)
+        if not query or k <= 0:
+            return []
+        content = self._cache.state(self._connection).content_key
+        keys = {term_key(term): term for term in terms}
+        asked = {"index": WORD_INDEX, "query": query, "count": k, "terms": list(keys)}
+        hits, frequencies = self._connection.read(cypher.KEYWORD_SEARCH, asked)[0]
+        self._cache.terms.put(content, {uri: _chunk_terms(*found) for uri, _, *found in hits})
+        self._cache.frequencies.put(content, _with_zeros(keys.values(), frequencies, keys))
+        return [uri for uri, *_ in sorted(hits, key=lambda hit: rank_key(hit[1], hit[0]))]
 
-def term_counts(
-    connection: Connection, cache: StoreCache, chunks: Sequence[str], terms: Sequence[str]
-) -> TermCounts:
-    """Return how often terms occur in the texts and headings of chunks; counts of unknown chunks are 0."""
-    content = cache.state(connection).content_key
-    wanted = dict.fromkeys(chunks)
-    cached = cache.terms.find(content, wanted)
-    missing = [uri for uri in wanted if uri not in cached]
-    if missing:
-        found = connection.read(cypher.SEARCH_TERMS, {"chunks": missing})[0][0]
-        fetched: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
-        fetched |= {uri: _chunk_terms(*rest) for uri, *rest in found}
-        cache.terms.put(content, fetched)
-        cached |= fetched
-    held = [cached[uri] or _NO_TERMS for uri in chunks]
-    return count_terms([each.text for each in held], [each.headings for each in held], terms)
+    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        """Return how often terms occur in the texts and headings of chunks; counts of unknown chunks are 0."""
+        content = self._cache.state(self._connection).content_key
+        wanted = dict.fromkeys(chunks)
+        cached = self._cache.terms.find(content, wanted)
+        missing = [uri for uri in wanted if uri not in cached]
+        if missing:
+            found = self._connection.read(cypher.SEARCH_TERMS, {"chunks": missing})[0][0]
+            fetched: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
+            fetched |= {uri: _chunk_terms(*rest) for uri, *rest in found}
+            self._cache.terms.put(content, fetched)
+            cached |= fetched
+        held = [cached[uri] or _NO_TERMS for uri in chunks]
+        return count_terms([each.text for each in held], [each.headings for each in held], terms)
 
-
-def term_statistics(connection: Connection, cache: StoreCache, terms: Sequence[str]) -> TermStatistics:
-    """Return the number of chunks, their mean length, and the document frequencies of terms."""
-    state = cache.state(connection)
-    cached = cache.frequencies.find(state.content_key, dict.fromkeys(terms))
-    missing = {term_key(term): term for term in terms if term not in cached}
-    if missing:
-        found = connection.read(cypher.DOCUMENT_FREQUENCIES, {"terms": list(missing)})[0][0]
-        fetched = _with_zeros(missing.values(), found, missing)
-        cache.frequencies.put(state.content_key, fetched)
-        cached |= fetched
-    mean = state.term_total / state.chunks if state.chunks else 0.0
-    frequency = np.array([cached[term] for term in terms], dtype=np.float64)
-    return TermStatistics(state.chunks, mean, frequency)
+    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
+        """Return the number of chunks, their mean length, and the document frequencies of terms."""
+        state = self._cache.state(self._connection)
+        cached = self._cache.frequencies.find(state.content_key, dict.fromkeys(terms))
+        missing = {term_key(term): term for term in terms if term not in cached}
+        if missing:
+            found = self._connection.read(cypher.DOCUMENT_FREQUENCIES, {"terms": list(missing)})[0][0]
+            fetched = _with_zeros(missing.values(), found, missing)
+            self._cache.frequencies.put(state.content_key, fetched)
+            cached |= fetched
+        mean = state.term_total / state.chunks if state.chunks else 0.0
+        frequency = np.array([cached[term] for term in terms], dtype=np.float64)
+        return TermStatistics(state.chunks, mean, frequency)
 
 
 def _with_zeros(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.change_log import Touched
-from trivium.graph.neo4j.connection import Connection, Rows, rows
+from trivium.graph.neo4j.connection import Rows, rows
 from trivium.graph.neo4j.cypher import pictures as cypher
+from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
@@ -21,66 +21,66 @@ _A_STATEMENT = 100
 _A_READ = 2_000
 
 
-def read_image_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Return the embedder of the pictures."""
-    return _identity(connection.read(cypher.READ_EMBEDDER))
+class PictureVectorsPart(StorePart):
+    """The part of a store that has the vectors of pictures."""
 
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        """The embedder of the pictures."""
+        return _identity(self._connection.read(cypher.READ_EMBEDDER))
 
-def set_image_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
 
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        stored = _identity(await rows(transaction, cypher.READ_EMBEDDER))
-        if stored == identity:
-            return
-        if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
-            refuse_claim(stored, identity)
-        await rows(
-            transaction,
-            cypher.SET_EMBEDDER,
-            {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
-        )
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            stored = _identity(await rows(transaction, cypher.READ_EMBEDDER))
+            if stored == identity:
+                return
+            if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
+                refuse_claim(stored, identity)
+            await rows(
+                transaction,
+                cypher.SET_EMBEDDER,
+                {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
+            )
 
-    connection.write(write)
+        self._write(write)
+
+    def pending_pictures(self) -> list[str]:
+        """Return the chunks whose picture has no vector, sorted by uri."""
+        return sorted(self._connection.read(cypher.PENDING)[0][0])
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        """Store vectors of pictures that some chunk still has. Others are ignored. One transaction."""
+        data = split_vectors(vectors, len(pictures), self.image_embedder)
+        listed = [
+            {"uri": uri, "thumbnail": b64encode(picture).decode(), "vector": b64encode(vector).decode()}
+            for (uri, picture), vector in zip(pictures.items(), data, strict=True)
+        ]
+
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_A_STATEMENT)
+            await next_version(transaction, Touched(), vectors_only=True)
+
+        self._write(write)
+
+    def picture_vectors(self) -> PictureVectors:
+        """Return all picture vectors, read once per state."""
+        state = self._cache.state(self._connection)
+        known = self._cache.pictures.find(state.key, [_PICTURES]).get(_PICTURES)
+        if known is None:
+            identity = self.image_embedder
+            found = {
+                uri: b64decode(vector)
+                for part in self._connection.batches(cypher.VECTORS, _A_READ)
+                for vector, uri in part
+            }
+            known = join_vectors(found, 0 if identity is None else identity.dimension)
+            self._cache.pictures.put(state.key, {_PICTURES: known})
+        return known
 
 
 def _identity(found: Rows) -> EmbedderIdentity | None:
     return EmbedderIdentity(*found[0]) if found else None
-
-
-def pending_pictures(connection: Connection) -> list[str]:
-    """Return the chunks whose picture has no vector, sorted by uri."""
-    return sorted(connection.read(cypher.PENDING)[0][0])
-
-
-def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
-    """Store vectors of pictures that some chunk still has. Others are ignored. One transaction."""
-    data = split_vectors(vectors, len(pictures), read_image_embedder(connection))
-    listed = [
-        {"uri": uri, "thumbnail": b64encode(picture).decode(), "vector": b64encode(vector).decode()}
-        for (uri, picture), vector in zip(pictures.items(), data, strict=True)
-    ]
-
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_A_STATEMENT)
-        await next_version(transaction, Touched(), vectors_only=True)
-
-    connection.write(write)
-
-
-def picture_vectors(connection: Connection, cache: StoreCache) -> PictureVectors:
-    """Return all picture vectors, read once per state."""
-    state = cache.state(connection)
-    known = cache.pictures.find(state.key, [_PICTURES]).get(_PICTURES)
-    if known is None:
-        identity = read_image_embedder(connection)
-        found = {
-            uri: b64decode(vector)
-            for part in connection.batches(cypher.VECTORS, _A_READ)
-            for vector, uri in part
-        }
-        known = join_vectors(found, 0 if identity is None else identity.dimension)
-        cache.pictures.put(state.key, {_PICTURES: known})
-    return known

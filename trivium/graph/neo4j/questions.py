@@ -7,23 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.model import QuestionNode
-from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.transactions import in_batches, lock
-from trivium.graph.page_checks import check_keys
+from trivium.graph.neo4j.transactions import in_batches
 from trivium.graph.property_graph import Parameters
-
-
-def put_questions(connection: Connection, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
-    """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads remain valid."""
-    for asked in questions.values():
-        check_keys([question.uri for question in asked])
-
-    async def write(transaction: AsyncManagedTransaction) -> int:
-        await lock(transaction)
-        return await answer(transaction, questions)
-
-    return connection.write(write)
 
 
 async def answer(

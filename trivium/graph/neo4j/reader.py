@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, LiteralString
 
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
-from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
-from trivium.graph.neo4j.cache import Counts, StoreCache
-from trivium.graph.neo4j.connection import Connection
+from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.neo4j.cache import Counts
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
+from trivium.graph.neo4j.indexes import read_index_parameters
+from trivium.graph.neo4j.page_graphs import read_graph
+from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, StoreInfo, WaitingTexts
@@ -29,102 +31,269 @@ from trivium.graph.schema import (
     without_unrequested,
 )
 from trivium.settings.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000
 _COUNTED = "counts"
 
 
-def info(connection: Connection, cache: StoreCache) -> StoreInfo:
-    """Return identity and counts of the store. The server maintains the numbers of nodes; relationships, aliases and
-    texts are counted once per state.
-    """
-    state = cache.state(connection, now=True)
-    (nodes,), ((version,),), ((answers,),) = connection.read_at_once(
-        [cypher.NODE_COUNTS, READ_VERSION, cypher.ANSWER_COUNT]
-    )
-    known = cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
-    if known is None:
-        (relationships,), ((aliases,),), ((embedded, texts),) = connection.read_at_once(
-            [cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS], whole=True
+class GraphReads(StorePart):
+    """The part of a store that reads the graph."""
+
+    @property
+    def location(self) -> str:
+        """Where the store is, for display."""
+        return str(self._connection.address)
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        return self._cache.embedder(self._connection)
+
+    @property
+    def languages(self) -> str | None:
+        return self._cache.state(self._connection).languages
+
+    @property
+    def index_parameters(self) -> IndexParameters:
+        return read_index_parameters(self._connection)
+
+    def info(self) -> StoreInfo:
+        """Return identity and counts of the store. The server maintains the numbers of nodes; relationships, aliases and
+        texts are counted once per state.
+        """
+        state = self._cache.state(self._connection, now=True)
+        (nodes,), ((version,),), ((answers,),) = self._connection.read_at_once(
+            [cypher.NODE_COUNTS, READ_VERSION, cypher.ANSWER_COUNT]
         )
-        known = Counts(relationships, aliases, embedded, texts)
-        cache.counted.put(state.key, {_COUNTED: known})
-    return StoreInfo(
-        location=str(connection.address),
-        schema_version=version,
-        embedder=state.embedder,
-        nodes=without_unrequested(
-            {str(label): count for label, count in zip((*Label, QUESTION), nodes, strict=True)}
-        ),
-        relationships=without_unrequested(
-            {str(kind): n for kind, n in zip(RelationshipType, (*known.relationships, answers), strict=True)}
-        ),
-        aliases=known.aliases,
-        embedded=known.embedded,
-        to_embed=known.texts - known.embedded,
-        chunker=chunker(connection),
-        index=index_parameters(connection).chosen,
-    )
-
-
-def waiting_texts(cache: StoreCache) -> WaitingTexts:
-    """Return the numbers of texts that :func:`info` has counted in the state that was read last; zeros if it has not. The
-    server is not asked.
-    """
-    state = cache.latest_state()
-    known = None if state is None else cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
-    if known is None:
-        return NONE_KNOWN
-    return WaitingTexts(known.texts - known.embedded, known.texts)
-
-
-def count_pending_sentences(connection: Connection) -> int:
-    """Return the number of distinct passages without vectors of sentences."""
-    return int(connection.read(cypher.PENDING_SENTENCE_COUNT)[0][0])
-
-
-def index_parameters(connection: Connection) -> IndexParameters:
-    """Return the parameters of the vector indexes."""
-    found = connection.read(cypher.READ_INDEX_PARAMETERS)
-    return IndexParameters.read(found[0][0] if found else None)
-
-
-def chunker(connection: Connection) -> str | None:
-    """Return what split the stored pages into chunks; None if there are no pages."""
-    found = connection.read(cypher.READ_CHUNKER)
-    return (found[0][0] or BLOCKS) if found and found[0][1] else None
-
-
-def links_pending(connection: Connection) -> bool:
-    """Return whether a load has begun and not ended."""
-    found = connection.read(cypher.READ_LINKS_PENDING)
-    return bool(found) and bool(found[0][0])
-
-
-def fusion_decision(connection: Connection) -> str | None:
-    """Return the serialised decision on the store's fusion."""
-    found = connection.read(cypher.READ_FUSION)
-    return None if not found or found[0][0] is None else str(found[0][0])
-
-
-def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Return records in the order asked. Raises StoreChangedError for an unknown chunk."""
-    found = connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
-    records = {row[0]: _chunk_record(*row) for row in found}
-    for uri in chunks:
-        if uri not in records:
-            raise StoreChangedError(
-                f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+        known = self._cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
+        if known is None:
+            (relationships,), ((aliases,),), ((embedded, texts),) = self._connection.read_at_once(
+                [cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS], whole=True
             )
-    return [records[uri] for uri in chunks]
+            known = Counts(relationships, aliases, embedded, texts)
+            self._cache.counted.put(state.key, {_COUNTED: known})
+        return StoreInfo(
+            location=str(self._connection.address),
+            schema_version=version,
+            embedder=state.embedder,
+            nodes=without_unrequested(
+                {str(label): count for label, count in zip((*Label, QUESTION), nodes, strict=True)}
+            ),
+            relationships=without_unrequested(
+                {
+                    str(kind): n
+                    for kind, n in zip(RelationshipType, (*known.relationships, answers), strict=True)
+                }
+            ),
+            aliases=known.aliases,
+            embedded=known.embedded,
+            to_embed=known.texts - known.embedded,
+            chunker=self.chunker,
+            index=self.index_parameters.chosen,
+        )
 
+    def waiting_texts(self) -> WaitingTexts:
+        """Return the numbers of texts that :meth:`info` has counted in the state that was read last; zeros if it has
+        not. The server is not asked.
+        """
+        state = self._cache.latest_state()
+        known = None if state is None else self._cache.counted.find(state.key, [_COUNTED]).get(_COUNTED)
+        if known is None:
+            return NONE_KNOWN
+        return WaitingTexts(known.texts - known.embedded, known.texts)
 
-def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
-    """Map uris to thumbnails, in the order asked. Chunks without one are skipped."""
-    asked = list(dict.fromkeys(chunks))
-    found = dict(connection.read(cypher.THUMBNAILS, {"chunks": asked})[0][0])
-    return {uri: decode_thumbnail(found[uri]) for uri in asked if uri in found}
+    @property
+    def chunker(self) -> str | None:
+        """Return what split the stored pages into chunks; None if there are no pages."""
+        found = self._connection.read(cypher.READ_CHUNKER)
+        return (found[0][0] or BLOCKS) if found and found[0][1] else None
+
+    @property
+    def links_pending(self) -> bool:
+        """Return whether a load has begun and not ended."""
+        found = self._connection.read(cypher.READ_LINKS_PENDING)
+        return bool(found) and bool(found[0][0])
+
+    @property
+    def fusion_decision(self) -> str | None:
+        """Return the serialised decision on the store's fusion."""
+        found = self._connection.read(cypher.READ_FUSION)
+        return None if not found or found[0][0] is None else str(found[0][0])
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        """Return records in the order asked. Raises StoreChangedError for an unknown chunk."""
+        found = self._connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
+        records = {row[0]: _chunk_record(*row) for row in found}
+        for uri in chunks:
+            if uri not in records:
+                raise StoreChangedError(
+                    f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+                )
+        return [records[uri] for uri in chunks]
+
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        """Map uris to thumbnails, in the order asked. Chunks without one are skipped."""
+        asked = list(dict.fromkeys(chunks))
+        found = dict(self._connection.read(cypher.THUMBNAILS, {"chunks": asked})[0][0])
+        return {uri: decode_thumbnail(found[uri]) for uri in asked if uri in found}
+
+    def page_text(self, page: str) -> str:
+        """Return a page's plain text. Raises StoreError for an unknown page."""
+        found = self._connection.read(cypher.PAGE_TEXT, {"page": page})
+        if not found:
+            raise StoreError(
+                f"there is no page {page!r} in the store; resolve() leads from an alias to its page"
+            )
+        return str(found[0][0])
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        """Return the sections of each page in document order; empty for unknown pages."""
+        found = dict(self._connection.read(cypher.OUTLINES, {"pages": list(dict.fromkeys(pages))})[0][0])
+        return {page: [uri for _, uri in sorted(found.get(page, []))] for page in pages}
+
+    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        """Return the entities that each chunk cites, in order of appearance; empty for unknown chunks."""
+        found = dict(self._connection.read(cypher.CITED, {"chunks": list(dict.fromkeys(chunks))})[0][0])
+        return {chunk: [uri for _, uri in sorted(found.get(chunk, []))] for chunk in chunks}
+
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
+        asked = {"chunks": list(dict.fromkeys(chunks)), "separator": SEPARATOR}
+        found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
+        for chunk, _, section in sorted(self._connection.read(cypher.CITED_SECTIONS, asked)[0][0]):
+            found[chunk][section] = None
+        return {chunk: list(sections) for chunk, sections in found.items()}
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
+        found = dict(self._connection.read(cypher.expand(hop), {"uris": list(dict.fromkeys(uris))})[0][0])
+        return {uri: _in_reading_order(found.get(uri, [])) for uri in uris}
+
+    def chunk_uris(self) -> list[str]:
+        """Return all chunks, ordered by page uri and position."""
+        found = (
+            row for part in self._connection.batches(scanning.CHUNK_POSITIONS, _ROWS_A_READ) for row in part
+        )
+        return _in_reading_order([(uri, position) for position, uri in found])
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
+        """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
+        found = self._connection.read(cypher.RELATIONS, {"entities": list(dict.fromkeys(entities))})[0][0]
+        return [RelationEdge(*relation) for relation in sorted(found)]
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
+        """Map titles or aliases to entities. Unknown ones are skipped."""
+        found = dict(self._connection.read(cypher.RESOLVE, {"titles": list(dict.fromkeys(titles))})[0][0])
+        return {title: found[title] for title in titles if title in found}
+
+    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
+        """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
+        before bare entity; most cited; lowest uri.
+        """
+        best: dict[str, tuple[int, bool, int, str]] = {}
+        for name, kind, bare, cited, uri in self._connection.read(
+            cypher.NAMED, {"names": list(dict.fromkeys(names))}
+        )[0][0]:
+            meaning = (kind, bare, -cited, uri)
+            best[name] = min(best.get(name, meaning), meaning)
+        return {name: best[name][-1] for name in names if name in best}
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Iterate over (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
+        found = [
+            (page, aliases)
+            for part in self._connection.batches(scanning.NAMES, _ROWS_A_READ)
+            for aliases, page in part
+        ]
+        return iter(
+            [(unescape(uri), page) for page, aliases in sorted(found) for uri in (page, *sorted(aliases))]
+        )
+
+    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:  # noqa: ARG002 - returns all
+        return self.names()
+
+    def aliases(self) -> list[str]:
+        """Return the aliases of pages, sorted by uri."""
+        parts = self._connection.batches(scanning.NAMES, _ROWS_A_READ)
+        return [unescape(uri) for uri in sorted(uri for part in parts for own, _ in part for uri in own)]
+
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+        """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``. Only these are read, through
+        the uri index, which is sorted by code points.
+        """
+        if limit is None:
+            rows = [row for part in self._connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part]
+        else:
+            # One more than requested, since the page with the uri ``after`` may come first.
+            asked = {"after": after or "", "limit": max(limit, 0) + 1}
+            rows = self._connection.read(scanning.PAGES, asked, whole=True)[0][0]
+        found = sorted((page_record(*row) for row in stopping.each(rows)), key=lambda page: page.uri)
+        return [page for page in found if after is None or page.uri > after][
+            : None if limit is None else max(limit, 0)
+        ]
+
+    def page_sources(self) -> list[tuple[str, str]]:
+        """Return uri and source of each page, sorted by uri."""
+        rows = (row for part in self._connection.batches(scanning.PAGE_SOURCES, _ROWS_A_READ) for row in part)
+        return sorted((uri, source) for source, uri in rows)
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
+        asked = list(dict.fromkeys(uris))
+        found = {
+            row[-1]: page_record(*row)
+            for row in self._connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
+        }
+        return {uri: found[uri] for uri in asked if uri in found}
+
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        """Return pages, sorted by uri, that may mention one of the names; see
+        :meth:`trivium.graph.protocols.PageReader.pages_with_words`. The server reads all texts. For each name it looks
+        for the longest word of ASCII letters and digits; a name without one may be anywhere.
+        """
+        plain = (filter(str.isascii, name.split(" ")) for name in names)
+        words = list(dict.fromkeys(max(own, key=len, default="") for own in plain))
+        return self._found_pages(cypher.PAGES_SAYING, {"words": words, "source": source, "mark": mark})
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        """Return pages, sorted by uri, that are displayed under one of the paths."""
+        return self._found_pages(cypher.PAGES_AT, {"paths": list(filter(None, paths))})
+
+    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
+        """Return pages, sorted by uri, whose source is a file with one of these names."""
+        return self._found_pages(cypher.PAGES_OF_FILES, {"names": list(filter(None, names))})
+
+    def unlinked_pages(self) -> list[str]:
+        """Return the uris of pages whose mentions are still to be linked."""
+        return sorted(self._connection.read(cypher.UNLINKED_PAGES, {}, whole=True)[0][0])
+
+    def _found_pages(self, query: LiteralString, asked: dict[str, Any]) -> list[PageRecord]:
+        rows = self._connection.read(query, asked, whole=True)[0][0]
+        return sorted((page_record(*row) for row in rows), key=lambda page: page.uri)
+
+    def count_pages(self, after: str | None = None) -> int:
+        """Return the number of pages, or of those with a uri greater than ``after``."""
+        if after is None:
+            return int(self._connection.read(cypher.COUNT_PAGES)[0][0])
+        return int(self._connection.read(cypher.COUNT_PAGES_AFTER, {"after": after})[0][0])
+
+    def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+        """Iterate over pages with all their current relations and aliases, sorted by uri or in the order asked (unknown
+        ones are skipped). They are read in batches; pages removed meanwhile are skipped.
+        """
+        asked = [page.uri for page in self.pages()] if uris is None else uris
+        for part in batched(asked, _PAGES_A_READ):
+            found = {
+                row[0]: row
+                for row in self._connection.read(scanning.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
+            }
+            yield from (read_graph(*found[uri]) for uri in part if uri in found)
+
+    def types(self) -> dict[str, str]:
+        """Map entity uris to types, sorted by uri."""
+        found = (row for part in self._connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
+        return dict(sorted((uri, kind) for kind, uri in found))
 
 
 def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
@@ -134,156 +303,9 @@ def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
     return ChunkRecord(uri, page_of(uri), *[section_of(uri), *own, *facts])
 
 
-def page_text(connection: Connection, page: str) -> str:
-    """Return a page's plain text. Raises StoreError for an unknown page."""
-    found = connection.read(cypher.PAGE_TEXT, {"page": page})
-    if not found:
-        raise StoreError(f"there is no page {page!r} in the store; resolve() leads from an alias to its page")
-    return str(found[0][0])
-
-
-def outline(connection: Connection, pages: Sequence[str]) -> dict[str, list[str]]:
-    """Return the sections of each page in document order; empty for unknown pages."""
-    found = dict(connection.read(cypher.OUTLINES, {"pages": list(dict.fromkeys(pages))})[0][0])
-    return {page: [uri for _, uri in sorted(found.get(page, []))] for page in pages}
-
-
-def cited(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """Return the entities that each chunk cites, in order of appearance; empty for unknown chunks."""
-    found = dict(connection.read(cypher.CITED, {"chunks": list(dict.fromkeys(chunks))})[0][0])
-    return {chunk: [uri for _, uri in sorted(found.get(chunk, []))] for chunk in chunks}
-
-
-def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
-    asked = {"chunks": list(dict.fromkeys(chunks)), "separator": SEPARATOR}
-    found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
-    for chunk, _, section in sorted(connection.read(cypher.CITED_SECTIONS, asked)[0][0]):
-        found[chunk][section] = None
-    return {chunk: list(sections) for chunk, sections in found.items()}
-
-
-def expand(connection: Connection, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-    """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
-    found = dict(connection.read(cypher.expand(hop), {"uris": list(dict.fromkeys(uris))})[0][0])
-    return {uri: _in_reading_order(found.get(uri, [])) for uri in uris}
-
-
-def chunk_uris(connection: Connection) -> list[str]:
-    """Return all chunks, ordered by page uri and position."""
-    found = (row for part in connection.batches(scanning.CHUNK_POSITIONS, _ROWS_A_READ) for row in part)
-    return _in_reading_order([(uri, position) for position, uri in found])
-
-
 def _in_reading_order(chunks: Sequence[tuple[str, int]]) -> list[str]:
     """Sort (uri, position) by page and position and return the uris."""
     return [uri for uri, _ in sorted(chunks, key=lambda chunk: (page_of(chunk[0]), chunk[1]))]
-
-
-def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
-    """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
-    found = connection.read(cypher.RELATIONS, {"entities": list(dict.fromkeys(entities))})[0][0]
-    return [RelationEdge(*relation) for relation in sorted(found)]
-
-
-def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
-    """Map titles or aliases to entities. Unknown ones are skipped."""
-    found = dict(connection.read(cypher.RESOLVE, {"titles": list(dict.fromkeys(titles))})[0][0])
-    return {title: found[title] for title in titles if title in found}
-
-
-def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
-    before bare entity; most cited; lowest uri.
-    """
-    best: dict[str, tuple[int, bool, int, str]] = {}
-    for name, kind, bare, cited, uri in connection.read(cypher.NAMED, {"names": list(dict.fromkeys(names))})[
-        0
-    ][0]:
-        meaning = (kind, bare, -cited, uri)
-        best[name] = min(best.get(name, meaning), meaning)
-    return {name: best[name][-1] for name in names if name in best}
-
-
-def names(connection: Connection) -> list[tuple[str, str]]:
-    """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
-    found = [
-        (page, aliases) for part in connection.batches(scanning.NAMES, _ROWS_A_READ) for aliases, page in part
-    ]
-    return [(unescape(uri), page) for page, aliases in sorted(found) for uri in (page, *sorted(aliases))]
-
-
-def aliases(connection: Connection) -> list[str]:
-    """Return the aliases of pages, sorted by uri."""
-    parts = connection.batches(scanning.NAMES, _ROWS_A_READ)
-    return [unescape(uri) for uri in sorted(uri for part in parts for own, _ in part for uri in own)]
-
-
-# -- whole pages -------------------------------------------------------------------------------------------------
-
-
-def pages(connection: Connection, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
-    """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``. Only these are read, through
-    the uri index, which is sorted by code points.
-    """
-    if limit is None:
-        rows = [row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part]
-    else:
-        # One more than requested, since the page with the uri ``after`` may come first.
-        asked = {"after": after or "", "limit": max(limit, 0) + 1}
-        rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
-    found = sorted((page_record(*row) for row in stopping.each(rows)), key=lambda page: page.uri)
-    return [page for page in found if after is None or page.uri > after][
-        : None if limit is None else max(limit, 0)
-    ]
-
-
-def page_sources(connection: Connection) -> list[tuple[str, str]]:
-    """Return uri and source of each page, sorted by uri."""
-    rows = (row for part in connection.batches(scanning.PAGE_SOURCES, _ROWS_A_READ) for row in part)
-    return sorted((uri, source) for source, uri in rows)
-
-
-def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
-    """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
-    asked = list(dict.fromkeys(uris))
-    found = {
-        row[-1]: page_record(*row)
-        for row in connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
-    }
-    return {uri: found[uri] for uri in asked if uri in found}
-
-
-def pages_with_words(
-    connection: Connection, names: Sequence[str], source: str, mark: str
-) -> list[PageRecord]:
-    """Return pages, sorted by uri, that may mention one of the names; see
-    :meth:`trivium.graph.protocols.PageReader.pages_with_words`. The server reads all texts. For each name it looks for
-    the longest word of ASCII letters and digits; a name without one may be anywhere.
-    """
-    plain = (filter(str.isascii, name.split(" ")) for name in names)
-    words = list(dict.fromkeys(max(own, key=len, default="") for own in plain))
-    return _found_pages(connection, cypher.PAGES_SAYING, {"words": words, "source": source, "mark": mark})
-
-
-def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
-    """Return pages, sorted by uri, that are displayed under one of the paths."""
-    return _found_pages(connection, cypher.PAGES_AT, {"paths": list(filter(None, paths))})
-
-
-def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRecord]:
-    """Return pages, sorted by uri, whose source is a file with one of these names."""
-    return _found_pages(connection, cypher.PAGES_OF_FILES, {"names": list(filter(None, names))})
-
-
-def unlinked_pages(connection: Connection) -> list[str]:
-    """Return the uris of pages whose mentions are still to be linked."""
-    return sorted(connection.read(cypher.UNLINKED_PAGES, {}, whole=True)[0][0])
-
-
-def _found_pages(connection: Connection, query: LiteralString, asked: dict[str, Any]) -> list[PageRecord]:
-    rows = connection.read(query, asked, whole=True)[0][0]
-    return sorted((page_record(*row) for row in rows), key=lambda page: page.uri)
 
 
 def page_record(
@@ -300,109 +322,3 @@ def page_record(
     """Return a page of the properties of its node."""
     facts, given = decode_metadata(metadata), decode_given(metadata)
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
-
-
-def count_pages(connection: Connection, after: str | None) -> int:
-    """Return the number of pages, or of those with a uri greater than ``after``."""
-    if after is None:
-        return int(connection.read(cypher.COUNT_PAGES)[0][0])
-    return int(connection.read(cypher.COUNT_PAGES_AFTER, {"after": after})[0][0])
-
-
-def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
-    """Iterate over pages with all their current relations and aliases, sorted by uri or in the order asked (unknown
-    ones are skipped). They are read in batches; pages removed meanwhile are skipped.
-    """
-    asked = [page.uri for page in pages(connection)] if uris is None else uris
-    for part in batched(asked, _PAGES_A_READ):
-        found = {
-            row[0]: row for row in connection.read(scanning.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
-        }
-        yield from (_graph(*found[uri]) for uri in part if uri in found)
-
-
-def types(connection: Connection) -> dict[str, str]:
-    """Map entity uris to types, sorted by uri."""
-    found = (row for part in connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
-    return dict(sorted((uri, kind) for kind, uri in found))
-
-
-def _graph(
-    uri: str,
-    text: str,
-    source: str,
-    revision: int | None,
-    content_hash: str,
-    aliases: list[str],
-    sources: list[str],
-    kinds: list[str],
-    targets: list[str],
-    format_: str,
-    path: str,
-    modified: str | None,
-    metadata: str | None,
-    sections: list[list[Any]],
-    chunks: list[list[Any]],
-    questions: list[list[Any]],
-) -> PageGraph:
-    return PageGraph(
-        uri=uri,
-        text=text,
-        source=source,
-        revision=revision,
-        content_hash=content_hash,
-        aliases=tuple(sorted(aliases)),
-        sections=tuple(sorted((_section(*row) for row in sections), key=lambda s: s.position)),
-        chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
-        relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
-        format=format_,
-        path=path,
-        modified=modified,
-        metadata=decode_metadata(metadata),
-        given=decode_given(metadata),
-        questions=tuple(sorted((_question(*row) for row in questions), key=lambda q: q.uri)),
-    )
-
-
-def _question(uri: str, text: str, answers: list[str], chunks: list[str]) -> QuestionNode:
-    return QuestionNode(uri, text, tuple(answers), tuple(chunks))
-
-
-def _section(uri: str, parent: str, level: int, position: int, anchors: list[str]) -> SectionNode:
-    return SectionNode(uri, parent, level, position, tuple(anchors))
-
-
-def _chunk(
-    uri: str,
-    parent: str,
-    text: str,
-    kind: str,
-    position: int,
-    start: int,
-    end: int,
-    token_count: int,
-    citations: list[str],
-    anchors: list[str],
-    search_terms: str,
-    heading_count: int,
-    first_page: int | None,
-    last_page: int | None,
-    thumbnail: str | None,
-) -> ChunkNode:
-    terms = search_terms.split()
-    return ChunkNode(
-        uri=uri,
-        parent=parent,
-        text=text,
-        kind=kind,
-        position=position,
-        start=start,
-        end=end,
-        token_count=token_count,
-        cites=tuple(citations),
-        terms=" ".join(terms[heading_count:]),
-        heading_terms=" ".join(terms[:heading_count]),
-        pages=None if first_page is None or last_page is None else (first_page, last_page),
-        thumbnail=decode_thumbnail(thumbnail),
-        anchors=tuple(anchors),
-    )

@@ -16,10 +16,10 @@ from neo4j import AsyncManagedTransaction
 from trivium.common.iteration import batched
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.model import RelationEdge
-from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning, writing
+from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
@@ -47,133 +47,8 @@ def read_embedder(connection: Connection) -> EmbedderIdentity | None:
     return _identity(connection.read(writing.READ_EMBEDDER))
 
 
-def set_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Assign the store to an embedder. Raises EmbedderMismatchError if it was built with another one."""
-
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        stored = _identity(await rows(transaction, writing.READ_EMBEDDER))
-        if stored == identity:
-            return
-        if stored is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
-            raise EmbedderMismatchError(
-                f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
-                f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
-                f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
-            )
-        await rows(
-            transaction,
-            writing.SET_EMBEDDER,
-            {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
-        )
-        await next_version(transaction, Touched(), vectors_only=True)
-
-    connection.write(write)
-
-
 def _identity(found: Rows) -> EmbedderIdentity | None:
     return EmbedderIdentity(*found[0]) if found else None
-
-
-# -- missing vectors ------------------------------------------------------------------------------------------------
-
-
-def pending_texts(connection: Connection) -> Pending[str]:
-    """Return the distinct texts without a vector: of chunks by page and position, pages by uri, sections by page and
-    position, entities by uri, and relation types.
-    """
-    chunks = _in_page_order(connection, scanning.PENDING_CHUNKS)
-    short: dict[str, str] = {}
-    for key, text, _ in _sorted_by_key(connection, scanning.PENDING_PAGES):
-        short.setdefault(key, text)
-    for uri, key in _in_page_order(connection, scanning.PENDING_SECTIONS).items():
-        short.setdefault(key, uri)
-    for key, text, _ in _sorted_by_key(connection, scanning.PENDING_ENTITIES):
-        short.setdefault(key, text)
-    for key, kind in _sorted_by_key(connection, scanning.PENDING_TYPES):
-        short.setdefault(key, kind)
-    for key in chunks.values():
-        short.pop(key, None)
-
-    def batches() -> Iterator[list[str]]:
-        for passages in _passages(connection, chunks):
-            yield [embedding_text(passage.headings, passage.text) for passage in passages]
-        yield from batched(short.values(), CHUNKS_A_READ)
-
-    return Pending(len(chunks) + len(short), batches)
-
-
-def pending_sentences(connection: Connection) -> Pending[Passage]:
-    """Return the distinct passages whose sentences have not been processed, by page and position."""
-    chunks = _in_page_order(connection, scanning.PENDING_SENTENCES)
-    return Pending(len(chunks), lambda: _passages(connection, chunks))
-
-
-def _in_page_order(connection: Connection, query: LiteralString) -> dict[str, str]:
-    """Map uris of chunks or sections to text hashes, by page and position. Only the first of those that share a text."""
-    found = [row for part in connection.batches(query, ROWS_A_READ) for row in part]
-    found.sort(key=lambda row: (page_of(row[2]), row[1]))
-    first: dict[str, str] = {}
-    for key, _, uri in found:
-        first.setdefault(key, uri)
-    return {uri: key for key, uri in first.items()}
-
-
-def _sorted_by_key(connection: Connection, query: LiteralString) -> Rows:
-    """Return all rows of a query sorted by their last value, by code points."""
-    return sorted(
-        (row for part in connection.batches(query, ROWS_A_READ) for row in part), key=itemgetter(-1)
-    )
-
-
-def _passages(connection: Connection, chunks: Iterable[str]) -> Iterator[list[Passage]]:
-    for part in batched(chunks, CHUNKS_A_READ):
-        texts = dict(connection.read(reading.CHUNK_TEXTS, {"keys": part})[0][0])
-        yield [Passage(tuple(headings_of(section_of(uri))), texts[uri]) for uri in part if uri in texts]
-
-
-# -- writing -----------------------------------------------------------------------------------------------------
-
-
-def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
-    """Store vectors of texts that some node has. Others are ignored. One transaction, which the server holds in
-    memory: pass a few thousand texts per call.
-    """
-    identity = read_embedder(connection)
-    if identity is None:
-        raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
-    check_vectors(vectors, len(texts), identity.dimension)
-    last = {text_hash(text): row for row, text in enumerate(texts)}
-    _put(connection, keep_vectors, {key: vectors[row].tolist() for key, row in sorted(last.items())})
-
-
-def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
-    """Store the sentence vectors of passages that some chunk has. Others are ignored. One transaction, as for
-    :func:`put_vectors`.
-    """
-    identity = read_embedder(connection)
-    if identity is None:
-        raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
-    check_codes(codes, len(passages), identity.dimension)
-    last = {
-        text_hash(embedding_text(passage.headings, passage.text)): vectors
-        for passage, vectors in zip(passages, codes, strict=True)
-    }
-    _put(connection, keep_sentences, {key: encode_sentences(last[key]) for key in sorted(last)})
-
-
-def _put(
-    connection: Connection,
-    keep: Callable[[AsyncManagedTransaction, Mapping[str, Kept]], Awaitable[None]],
-    found: Mapping[str, Kept],
-) -> None:
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await keep(transaction, found)
-        await next_version(transaction, Touched.by(texts=found), vectors_only=True)
-
-    if found:
-        connection.write(write)
 
 
 async def find_vectors(
@@ -221,71 +96,186 @@ async def keep_sentences(transaction: AsyncManagedTransaction, sentences: Mappin
     await in_batches(transaction, writing.SET_SENTENCES, "rows", listed, size=_VECTORS_A_STATEMENT)
 
 
-# -- reading, through the cache ----------------------------------------------------------------------------------
+class VectorsPart(StorePart):
+    """The part of a store that has the vectors of texts and sentences."""
 
+    def set_embedder(self, identity: EmbedderIdentity) -> None:
+        """Assign the store to an embedder. Raises EmbedderMismatchError if it was built with another one."""
 
-def vectors(connection: Connection, cache: StoreCache, label: Label, uris: Sequence[str]) -> Vectors:
-    """Return embeddings (n, d) of nodes; rows of unknown nodes and nodes without one are NaN."""
-    return _vectors(connection, cache, label, reading.vectors(label), uris)
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            stored = _identity(await rows(transaction, writing.READ_EMBEDDER))
+            if stored == identity:
+                return
+            if stored is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
+                raise EmbedderMismatchError(
+                    f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
+                    f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
+                    f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
+                )
+            await rows(
+                transaction,
+                writing.SET_EMBEDDER,
+                {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
+            )
+            await next_version(transaction, Touched(), vectors_only=True)
 
+        self._write(write)
 
-def relation_vectors(connection: Connection, cache: StoreCache, types: Sequence[str]) -> Vectors:
-    """Return embeddings (n, d) of relation types; rows of unknown types are NaN."""
-    return _vectors(connection, cache, _RELATION, reading.RELATION_VECTORS, types)
+    def pending_texts(self) -> Pending[str]:
+        """Return the distinct texts without a vector: of chunks by page and position, pages by uri, sections by page and
+        position, entities by uri, and relation types.
+        """
+        chunks = self._in_page_order(scanning.PENDING_CHUNKS)
+        short: dict[str, str] = {}
+        for key, text, _ in self._sorted_by_key(scanning.PENDING_PAGES):
+            short.setdefault(key, text)
+        for uri, key in self._in_page_order(scanning.PENDING_SECTIONS).items():
+            short.setdefault(key, uri)
+        for key, text, _ in self._sorted_by_key(scanning.PENDING_ENTITIES):
+            short.setdefault(key, text)
+        for key, kind in self._sorted_by_key(scanning.PENDING_TYPES):
+            short.setdefault(key, kind)
+        for key in chunks.values():
+            short.pop(key, None)
 
+        def batches() -> Iterator[list[str]]:
+            for passages in self._passages(chunks):
+                yield [embedding_text(passage.headings, passage.text) for passage in passages]
+            yield from batched(short.values(), CHUNKS_A_READ)
 
-def relation_embeddings(
-    connection: Connection, cache: StoreCache, relations: Sequence[RelationEdge]
-) -> Vectors:
-    """Return the embeddings (n, d) stored on relations; rows of relations without one are NaN."""
-    found = np.full((len(relations), cache.state(connection).dimension), np.nan, dtype=np.float32)
-    listed = [
-        {"place": place, "source": relation.source, "type": relation.type, "target": relation.target}
-        for place, relation in enumerate(relations)
-    ]
-    for part in batched(listed, _VECTORS_A_READ):
-        for place, embedding in connection.read(reading.RELATION_EMBEDDINGS, {"relations": part})[0][0]:
-            found[place] = embedding
-    return found
+        return Pending(len(chunks) + len(short), batches)
 
+    def pending_sentences(self) -> Pending[Passage]:
+        """Return the distinct passages whose sentences have not been processed, by page and position."""
+        chunks = self._in_page_order(scanning.PENDING_SENTENCES)
+        return Pending(len(chunks), lambda: self._passages(chunks))
 
-def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence[str]) -> SentenceVectors:
-    """Return the sentence vectors of chunks, in the order asked."""
-    state = cache.state(connection)
-    wanted = dict.fromkeys(chunks)
-    cached = cache.sentences.find(state.key, wanted)
-    missing = [uri for uri in wanted if uri not in cached]
-    if missing and state.dimension:
-        found = _read(connection, reading.SENTENCES, missing)
-        fetched = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
-        # If another embedder has just taken over the store, the data may be of another dimension.
-        fetched = {uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fetched.items()}
-        cache.sentences.put(state.key, fetched)
-        cached |= fetched
-    return join_codes([cached.get(uri, b"") for uri in chunks], state.dimension)
+    def count_pending_sentences(self) -> int:
+        """Return the number of distinct passages without vectors of sentences."""
+        return int(self._connection.read(reading.PENDING_SENTENCE_COUNT)[0][0])
 
+    def _in_page_order(self, query: LiteralString) -> dict[str, str]:
+        """Map uris of chunks or sections to text hashes, by page and position. Only the first of those that share a
+        text.
+        """
+        found = [row for part in self._connection.batches(query, ROWS_A_READ) for row in part]
+        found.sort(key=lambda row: (page_of(row[2]), row[1]))
+        first: dict[str, str] = {}
+        for key, _, uri in found:
+            first.setdefault(key, uri)
+        return {uri: key for key, uri in first.items()}
 
-def _vectors(
-    connection: Connection, cache: StoreCache, kind: str, query: LiteralString, keys: Sequence[str]
-) -> Vectors:
-    state = cache.state(connection)
-    wanted = dict.fromkeys(keys)
-    cached = cache.vectors.find(state.key, ((kind, key) for key in wanted))
-    missing = [key for key in wanted if (kind, key) not in cached]
-    if missing and state.dimension:
-        found = {key: np.array(values, dtype=np.float32) for key, values in _read(connection, query, missing)}
-        fetched = {(kind, key): found.get(key) for key in missing}
-        cache.vectors.put(state.key, fetched)
-        cached |= fetched
-    gathered = np.full((len(keys), state.dimension), np.nan, dtype=np.float32)
-    for row, key in enumerate(keys):
-        vector = cached.get((kind, key))
-        if vector is not None and len(vector) == state.dimension:
-            gathered[row] = vector
-    return gathered
+    def _sorted_by_key(self, query: LiteralString) -> Rows:
+        """Return all rows of a query sorted by their last value, by code points."""
+        return sorted(
+            (row for part in self._connection.batches(query, ROWS_A_READ) for row in part), key=itemgetter(-1)
+        )
 
+    def _passages(self, chunks: Iterable[str]) -> Iterator[list[Passage]]:
+        for part in batched(chunks, CHUNKS_A_READ):
+            texts = dict(self._connection.read(reading.CHUNK_TEXTS, {"keys": part})[0][0])
+            yield [Passage(tuple(headings_of(section_of(uri))), texts[uri]) for uri in part if uri in texts]
 
-def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> Rows:
-    """Return (key, value) of the keys that have one, using several concurrent queries if there are many keys."""
-    asked = [{"keys": part} for part in batched(keys, _VECTORS_A_READ)]
-    return [row for part in connection.read_at_once([query] * len(asked), asked) for row in part[0][0]]
+    def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Store vectors of texts that some node has. Others are ignored. One transaction, which the server holds in
+        memory: pass a few thousand texts per call.
+        """
+        identity = read_embedder(self._connection)
+        if identity is None:
+            raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
+        check_vectors(vectors, len(texts), identity.dimension)
+        last = {text_hash(text): row for row, text in enumerate(texts)}
+        self._put(keep_vectors, {key: vectors[row].tolist() for key, row in sorted(last.items())})
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        """Store the sentence vectors of passages that some chunk has. Others are ignored. One transaction, as for
+        :meth:`put_vectors`.
+        """
+        identity = read_embedder(self._connection)
+        if identity is None:
+            raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
+        check_codes(codes, len(passages), identity.dimension)
+        last = {
+            text_hash(embedding_text(passage.headings, passage.text)): vectors
+            for passage, vectors in zip(passages, codes, strict=True)
+        }
+        self._put(keep_sentences, {key: encode_sentences(last[key]) for key in sorted(last)})
+
+    def _put(
+        self,
+        keep: Callable[[AsyncManagedTransaction, Mapping[str, Kept]], Awaitable[None]],
+        found: Mapping[str, Kept],
+    ) -> None:
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await keep(transaction, found)
+            await next_version(transaction, Touched.by(texts=found), vectors_only=True)
+
+        if found:
+            self._write(write)
+
+    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
+        """Return embeddings (n, d) of nodes; rows of unknown nodes and nodes without one are NaN."""
+        return self._vectors(label, reading.vectors(label), uris)
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors:
+        """Return embeddings (n, d) of relation types; rows of unknown types are NaN."""
+        return self._vectors(_RELATION, reading.RELATION_VECTORS, types)
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        """Return the embeddings (n, d) stored on relations; rows of relations without one are NaN."""
+        found = np.full(
+            (len(relations), self._cache.state(self._connection).dimension), np.nan, dtype=np.float32
+        )
+        listed = [
+            {"place": place, "source": relation.source, "type": relation.type, "target": relation.target}
+            for place, relation in enumerate(relations)
+        ]
+        for part in batched(listed, _VECTORS_A_READ):
+            for place, embedding in self._connection.read(reading.RELATION_EMBEDDINGS, {"relations": part})[
+                0
+            ][0]:
+                found[place] = embedding
+        return found
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        """Return the sentence vectors of chunks, in the order asked."""
+        state = self._cache.state(self._connection)
+        wanted = dict.fromkeys(chunks)
+        cached = self._cache.sentences.find(state.key, wanted)
+        missing = [uri for uri in wanted if uri not in cached]
+        if missing and state.dimension:
+            found = self._read(reading.SENTENCES, missing)
+            fetched = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
+            # If another embedder has just taken over the store, the data may be of another dimension.
+            fetched = {
+                uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fetched.items()
+            }
+            self._cache.sentences.put(state.key, fetched)
+            cached |= fetched
+        return join_codes([cached.get(uri, b"") for uri in chunks], state.dimension)
+
+    def _vectors(self, kind: str, query: LiteralString, keys: Sequence[str]) -> Vectors:
+        state = self._cache.state(self._connection)
+        wanted = dict.fromkeys(keys)
+        cached = self._cache.vectors.find(state.key, ((kind, key) for key in wanted))
+        missing = [key for key in wanted if (kind, key) not in cached]
+        if missing and state.dimension:
+            found = {key: np.array(values, dtype=np.float32) for key, values in self._read(query, missing)}
+            fetched = {(kind, key): found.get(key) for key in missing}
+            self._cache.vectors.put(state.key, fetched)
+            cached |= fetched
+        gathered = np.full((len(keys), state.dimension), np.nan, dtype=np.float32)
+        for row, key in enumerate(keys):
+            vector = cached.get((kind, key))
+            if vector is not None and len(vector) == state.dimension:
+                gathered[row] = vector
+        return gathered
+
+    def _read(self, query: LiteralString, keys: Sequence[str]) -> Rows:
+        """Return (key, value) of the keys that have one, using several concurrent queries if there are many keys."""
+        asked = [{"keys": part} for part in batched(keys, _VECTORS_A_READ)]
+        return [
+            row for part in self._connection.read_at_once([query] * len(asked), asked) for row in part[0][0]
+        ]

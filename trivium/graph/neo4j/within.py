@@ -17,7 +17,6 @@ from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition
-from trivium.graph.neo4j import reader
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning
@@ -25,6 +24,7 @@ from trivium.graph.neo4j.cypher import searching as cypher
 from trivium.graph.neo4j.cypher.schema import WORD_INDEX
 from trivium.graph.neo4j.keywords import any_of
 from trivium.graph.neo4j.projection import project
+from trivium.graph.neo4j.reader import GraphReads
 from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, Searcher
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key, round_score
@@ -195,7 +195,7 @@ class Neo4jWithin(Within):
             state = self._cache.state(self._connection, now=True)
             facts = self._cache.facts.find(state.content_key, [_FACTS]).get(_FACTS)
             if facts is None:
-                facts = _read_facts(self._connection)
+                facts = _read_facts(self._connection, self._cache)
                 if self._cache.state(self._connection, now=True).content_key != state.content_key:
                     continue
                 self._cache.facts.put(state.content_key, {_FACTS: facts})
@@ -205,12 +205,12 @@ class Neo4jWithin(Within):
         )
 
 
-def _read_facts(connection: Connection) -> ChunkFacts:
+def _read_facts(connection: Connection, cache: StoreCache) -> ChunkFacts:
     rows = sorted(
         (row for part in connection.batches(scanning.CHUNK_FACTS, _ROWS_A_READ) for row in part),
         key=lambda row: row[-1],
     )
-    pages = reader.pages(connection)
+    pages = GraphReads(connection, cache).pages()
     kinds = Coded.of([row[0] for row in rows])
     numbers: NDArray[np.int64] = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(-1, 2)
     return ChunkFacts([row[-1] for row in rows], lambda: pages, lambda: (kinds, numbers))

@@ -9,14 +9,17 @@ from collections.abc import Mapping, Sequence
 from neo4j import AsyncManagedTransaction
 
 from trivium.errors import ConfigurationError
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.change_log import Touched
-from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import writing as cypher
+from trivium.graph.neo4j.indexes import read_index_parameters
 from trivium.graph.neo4j.insert import Parts
+from trivium.graph.neo4j.questions import answer
 from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
+from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.page_checks import check_keys, check_page, check_relations
@@ -27,37 +30,6 @@ from trivium.graph.vectors import text_hash
 from trivium.settings.index_parameters import OF_FOLDERS, IndexParameters
 
 
-def write_pages(
-    connection: Connection, pages: Sequence[PageGraph], chunker: str | None = None
-) -> WriteReport:
-    """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
-    for page in pages:
-        check_page(page)
-    chosen = latest(pages)
-    claimed: dict[str, list[str]] = {}
-    for page in pages:
-        claimed.setdefault(page.uri, []).extend(page.aliases)
-
-    async def write(transaction: AsyncManagedTransaction) -> WriteReport:
-        embedded = await lock(transaction)
-        if chunker is not None:
-            await _claim_chunker(transaction, chunker)
-        found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(chosen))
-        stored = {uri: (content_hash, revision) for uri, content_hash, revision, _ in found}
-        loaded, replaced, report = choose(chosen, stored)
-        stored_aliases = {uri: list[str]() for uri in chosen} | {uri: aliases for uri, _, _, aliases in found}
-        claims = new_claims(claimed, stored_aliases)
-        if loaded or claims:
-            parts = Parts()
-            for page in loaded.values():
-                parts.add(page)
-            change = Change(loaded=loaded, replaced=replaced, claims=claims)
-            await apply_change(transaction, change, parts, embedded=embedded)
-        return report
-
-    return connection.write(write)
-
-
 async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:
     """Record what split the pages into chunks. Raises an error if existing pages were split by something else."""
     noted, filled = (await rows(transaction, reading.READ_CHUNKER))[0]
@@ -66,133 +38,172 @@ async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> 
         await rows(transaction, cypher.SET_CHUNKER, {"chunker": None if chunker == BLOCKS else chunker})
 
 
-def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
-    """Add aliases of stored pages. Those of unknown pages are ignored."""
-    for listed in aliases.values():
-        check_keys(listed)
+class GraphWrites(StorePart):
+    """The part of a store that writes the graph and what is recorded with it."""
 
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        embedded = await lock(transaction)
-        found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(aliases))
-        claims = new_claims(aliases, {uri: stored for uri, _, _, stored in found})
-        if claims:
-            await apply_change(transaction, Change(claims=claims), Parts(), embedded=embedded)
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
+        """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
+        for page in pages:
+            check_page(page)
+        chosen = latest(pages)
+        claimed: dict[str, list[str]] = {}
+        for page in pages:
+            claimed.setdefault(page.uri, []).extend(page.aliases)
 
-    connection.write(write)
+        async def write(transaction: AsyncManagedTransaction) -> WriteReport:
+            embedded = await lock(transaction)
+            if chunker is not None:
+                await _claim_chunker(transaction, chunker)
+            found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(chosen))
+            stored = {uri: (content_hash, revision) for uri, content_hash, revision, _ in found}
+            loaded, replaced, report = choose(chosen, stored)
+            stored_aliases = {uri: list[str]() for uri in chosen} | {
+                uri: aliases for uri, _, _, aliases in found
+            }
+            claims = new_claims(claimed, stored_aliases)
+            if loaded or claims:
+                parts = Parts()
+                for page in loaded.values():
+                    parts.add(page)
+                change = Change(loaded=loaded, replaced=replaced, claims=claims)
+                await apply_change(transaction, change, parts, embedded=embedded)
+            return report
 
+        return self._write(write)
 
-def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-    """Add relations of stored pages. Those of unknown pages are ignored. Returns the number of relations that were
-    new to their pages.
-    """
-    for listed in relations.values():
-        check_relations(listed)
+    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
+        """Add aliases of stored pages. Those of unknown pages are ignored."""
+        for listed in aliases.values():
+            check_keys(listed)
 
-    async def write(transaction: AsyncManagedTransaction) -> int:
-        embedded = await lock(transaction)
-        new: dict[str, list[RelationEdge]] = {}
-        for page, stored in (await read_statements(transaction, relations)).items():
-            old = set(stored)
-            more = [edge for edge in dict.fromkeys(relations[page]) if edge not in old]
-            if more:
-                new[page] = more
-        if new:
-            await apply_change(transaction, Change(relations=new), Parts(), embedded=embedded)
-        return sum(map(len, new.values()))
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            embedded = await lock(transaction)
+            found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(aliases))
+            claims = new_claims(aliases, {uri: stored for uri, _, _, stored in found})
+            if claims:
+                await apply_change(transaction, Change(claims=claims), Parts(), embedded=embedded)
 
-    return connection.write(write)
+        self._write(write)
 
+    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+        """Add relations of stored pages. Those of unknown pages are ignored. Returns the number of relations that were
+        new to their pages.
+        """
+        for listed in relations.values():
+            check_relations(listed)
 
-def set_types(connection: Connection, types: Mapping[str, str]) -> int:
-    """Set the types of entities (by uri or alias); see :meth:`trivium.graph.protocols.GraphStore.set_types`. If an
-    entity is given by several titles, the last one wins.
-    """
-    check_keys(types.values())
-    titles, kinds = list(types), list(types.values())
+        async def write(transaction: AsyncManagedTransaction) -> int:
+            embedded = await lock(transaction)
+            new: dict[str, list[RelationEdge]] = {}
+            for page, stored in (await read_statements(transaction, relations)).items():
+                old = set(stored)
+                more = [edge for edge in dict.fromkeys(relations[page]) if edge not in old]
+                if more:
+                    new[page] = more
+            if new:
+                await apply_change(transaction, Change(relations=new), Parts(), embedded=embedded)
+            return sum(map(len, new.values()))
 
-    async def write(transaction: AsyncManagedTransaction) -> int:
-        embedded = await lock(transaction)
-        found = await rows(transaction, cypher.FIND_ENTITIES, {"titles": titles})
-        wanted = {uri: (old, key, kinds[place]) for place, uri, old, key in sorted(found)}
-        changed = {uri: (key, kind) for uri, (old, key, kind) in wanted.items() if kind != old}
-        if not changed:
-            return 0
-        texts = {uri: entity_text(uri, kind) for uri, (_, kind) in changed.items()}
-        keys = {uri: text_hash(text) for uri, text in texts.items()}
-        vectors = await find_vectors(transaction, keys.values()) if embedded else {}
-        renamed = [uri for uri, (key, _) in changed.items() if keys[uri] != key]
-        await in_batches(transaction, cypher.DROP_VECTORS, "uris", renamed)
-        type_rows = [
-            {"uri": uri, "type": kind or None, "text": texts[uri], "text_hash": keys[uri]}
-            for uri, (_, kind) in changed.items()
-        ]
-        await in_batches(transaction, cypher.SET_TYPES, "rows", type_rows)
-        await keep_vectors(
-            transaction, {keys[uri]: vectors[keys[uri]] for uri in renamed if keys[uri] in vectors}
-        )
-        await next_version(transaction, Touched.by(entities=changed))
-        return len(changed)
+        return self._write(write)
 
-    return connection.write(write)
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads remain valid."""
+        for asked in questions.values():
+            check_keys([question.uri for question in asked])
 
+        async def write(transaction: AsyncManagedTransaction) -> int:
+            await lock(transaction)
+            return await answer(transaction, questions)
 
-def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
-    """Remove pages by uri or alias. Return the uris removed, in the order asked."""
-    asked = list(dict.fromkeys(uris))
+        return self._write(write)
 
-    async def write(transaction: AsyncManagedTransaction) -> list[str]:
-        embedded = await lock(transaction)
-        found = await rows(transaction, cypher.FIND_PAGES, {"uris": asked})
-        removed = {uri: aliases for _, uri, aliases in sorted(found)}
-        if removed:
-            await apply_change(transaction, Change(removed=removed), Parts(), embedded=embedded)
-        return list(removed)
+    def set_types(self, types: Mapping[str, str]) -> int:
+        """Set the types of entities (by uri or alias); see :meth:`trivium.graph.protocols.GraphStore.set_types`. If an
+        entity is given by several titles, the last one wins.
+        """
+        check_keys(types.values())
+        titles, kinds = list(types), list(types.values())
 
-    return connection.write(write)
-
-
-def set_fusion_decision(connection: Connection, decision: str | None) -> None:
-    """Replace or remove the decision on the default fusion. Cached reads remain valid."""
-
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await rows(transaction, cypher.SET_FUSION, {"decision": decision})
-
-    connection.write(write)
-
-
-def set_links_pending(connection: Connection, pending: bool) -> None:
-    """Record whether a load has begun and not ended. Cached reads remain valid."""
-
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await rows(transaction, cypher.SET_LINKS_PENDING, {"pending": pending})
-
-    connection.write(write)
-
-
-def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
-    """Replace the parameters of the vector indexes. Cached reads remain valid. Raises ConfigurationError for a
-    parameter that the server does not support.
-    """
-    for name in OF_FOLDERS:
-        if getattr(parameters, name) is not None:
-            raise ConfigurationError(
-                f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
+        async def write(transaction: AsyncManagedTransaction) -> int:
+            embedded = await lock(transaction)
+            found = await rows(transaction, cypher.FIND_ENTITIES, {"titles": titles})
+            wanted = {uri: (old, key, kinds[place]) for place, uri, old, key in sorted(found)}
+            changed = {uri: (key, kind) for uri, (old, key, kind) in wanted.items() if kind != old}
+            if not changed:
+                return 0
+            texts = {uri: entity_text(uri, kind) for uri, (_, kind) in changed.items()}
+            keys = {uri: text_hash(text) for uri, text in texts.items()}
+            vectors = await find_vectors(transaction, keys.values()) if embedded else {}
+            renamed = [uri for uri, (key, _) in changed.items() if keys[uri] != key]
+            await in_batches(transaction, cypher.DROP_VECTORS, "uris", renamed)
+            type_rows = [
+                {"uri": uri, "type": kind or None, "text": texts[uri], "text_hash": keys[uri]}
+                for uri, (_, kind) in changed.items()
+            ]
+            await in_batches(transaction, cypher.SET_TYPES, "rows", type_rows)
+            await keep_vectors(
+                transaction, {keys[uri]: vectors[keys[uri]] for uri in renamed if keys[uri] in vectors}
             )
+            await next_version(transaction, Touched.by(entities=changed))
+            return len(changed)
 
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await rows(transaction, cypher.SET_INDEX_PARAMETERS, {"parameters": parameters.stored()})
+        return self._write(write)
 
-    connection.write(write)
+    def delete(self, uris: Sequence[str]) -> list[str]:
+        """Remove pages by uri or alias. Return the uris removed, in the order asked."""
+        asked = list(dict.fromkeys(uris))
 
+        async def write(transaction: AsyncManagedTransaction) -> list[str]:
+            embedded = await lock(transaction)
+            found = await rows(transaction, cypher.FIND_PAGES, {"uris": asked})
+            removed = {uri: aliases for _, uri, aliases in sorted(found)}
+            if removed:
+                await apply_change(transaction, Change(removed=removed), Parts(), embedded=embedded)
+            return list(removed)
 
-def set_languages(connection: Connection, languages: str | None) -> None:
-    """Record the languages of the documents. Cached reads remain valid."""
+        return self._write(write)
 
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await rows(transaction, cypher.SET_LANGUAGES, {"languages": languages})
+    def set_fusion_decision(self, decision: str | None) -> None:
+        """Replace or remove the decision on the default fusion. Cached reads remain valid."""
 
-    connection.write(write)
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await rows(transaction, cypher.SET_FUSION, {"decision": decision})
+
+        self._write(write)
+
+    def set_links_pending(self, pending: bool) -> None:
+        """Record whether a load has begun and not ended. Cached reads remain valid."""
+
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await rows(transaction, cypher.SET_LINKS_PENDING, {"pending": pending})
+
+        self._write(write)
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        """Replace the parameters of the vector indexes. Cached reads remain valid. Raises ConfigurationError for a
+        parameter that the server does not support.
+        """
+        if parameters == read_index_parameters(self._connection):
+            return
+        for name in OF_FOLDERS:
+            if getattr(parameters, name) is not None:
+                raise ConfigurationError(
+                    f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
+                )
+
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await rows(transaction, cypher.SET_INDEX_PARAMETERS, {"parameters": parameters.stored()})
+
+        self._write(write)
+
+    def set_languages(self, languages: str | None) -> None:
+        """Record the languages of the documents. Cached reads remain valid."""
+
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await rows(transaction, cypher.SET_LANGUAGES, {"languages": languages})
+
+        self._write(write)
