@@ -140,11 +140,9 @@ REPAIRED = {
         " WHERE text_id = (SELECT max(text_id) FROM sentences WHERE length(data) > 0)",
     ),
     "a checksum that is gone": ("vector", "DELETE FROM vector_sum WHERE text_id = 3"),
-    "in how many chunks a term is": ("term", "UPDATE term SET df = df + 1 WHERE term = 'moon'"),
     "the forms of a title": ("lookup", "DELETE FROM lookup WHERE form = 'asaph hall'"),
     "where an alias leads": ("leftovers", "UPDATE name SET leads_to = NULL WHERE uri = 'Hall (astronomer)'"),
     "what nothing mentions": ("leftovers", "INSERT INTO name (uri) VALUES ('Nowhere')"),
-    "how many chunks there are": ("counter", "UPDATE counter SET number = 1 WHERE name = 'chunks'"),
     "a page that is not listed": (
         "page_uri",
         "DELETE FROM page_uri WHERE page_id = (SELECT max(id) FROM page)",

@@ -85,7 +85,6 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         count("names that a text can say", lambda: store.names_like(["p7", "p9 once", "nothing"]))
         count("relations", lambda: store.relations(["P7", "P8"]))
         count("a part of the list of pages", lambda: (store.pages(None, 20), store.pages("P8", 20)))
-        count("numbers", store.info)
         count("number of pages", store.count_pages)
         count("pages of a file", lambda: store.pages_of_files(["f7.html"]))
         count("linked pages that say a word", lambda: store.pages_with_words(["rivers"], mark="."))
@@ -114,7 +113,6 @@ def _work(folder: Path, pages: int) -> dict[str, int]:
         "names that a text can say",
         "relations",
         "a part of the list of pages",
-        "numbers",
         "number of pages",
         "pages of a file",
         "linked pages that say a word",

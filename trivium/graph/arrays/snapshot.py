@@ -49,7 +49,7 @@ from trivium.graph.arrays.topology import Topology, build_topology, load_ids, lo
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
-from trivium.graph.records import Floats, Progress, Vectors, WaitingTexts
+from trivium.graph.records import Floats, Progress, StoreInfo, Vectors, WaitingTexts
 from trivium.graph.schema import Label
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
@@ -130,6 +130,8 @@ class IndexSnapshot:
     """The vectors of pictures, once loaded."""
     waiting: list[WaitingTexts] = field(default_factory=list, repr=False)
     """How many texts wait to be embedded, once read."""
+    info: list[StoreInfo] = field(default_factory=list, repr=False)
+    """What the store has, once counted."""
     embedder: list[EmbedderIdentity | None] = field(default_factory=list, repr=False)
     """The embedder of the store, once read."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)

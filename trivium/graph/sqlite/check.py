@@ -33,7 +33,6 @@ from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.records import Progress
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json
-from trivium.graph.sqlite.counting import adjust
 from trivium.graph.sqlite.database_schema import schema_script
 from trivium.graph.sqlite.derived_rows import DERIVED, leftovers, tidy
 from trivium.graph.sqlite.meta import begin_state, read_meta
@@ -52,6 +51,11 @@ _QUESTIONS = "question"
 _FILES = "index files"
 
 _OF_INDEXES = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
+_OF_EARLIER_VERSIONS = {
+    *("term", "counter"),
+    *("question_counted", "question_discounted", "answer_counted", "answer_discounted"),
+}
+"""Tables that nothing reads any more, and their triggers."""
 _MOST = 100
 """Maximum number of messages requested from SQLite."""
 
@@ -188,7 +192,7 @@ def _other_definitions(connection: Connection) -> list[str]:
     there = _definitions(connection)
     return [
         f"the definition of {name} is not the one this version makes"
-        for name in sorted(wanted.keys() | there.keys())
+        for name in sorted((wanted.keys() | there.keys()) - _OF_EARLIER_VERSIONS)
         if wanted.get(name) != there.get(name)
     ]
 
@@ -295,11 +299,7 @@ def _is_unit(data: bytes) -> bool:
 def _drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
     """Remove the vectors of texts, by number, and of their sentences."""
     these = [as_json(texts)]
-    dropped = connection.execute(
-        "DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these
-    )
-    adjust(connection, {"vectors": -dropped.rowcount})
-    for table in ("vector_sum", "sentences", "sentences_sum"):
+    for table in ("vector", "vector_sum", "sentences", "sentences_sum"):
         connection.execute(f"DELETE FROM {table} WHERE text_id IN (SELECT value FROM json_each(?))", these)  # noqa: S608
     begin_state(connection)
 

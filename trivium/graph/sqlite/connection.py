@@ -18,7 +18,6 @@ from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays.columns import Rows, cannot_change, check_open_files, is_full
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.graph.sqlite.counters import recount
 from trivium.graph.sqlite.database_schema import schema_script, schema_version
 
 DATABASE = "graph.db"
@@ -352,7 +351,6 @@ def _empty_database() -> bytes:
             f"PRAGMA page_size = 8192; BEGIN; {schema_script()}"
             f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
-        recount(connection)
         content = bytearray(connection.serialize())
     finally:
         connection.close()

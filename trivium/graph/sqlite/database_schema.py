@@ -7,8 +7,7 @@ from importlib.resources import files
 
 
 def schema_script() -> str:
-    """Return the script that creates an empty database of this version, without the numbers that
-    :func:`trivium.graph.sqlite.counters.recount` stores."""
+    """Return the script that creates an empty database of this version."""
     return files(__package__).joinpath("schema.sql").read_text("utf-8")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +11,6 @@ from operator import itemgetter
 from zlib import crc32
 
 from trivium.graph.sqlite.connection import Connection
-from trivium.graph.sqlite.counters import count_rows, recount
 from trivium.graph.sqlite.ids import forms_of
 from trivium.graph.sqlite.reconcile import Touched, reconcile
 from trivium.graph.sqlite.words import forget_words, put_words
@@ -56,8 +55,7 @@ def _renumber(connection: Connection) -> None:
         connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table, number])
 
 
-# -- forms of titles, and numbers of chunks with a term ----------------------------------------------------------
-
+# -- forms of titles ---------------------------------------------------------------------------------------------
 
 _NAMES_AND_FORMS = """
     SELECT n.uri, l.form, l.shortened FROM name AS n LEFT JOIN lookup AS l ON l.name_id = n.id ORDER BY n.id
@@ -78,24 +76,6 @@ def _make_forms(connection: Connection) -> None:
     connection.executemany(
         "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
         ((form, number, shortened) for number, uri in names for form, shortened in forms_of(uri)),
-    )
-
-
-def _counted_terms(connection: Connection) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    for of_headings, of_text in connection.execute("SELECT heading_terms, terms FROM chunk"):
-        counted.update({*of_headings.split(), *of_text.split()})
-    return counted
-
-
-def _terms_wrong(connection: Connection) -> bool:
-    return dict(connection.execute("SELECT term, df FROM term")) != _counted_terms(connection)
-
-
-def _count_terms(connection: Connection) -> None:
-    connection.execute("DELETE FROM term")
-    connection.executemany(
-        "INSERT INTO term (term, df) VALUES (?, ?)", sorted(_counted_terms(connection).items())
     )
 
 
@@ -131,7 +111,7 @@ def _make_words(connection: Connection) -> None:
     put_words(connection)
 
 
-# -- the list of pages, and the counters -------------------------------------------------------------------------
+# -- the list of pages -------------------------------------------------------------------------------------------
 
 _LISTED_WRONG = """
     SELECT EXISTS (
@@ -152,18 +132,11 @@ def _list_pages(connection: Connection) -> None:
     )
 
 
-def _counters_wrong(connection: Connection) -> bool:
-    stored = dict(connection.execute("SELECT name, number FROM counter"))
-    return any(stored.get(name) != number for name, number in count_rows(connection).items())
-
-
 DERIVED = {
     "sqlite_sequence": _Derived(_numbers_wrong, _renumber),
     "lookup": _Derived(_forms_wrong, _make_forms),
-    "term": _Derived(_terms_wrong, _count_terms),
     "page_words": _Derived(_words_wrong, _make_words),
     "page_uri": _Derived(_list_wrong, _list_pages),
-    "counter": _Derived(_counters_wrong, recount),  # the last, since it counts the others' rows
 }
 """The tables, in the order in which they are made again."""
 

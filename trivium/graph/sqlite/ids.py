@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from trivium.graph.schema import entity_text, unescape
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.counting import adjust
 from trivium.graph.vectors import text_hash
 from trivium.text.normalise import normalise_name, without_parenthesis
 
@@ -29,7 +28,6 @@ def text_ids(connection: Connection, texts: Iterable[str]) -> dict[str, int]:
     new_keys = dict.fromkeys(key for key in hashes.values() if key not in ids)
     rows = list(enumerate(new_keys, next_id(connection, "text")))
     connection.executemany("INSERT INTO text (id, hash) VALUES (?, ?)", rows)
-    adjust(connection, {"texts": len(rows)})
     ids.update((key, number) for number, key in rows)
     return {text: ids[key] for text, key in hashes.items()}
 
@@ -56,7 +54,6 @@ def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> 
         "INSERT INTO name (id, uri, text_id) VALUES (?, ?, ?)",
         ((number, uri, texts.get(entity_text(uri))) for number, uri in rows),
     )
-    adjust(connection, {"entities": len(rows)})
     connection.executemany(
         "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
         ((form, number, shortened) for number, uri in rows for form, shortened in forms_of(uri)),

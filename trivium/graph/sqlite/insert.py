@@ -11,19 +11,16 @@ from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.pages import encode_metadata, now, page_digest
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.sqlite.connection import Connection
-from trivium.graph.sqlite.counting import adjust, count_unstated, gain_pages, resolved
 from trivium.graph.sqlite.ids import name_ids, next_id, text_ids
 from trivium.graph.sqlite.questions import put_questions
-from trivium.graph.sqlite.reconcile import TermChanges, Touched
+from trivium.graph.sqlite.reconcile import Touched
 
 Node = TypeVar("Node", SectionNode, ChunkNode)
 Stated = Sequence[tuple[int, RelationEdge]]
 """Relations, each with the number of the page that states it."""
 
 
-def insert_pages(
-    connection: Connection, pages: Sequence[PageGraph], touched: Touched, terms: TermChanges
-) -> None:
+def insert_pages(connection: Connection, pages: Sequence[PageGraph], touched: Touched) -> None:
     """Insert pages that are new or were emptied, without their aliases. Records the titles this may affect in
     ``touched``.
     """
@@ -42,11 +39,10 @@ def insert_pages(
     )
     _insert_facts(connection, pages, names)
     sections = _insert_sections(connection, pages, names)
-    _insert_chunks(connection, pages, names, sections, terms)
+    _insert_chunks(connection, pages, names, sections)
     insert_relations(
         connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
     )
-    gain_pages(connection, [names[page.uri] for page in pages])
     asked = {page.uri: page.questions for page in pages if page.questions}
     if asked:
         put_questions(connection, asked)
@@ -73,8 +69,6 @@ def insert_relations(connection: Connection, stated: Stated, names: Mapping[str,
     """Insert relations that do not exist yet, given the numbers of their titles. Return how many were inserted."""
     types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
     rows = [(page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated]
-    triples = resolved(connection, [row[1:] for row in rows])
-    adjust(connection, {"stated": count_unstated(connection, triples)})
     inserted = connection.executemany(
         "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)", rows
     )
@@ -140,7 +134,6 @@ def _insert_chunks(
     pages: Sequence[PageGraph],
     names: dict[str, int],
     sections: dict[tuple[str, str], int],
-    terms: TermChanges,
 ) -> None:
     nodes = [(page, chunk) for page in pages for chunk in page.chunks]
     first = next_id(connection, "chunk")
@@ -148,8 +141,6 @@ def _insert_chunks(
     texts = text_ids(connection, embedded)
     rows = []
     for row, ((page, chunk), text) in enumerate(zip(nodes, embedded, strict=True), first):
-        of_headings, of_text = chunk.heading_terms.split(), chunk.terms.split()
-        terms.add([*of_headings, *of_text])
         rows.append(
             (
                 row,
@@ -162,8 +153,8 @@ def _insert_chunks(
                 chunk.start,
                 chunk.end,
                 chunk.token_count,
-                len(of_text),
-                len(of_headings),
+                len(chunk.terms.split()),
+                len(chunk.heading_terms.split()),
                 chunk.heading_terms,
                 chunk.terms,
                 chunk.text,

@@ -3,60 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from trivium.common import stopping
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.model import RelationEdge
 from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
-from trivium.graph.records import ChunkRecord, PageRecord, WaitingTexts
-from trivium.graph.schema import (
-    QUESTION,
-    Label,
-    RelationshipType,
-    embedding_text,
-    headings_of,
-    unescape,
-    without_unrequested,
-)
+from trivium.graph.records import ChunkRecord, PageRecord
+from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.sqlite import words
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.counters import read_counters
+from trivium.graph.sqlite.counts import number
 from trivium.graph.sqlite.meta import read_meta
 from trivium.graph.vectors import text_hash
 from trivium.settings.index_parameters import IndexParameters
-
-_NODES = {
-    Label.ENTITY: "entities",
-    Label.PAGE: "pages",
-    Label.SUBCHAPTER: "sections",
-    Label.CHUNK: "chunks",
-    QUESTION: "questions",
-}
-_RELATIONSHIPS = {
-    RelationshipType.HAS_SUBCHAPTER: "sections",
-    RelationshipType.IS_SUBCHAPTER_OF: "is_subchapter_of",
-    RelationshipType.HAS_CHUNK: "chunks",
-    RelationshipType.IS_CHUNK_OF: "is_chunk_of",
-    RelationshipType.NEXT: "next",
-    RelationshipType.PREVIOUS: "next",
-    RelationshipType.CITES: "cites",
-    RelationshipType.CITED_IN: "cites",
-    RelationshipType.SEMANTIC_REL: "stated",
-    RelationshipType.IS_ANSWER_OF: "answers",
-}
-"""The counters of nodes and relationships. A stated relation counts twice, with its mirror."""
-
-
-class Counts(TypedDict):
-    """Fields of :class:`~trivium.graph.records.StoreInfo`."""
-
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-    aliases: int
-    embedded: int
-    to_embed: int
-
 
 _RECORD = (
     "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
@@ -166,37 +126,14 @@ def _page_record(
 def count_pages(connection: Connection, after: str | None) -> int:
     """Return the number of pages, or of those with a uri greater than ``after``."""
     if after is not None:
-        (number,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
-        return int(number)
-    return _number(connection, "SELECT number FROM counter WHERE name = 'pages'")
-
-
-def counts(connection: Connection) -> Counts:
-    """Return what a store contains."""
-    numbers = read_counters(connection)
-    relationships = {str(kind): numbers[name] for kind, name in _RELATIONSHIPS.items()}
-    relationships[RelationshipType.SEMANTIC_REL] *= 2
-    return Counts(
-        nodes=without_unrequested({str(label): numbers[name] for label, name in _NODES.items()}),
-        relationships=without_unrequested(relationships),
-        aliases=numbers["aliases"],
-        embedded=numbers["vectors"],
-        to_embed=numbers["texts"] - numbers["vectors"],
-    )
-
-
-def waiting_texts(connection: Connection) -> WaitingTexts:
-    """Return the stored numbers of texts and of those without a vector."""
-    numbers = dict(
-        connection.execute("SELECT name, number FROM counter WHERE name IN ('texts', 'vectors')").fetchall()
-    )
-    texts = int(numbers.get("texts", 0))
-    return WaitingTexts(max(0, texts - int(numbers.get("vectors", texts))), texts)
+        (count,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
+        return int(count)
+    return number(connection, "SELECT count(*) FROM page_uri")
 
 
 def count_pending_sentences(connection: Connection) -> int:
     """Return the number of distinct passages without vectors of sentences."""
-    return _number(connection, "SELECT count(*) FROM waiting_sentences")
+    return number(connection, "SELECT count(*) FROM waiting_sentences")
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
@@ -292,10 +229,10 @@ def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]
         [as_json(dict.fromkeys(names))],
     )
     rivals: dict[str, list[tuple[int, int, int, str]]] = {}
-    for form, kind, bare, number, uri in rows:
+    for form, kind, bare, entity, uri in rows:
         best = rivals.setdefault(form, [])
         if not best or best[0][:2] == (kind, bare):
-            best.append((kind, bare, number, uri))
+            best.append((kind, bare, entity, uri))
     equal = [{number for _, _, number, _ in best} for best in rivals.values()]
     counts = _citing_chunks(connection, set().union(*(numbers for numbers in equal if len(numbers) > 1)))
     # The first by uri if several are cited as often.
@@ -390,10 +327,6 @@ def chunk_uris(connection: Connection) -> list[str]:
         "SELECT c.uri FROM chunk AS c JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position"
     )
     return [uri for (uri,) in rows]
-
-
-def _number(connection: Connection, query: str) -> int:
-    return int(connection.execute(query).fetchone()[0] or 0)
 
 
 def read_types(connection: Connection) -> dict[str, str]:

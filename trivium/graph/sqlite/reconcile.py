@@ -1,14 +1,11 @@
-"""Restores consistency after pages were added or removed: aliases, unreferenced rows, and document frequencies."""
+"""Restores consistency after pages were added or removed: aliases, and unreferenced rows."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.counting import adjust, redirect
 from trivium.graph.sqlite.ids import text_ids
 
 
@@ -38,7 +35,7 @@ def _redirect(connection: Connection, names: str) -> None:
     """Resolve names: a page's own title refers to the page itself, an alias claimed by several pages to the one with
     the lowest uri.
     """
-    rows = connection.execute(
+    found = connection.execute(
         """
         WITH claimed AS MATERIALIZED (
             SELECT id, leads_to, CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
@@ -47,11 +44,11 @@ def _redirect(connection: Connection, names: str) -> None:
             ) END AS target
             FROM name WHERE id IN (SELECT value FROM json_each(?))
         )
-        SELECT id, leads_to, target FROM claimed WHERE leads_to IS NOT target
+        SELECT target, id FROM claimed WHERE leads_to IS NOT target
         """,
         [names],
-    )
-    redirect(connection, {name: (old, new) for name, old, new in rows})
+    ).fetchall()
+    connection.executemany("UPDATE name SET leads_to = ? WHERE id = ?", found)
 
 
 def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
@@ -63,13 +60,11 @@ def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
         AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
         AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
         AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
-        RETURNING leads_to, text_id
+        RETURNING text_id
         """,
         [names],
     ).fetchall()
-    aliases = sum(target is not None for target, _ in dropped)
-    adjust(connection, {"entities": aliases - len(dropped), "aliases": -aliases})
-    touched.texts.update(text for _, text in dropped if text is not None)
+    touched.texts.update(text for (text,) in dropped if text is not None)
 
 
 def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
@@ -104,10 +99,7 @@ def _drop_types(connection: Connection, touched: Touched) -> None:
 
 def _drop_texts(connection: Connection, touched: Touched) -> None:
     """Remove texts without nodes, with their vectors."""
-    these = [as_json(sorted(touched.texts))]
-    with_vector = "SELECT count(*) FROM json_each(?) AS j JOIN vector AS v ON v.text_id = j.value"
-    (before,) = connection.execute(with_vector, these).fetchone()
-    dropped = connection.execute(
+    connection.execute(
         """
         DELETE FROM text WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
@@ -115,34 +107,5 @@ def _drop_texts(connection: Connection, touched: Touched) -> None:
         AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
         AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
         """,
-        these,
+        [as_json(sorted(touched.texts))],
     )
-    (after,) = connection.execute(with_vector, these).fetchone()
-    adjust(connection, {"texts": -dropped.rowcount, "vectors": after - before})
-
-
-class TermChanges:
-    """Changes of document frequencies within one transaction. Accumulating them keeps the frequencies exact."""
-
-    def __init__(self) -> None:
-        self._changes: Counter[str] = Counter()
-
-    def add(self, terms: Iterable[str]) -> None:
-        """Count a new chunk with these terms."""
-        self._changes.update(set(terms))
-
-    def remove(self, terms: Iterable[str]) -> None:
-        """Count a removed chunk with these terms."""
-        self._changes.subtract(set(terms))
-
-    def apply(self, connection: Connection) -> None:
-        """Write the changes in a fixed order."""
-        changes = [(term, change) for term, change in sorted(self._changes.items()) if change != 0]
-        connection.executemany(
-            "INSERT INTO term (term, df) VALUES (?, ?)"
-            " ON CONFLICT (term) DO UPDATE SET df = df + excluded.df",
-            changes,
-        )
-        connection.executemany(
-            "DELETE FROM term WHERE term = ? AND df <= 0", ((term,) for term, change in changes if change < 0)
-        )

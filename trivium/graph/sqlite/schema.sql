@@ -203,12 +203,6 @@ CREATE TABLE picture_vector (
     crc      INTEGER NOT NULL
 ) STRICT;
 
--- In how many chunks a search term occurs, in the text or the headings.
-CREATE TABLE term (
-    term TEXT PRIMARY KEY,
-    df   INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- The relationships of the graph, by the names of trivium.graph.schema.RelationshipType. The outer joins only
 -- put uris to numbers; SQLite leaves them out when the uris are not asked for.
 
@@ -381,29 +375,7 @@ END;
 CREATE INDEX page_unlinked ON page (id) WHERE substr(content_hash, -1) = '.';
 CREATE INDEX page_facts_path ON page_facts (path);
 
--- Numbers of nodes and relationships, so that nobody has to read their rows, and indexes for what a change or a listing
--- looks for.
-
--- How many there are of what trivium.graph.sqlite.counters lists. They change in the transactions that change the rows.
-CREATE TABLE counter (
-    name   TEXT PRIMARY KEY,
-    number INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-INSERT INTO counter (name, number) VALUES ('questions', 0), ('answers', 0);
-
--- Questions and answers also go with others' rows. They are few, so that a trigger for each row costs little.
-CREATE TRIGGER question_counted AFTER INSERT ON question BEGIN
-    UPDATE counter SET number = number + 1 WHERE name = 'questions';
-END;
-CREATE TRIGGER question_discounted AFTER DELETE ON question BEGIN
-    UPDATE counter SET number = number - 1 WHERE name = 'questions';
-END;
-CREATE TRIGGER answer_counted AFTER INSERT ON answer BEGIN
-    UPDATE counter SET number = number + 1 WHERE name = 'answers';
-END;
-CREATE TRIGGER answer_discounted AFTER DELETE ON answer BEGIN
-    UPDATE counter SET number = number - 1 WHERE name = 'answers';
-END;
+-- For what a change or a listing looks for.
 
 -- Pages in the order of their uris. Most rows of name are no pages.
 CREATE TABLE page_uri (

@@ -35,6 +35,7 @@ from trivium.graph.records import (
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import reader, writer
 from trivium.graph.sqlite.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.database_schema import schema_version
 from trivium.graph.sqlite.frozen import freeze, pin
 from trivium.graph.sqlite.merge import Merger
@@ -359,21 +360,25 @@ class EmbeddedStore(ArrayReads):
         return str(self._database.folder)
 
     def info(self) -> StoreInfo:
-        with self._database.reading_one_state() as connection:
-            return StoreInfo(
-                location=self.location,
-                schema_version=schema_version(connection),
-                embedder=read_embedder(connection),
-                chunker=reader.chunker(connection),
-                index=reader.index_parameters(connection).chosen,
-                **reader.counts(connection),
-            )
+        known = self._current().info if self._database.fixed else []
+        if not known:
+            with self._database.reading_one_state() as connection:
+                info = StoreInfo(
+                    location=self.location,
+                    schema_version=schema_version(connection),
+                    embedder=read_embedder(connection),
+                    chunker=reader.chunker(connection),
+                    index=reader.index_parameters(connection).chosen,
+                    **counts(connection),
+                )
+            known.append(info)
+        return known[0]
 
     def waiting_texts(self) -> WaitingTexts:
         known = self._current().waiting
         if not known:
             with self._database.reading() as connection:
-                known.append(reader.waiting_texts(connection))
+                known.append(waiting_texts(connection))
         return known[0]
 
     def picture_vectors(self) -> PictureVectors:

@@ -15,7 +15,6 @@ from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Codes, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
-from trivium.graph.sqlite.counting import adjust
 from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.graph.vectors import check_codes, check_vectors, text_hash
 from trivium.types import EmbedderIdentity
@@ -154,12 +153,6 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
     check_vectors(vectors, len(texts), identity.dimension)
     data = np.ascontiguousarray(vectors, dtype="<f4")
-    (new,) = connection.execute(
-        "SELECT count(*) FROM json_each(?) AS j JOIN text AS t ON t.hash = j.value"
-        " WHERE NOT EXISTS (SELECT 1 FROM vector WHERE text_id = t.id)",
-        [as_json(dict.fromkeys(map(text_hash, texts)))],
-    ).fetchone()
-    adjust(connection, {"vectors": new})
     stored = connection.executemany(
         """
         INSERT OR REPLACE INTO vector (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1

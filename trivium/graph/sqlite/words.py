@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from trivium.graph.sqlite.counts import number
 from trivium.parser.gazetteer import distinct_words, telling_words
 
 RECORDS = "records:"
@@ -29,14 +30,13 @@ def put_words(connection: sqlite3.Connection) -> None:
     """Index the words of the pages that wait for it, inside the caller's transaction."""
     if connection.execute("SELECT 1 FROM wordless LIMIT 1").fetchone() is None:
         return
-    (pages,) = connection.execute("SELECT number FROM counter WHERE name = 'pages'").fetchone()
-    if _last_number(connection) > 2 * pages + _GONE:
+    if _last_number(connection) > 2 * number(connection, "SELECT count(*) FROM page_uri") + _GONE:
         forget_words(connection)
-    for number, (page, text) in enumerate(connection.execute(_WAITING), _last_number(connection) + 1):
+    for entry, (page, text) in enumerate(connection.execute(_WAITING), _last_number(connection) + 1):
         connection.execute(
-            "INSERT INTO page_words (rowid, words) VALUES (?, ?)", [number, " ".join(distinct_words(text))]
+            "INSERT INTO page_words (rowid, words) VALUES (?, ?)", [entry, " ".join(distinct_words(text))]
         )
-        connection.execute("INSERT INTO worded (id, page_id) VALUES (?, ?)", [number, page])
+        connection.execute("INSERT INTO worded (id, page_id) VALUES (?, ?)", [entry, page])
     connection.execute("DELETE FROM wordless")
 
 

@@ -9,12 +9,11 @@ from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.counting import adjust, count_unstated, lose_pages, resolved
 from trivium.graph.sqlite.ids import name_ids, text_ids
 from trivium.graph.sqlite.insert import insert_pages, insert_relations
 from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.graph.sqlite.reader import chunker as stored_chunker
-from trivium.graph.sqlite.reconcile import TermChanges, Touched, reconcile
+from trivium.graph.sqlite.reconcile import Touched, reconcile
 from trivium.graph.sqlite.words import put_words
 from trivium.settings.index_parameters import IndexParameters
 
@@ -25,13 +24,13 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
     stored = _stored(connection, chosen)
     versions = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}
     loaded, replaced, report = choose(chosen, versions)
-    touched, terms = Touched(), TermChanges()
-    _empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
-    insert_pages(connection, list(loaded.values()), touched, terms)
+    touched = Touched()
+    _empty_pages(connection, [stored[uri][0] for uri in replaced], touched)
+    insert_pages(connection, list(loaded.values()), touched)
     claimed = _claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
     put_words(connection)
     if loaded or claimed:
-        _finish(connection, touched, terms)
+        _finish(connection, touched)
     return report
 
 
@@ -39,7 +38,7 @@ def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) ->
     """Add aliases of stored pages. Those of unknown pages are skipped."""
     touched = Touched()
     if _claim_aliases(connection, aliases.items(), touched):
-        _finish(connection, touched, TermChanges())
+        _finish(connection, touched)
 
 
 def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
@@ -66,7 +65,7 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
     touched = Touched()
     changed = _give_types(connection, types, touched)
     if changed:
-        _finish(connection, touched, TermChanges())
+        _finish(connection, touched)
     return changed
 
 
@@ -84,9 +83,9 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
     ).fetchall()
     found: dict[int, str] = dict(rows)
     if found:
-        touched, terms = Touched(), TermChanges()
-        _remove_pages(connection, list(found), touched, terms)
-        _finish(connection, touched, terms)
+        touched = Touched()
+        _remove_pages(connection, list(found), touched)
+        _finish(connection, touched)
     return list(found.values())
 
 
@@ -119,8 +118,7 @@ def set_index_parameters(connection: Connection, parameters: IndexParameters) ->
     begin_state(connection)
 
 
-def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:
-    terms.apply(connection)
+def _finish(connection: Connection, touched: Touched) -> None:
     reconcile(connection, touched)
     begin_state(connection)
 
@@ -197,11 +195,10 @@ def _give_types(connection: Connection, types: Mapping[str, str], touched: Touch
     return len(changed)
 
 
-def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
+def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched) -> None:
     """Remove the contents of pages, by number, recording what becomes unreferenced. Pages and aliases remain."""
     if not pages:
         return
-    lose_pages(connection, pages)
     these = [as_json(pages)]
 
     def numbers(query: str) -> set[int]:
@@ -214,26 +211,20 @@ def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched,
     relations = connection.execute(
         "SELECT source_id, type_id, target_id FROM json_each(?) AS j JOIN relation ON page_id = j.value",
         these,
-    ).fetchall()
+    )
     for source, kind, target in relations:
         touched.mentioned.update((source, target))
         touched.types.add(kind)
     touched.texts |= numbers("SELECT text_id FROM json_each(?) AS j JOIN chunk ON page_id = j.value")
     touched.texts |= numbers("SELECT text_id FROM json_each(?) AS j JOIN section ON page_id = j.value")
-    for of_headings, of_text in connection.execute(
-        "SELECT heading_terms, terms FROM json_each(?) AS j JOIN chunk ON page_id = j.value", these
-    ):
-        terms.remove([*of_headings.split(), *of_text.split()])
     connection.execute("DELETE FROM chunk WHERE page_id IN (SELECT value FROM json_each(?))", these)
     connection.execute("DELETE FROM section WHERE page_id IN (SELECT value FROM json_each(?))", these)
-    stated = resolved(connection, relations)
     connection.execute("DELETE FROM relation WHERE page_id IN (SELECT value FROM json_each(?))", these)
-    adjust(connection, {"stated": -count_unstated(connection, stated)})
 
 
-def _remove_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
+def _remove_pages(connection: Connection, pages: Sequence[int], touched: Touched) -> None:
     """Remove pages, by number, with their contents and claims. Their names are left to :func:`reconcile`."""
-    _empty_pages(connection, pages, touched, terms)
+    _empty_pages(connection, pages, touched)
     these = [as_json(pages)]
     touched.claimed.update(pages)
     touched.claimed.update(

@@ -1,4 +1,4 @@
-"""The stored numbers are those that counting all rows gives, whatever happened to the rows."""
+"""What a store says it has is what the views of its database have, whatever happened to the rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.contract.graphs import embed_pending, graph
-from tests.graph.sqlite.histories import HISTORIES_OF_ALL, Step, carry_out, question
-from trivium.errors import StoreFormatError
+from tests.contract.graphs import graph
+from tests.graph.sqlite.histories import HISTORIES_OF_ALL, Step, carry_out
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import RelationshipType
-from trivium.graph.sqlite import EmbeddedStore, counters
+from trivium.graph.sqlite import EmbeddedStore
 
 
 def _views(connection: sqlite3.Connection) -> dict[str, int]:
@@ -31,10 +29,9 @@ def _views(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def check(folder: Path) -> None:
-    """Compare the stored numbers with those of the rows, and what a store says with the views."""
+    """Compare what a store says with the views."""
     database = sqlite3.connect(folder / "graph.db")
-    stored, views = dict(database.execute("SELECT name, number FROM counter")), _views(database)
-    assert stored == counters.count_rows(database)
+    views = _views(database)
     database.close()
     with EmbeddedStore.open(folder, read_only=True) as store:
         info = store.info()
@@ -47,7 +44,7 @@ def check(folder: Path) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=HISTORIES_OF_ALL)
-def test_the_numbers_are_those_of_the_rows_after_any_history(steps: list[Step]) -> None:
+def test_the_numbers_are_those_of_the_views_after_any_history(steps: list[Step]) -> None:
     """Compared after each step."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "s"
@@ -72,7 +69,7 @@ _CHANGES = """
 import itertools, sys
 sys.path.insert(0, sys.argv[2])
 from tests.contract.graphs import embed_pending
-from tests.graph.sqlite.test_counters import _page
+from tests.graph.sqlite.test_counts import _page
 from trivium.graph.sqlite import EmbeddedStore
 with EmbeddedStore.open(sys.argv[1]) as store:
     print("begun", flush=True)
@@ -83,7 +80,7 @@ with EmbeddedStore.open(sys.argv[1]) as store:
 """
 
 
-def test_the_numbers_are_those_of_the_rows_after_a_kill(tmp_path: Path) -> None:
+def test_the_numbers_are_those_of_the_views_after_a_kill(tmp_path: Path) -> None:
     """At moments at which pages are written, embedded and removed."""
     folder, root = tmp_path / "s", Path(__file__).parents[3]
     EmbeddedStore.create(folder).close()
@@ -97,49 +94,3 @@ def test_the_numbers_are_those_of_the_rows_after_a_kill(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
         check(folder)
     assert EmbeddedStore.open(folder).info().nodes["Page"] > 0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A store with questions and vectors."""
-    folder = tmp_path / "s"
-    with EmbeddedStore.create(folder) as store:
-        store.write([_page(number) for number in range(12)])
-        store.put_questions({"P1": [question("P1", 2)], "P2": [question("P2", 3)]})
-        embed_pending(store)
-        store.write([_page(12)])
-    return folder
-
-
-def _execute(folder: Path, *statements: str) -> None:
-    database = sqlite3.connect(folder / "graph.db", isolation_level=None)
-    for statement in statements:
-        database.execute(statement)
-    database.close()
-
-
-def test_rows_are_not_counted_again(folder: Path) -> None:
-    """By nothing that opens the store, changes it or asks afterwards."""
-    _execute(folder, "UPDATE counter SET number = number + 1000 WHERE name = 'chunks'")
-    with EmbeddedStore.open(folder) as store:
-        chunks = store.info().nodes["Chunk"]
-        assert chunks > 1000
-        store.delete(["P3"])
-        assert store.info().nodes["Chunk"] == chunks - 4
-
-
-def test_a_number_that_is_missing_or_wrong_is_found_and_counted_again(folder: Path) -> None:
-    with EmbeddedStore.open(folder) as store:
-        right = store.info()
-        _execute(
-            folder,
-            "DELETE FROM counter WHERE name = 'cites'",
-            "UPDATE counter SET number = 7 WHERE name = 'chunks'",
-        )
-        with pytest.raises(StoreFormatError, match="lacks cites"):
-            store.info()
-        (finding,) = found = store.checker().check()
-        assert (finding.kind, finding.where) == ("derived rows", ("counter",))
-        store.checker().repair(found)
-        assert store.checker().check() == []
-        assert store.info() == right
