@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from trivium.common import stopping
@@ -26,7 +26,7 @@ _FILE = "substr(rtrim(p.source, '/'), 1 + length(rtrim(rtrim(p.source, '/'), rep
 """The name of the file that a page comes from, as in the index page_file."""
 
 
-def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
+def pages(connection: Connection, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
     """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``."""
     rows = connection.execute(
         f"{_RECORD} FROM page_uri AS n CROSS JOIN page AS p ON p.id = n.page_id"
@@ -56,7 +56,7 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
 
 
 def pages_with_words(
-    connection: Connection, names: Sequence[str], source: str, mark: str
+    connection: Connection, names: Sequence[str], *, source: str = "", mark: str = ""
 ) -> list[PageRecord]:
     """Return pages, sorted by uri, that may mention one of the names; see
     :meth:`trivium.graph.protocols.PageReader.pages_with_words`. All of them where their words are not indexed.
@@ -123,7 +123,7 @@ def _page_record(
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
-def count_pages(connection: Connection, after: str | None) -> int:
+def count_pages(connection: Connection, after: str | None = None) -> int:
     """Return the number of pages, or of those with a uri greater than ``after``."""
     if after is not None:
         (count,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
@@ -262,7 +262,7 @@ def _citing_chunks(connection: Connection, entities: Collection[int]) -> dict[in
     return dict(rows.fetchall())
 
 
-def names(connection: Connection) -> list[tuple[str, str]]:
+def names(connection: Connection) -> Iterator[tuple[str, str]]:
     """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
     rows = connection.execute(
         # CROSS JOIN begins with pages and aliases. SQLite would read all names, of which most stand for no page.
@@ -273,10 +273,10 @@ def names(connection: Connection) -> list[tuple[str, str]]:
         ORDER BY page, alias, name
         """
     )
-    return [(unescape(uri), page) for uri, page, _ in rows]
+    return iter([(unescape(uri), page) for uri, page, _ in rows])
 
 
-def names_like(connection: Connection, forms: Sequence[str]) -> list[tuple[str, str]]:
+def names_like(connection: Connection, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Return (title or alias, page uri) of the names with one of the normalised forms that stand for pages."""
     rows = connection.execute(
         "SELECT DISTINCT n.uri, e.uri FROM json_each(?) AS j CROSS JOIN lookup AS l ON l.form = j.value"

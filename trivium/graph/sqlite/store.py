@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -18,12 +19,9 @@ from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
-    ChunkRecord,
-    Codes,
-    PageRecord,
     Passage,
     Pending,
     Progress,
@@ -33,40 +31,60 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import reader, writer
-from trivium.graph.sqlite.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.sqlite import page_graphs, pictures, questions, reader, vectors, writer
+from trivium.graph.sqlite.connection import DATABASE, Connection, Database, create_database, open_database
 from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.database_schema import schema_version
 from trivium.graph.sqlite.frozen import freeze, pin
 from trivium.graph.sqlite.merge import Merger
 from trivium.graph.sqlite.meta import current_state
-from trivium.graph.sqlite.page_graphs import page_graphs
-from trivium.graph.sqlite.pictures import (
-    claim_pictures,
-    pending_pictures,
-    picture_vectors,
-    put_picture_vectors,
-    read_image_embedder,
-    thumbnails,
-)
-from trivium.graph.sqlite.questions import put_questions
 from trivium.graph.sqlite.rows import SqliteRows
 from trivium.graph.sqlite.snapshot import load_snapshot
-from trivium.graph.sqlite.vectors import (
-    claim,
-    pending_sentences,
-    pending_texts,
-    put_sentences,
-    put_vectors,
-    read_embedder,
-    relation_vectors,
-)
 from trivium.graph.vectors import relation_embeddings
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:
     from trivium.graph.sqlite.check import EmbeddedChecker
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def reading(function: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[EmbeddedStore, P], R]:
+    """Make a method of a function that reads from the database, by one statement."""
+
+    @wraps(function)
+    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._database.reading() as connection:
+            return function(connection, *args, **options)
+
+    return method
+
+
+def reading_one_state(
+    function: Callable[Concatenate[Connection, P], R],
+) -> Callable[Concatenate[EmbeddedStore, P], R]:
+    """Make a method of a function that reads from the database, by several statements."""
+
+    @wraps(function)
+    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._database.reading_one_state() as connection:
+            return function(connection, *args, **options)
+
+    return method
+
+
+def writing(function: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[EmbeddedStore, P], R]:
+    """Make a method of a function that writes to the database, in one transaction."""
+
+    @wraps(function)
+    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._database.writing() as connection:
+            return function(connection, *args, **options)
+
+    return method
 
 
 class EmbeddedStore(ArrayReads):
@@ -135,62 +153,20 @@ class EmbeddedStore(ArrayReads):
                 writer.claim_chunker(connection, chunker)
             return writer.write_pages(connection, pages)
 
-    @property
-    def chunker(self) -> str | None:
-        with self._database.reading() as connection:
-            return reader.chunker(connection)
-
-    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
-        with self._database.writing() as connection:
-            writer.add_aliases(connection, aliases)
-
-    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-        with self._database.writing() as connection:
-            return writer.add_relations(connection, relations)
-
-    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
-        with self._database.writing() as connection:
-            return put_questions(connection, questions)
-
-    def set_types(self, types: Mapping[str, str]) -> int:
-        with self._database.writing() as connection:
-            return writer.set_types(connection, types)
-
-    def delete(self, pages: Sequence[str]) -> list[str]:
-        with self._database.writing() as connection:
-            return writer.delete_pages(connection, pages)
-
-    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
-        with self._database.reading() as connection:
-            return reader.pages(connection, after, limit)
-
-    def page_sources(self) -> list[tuple[str, str]]:
-        with self._database.reading_one_state() as connection:
-            return reader.page_sources(connection)
-
-    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
-        with self._database.reading() as connection:
-            return reader.find_pages(connection, uris)
-
-    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
-        with self._database.reading_one_state() as connection:
-            return reader.pages_with_words(connection, names, source, mark)
-
-    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
-        with self._database.reading() as connection:
-            return reader.pages_at(connection, paths)
-
-    def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
-        with self._database.reading() as connection:
-            return reader.pages_of_files(connection, names)
-
-    def unlinked_pages(self) -> list[str]:
-        with self._database.reading() as connection:
-            return reader.unlinked_pages(connection)
-
-    def count_pages(self, after: str | None = None) -> int:
-        with self._database.reading() as connection:
-            return reader.count_pages(connection, after)
+    chunker = property(reading(reader.chunker))
+    add_aliases = writing(writer.add_aliases)
+    add_relations = writing(writer.add_relations)
+    put_questions = writing(questions.put_questions)
+    set_types = writing(writer.set_types)
+    delete = writing(writer.delete_pages)
+    pages = reading(reader.pages)
+    page_sources = reading_one_state(reader.page_sources)
+    find_pages = reading(reader.find_pages)
+    pages_with_words = reading_one_state(reader.pages_with_words)
+    pages_at = reading(reader.pages_at)
+    pages_of_files = reading(reader.pages_of_files)
+    unlinked_pages = reading(reader.unlinked_pages)
+    count_pages = reading(reader.count_pages)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked. Aliases are sorted and include claimed ones that
@@ -198,11 +174,9 @@ class EmbeddedStore(ArrayReads):
         from the state committed when the first one is read; one page is in memory at a time.
         """
         with self._database.reading_one_state() as connection:
-            yield from page_graphs(connection, uris)
+            yield from page_graphs.page_graphs(connection, uris)
 
-    def types(self) -> dict[str, str]:
-        with self._database.reading() as connection:
-            return reader.read_types(connection)
+    types = reading(reader.read_types)
 
     # -- embeddings ------------------------------------------------------------------------------------------
 
@@ -210,48 +184,21 @@ class EmbeddedStore(ArrayReads):
     def embedder(self) -> EmbedderIdentity | None:
         if not self._database.fixed:
             with self._database.reading() as connection:
-                return read_embedder(connection)
+                return vectors.read_embedder(connection)
         known = self._current().embedder
         if not known:
             with self._database.reading() as connection:
-                known.append(read_embedder(connection))
+                known.append(vectors.read_embedder(connection))
         return known[0]
 
-    def set_embedder(self, identity: EmbedderIdentity) -> None:
-        with self._database.writing() as connection:
-            claim(connection, identity)
-
-    @property
-    def fusion_decision(self) -> str | None:
-        with self._database.reading() as connection:
-            return reader.fusion_decision(connection)
-
-    def set_fusion_decision(self, decision: str | None) -> None:
-        with self._database.writing() as connection:
-            writer.set_fusion_decision(connection, decision)
-
-    @property
-    def links_pending(self) -> bool:
-        with self._database.reading() as connection:
-            return reader.links_pending(connection)
-
-    def set_links_pending(self, pending: bool) -> None:
-        with self._database.writing() as connection:
-            writer.set_links_pending(connection, pending)
-
-    @property
-    def languages(self) -> str | None:
-        with self._database.reading() as connection:
-            return reader.languages(connection)
-
-    def set_languages(self, languages: str | None) -> None:
-        with self._database.writing() as connection:
-            writer.set_languages(connection, languages)
-
-    @property
-    def index_parameters(self) -> IndexParameters:
-        with self._database.reading() as connection:
-            return reader.index_parameters(connection)
+    set_embedder = writing(vectors.claim)
+    fusion_decision = property(reading(reader.fusion_decision))
+    set_fusion_decision = writing(writer.set_fusion_decision)
+    links_pending = property(reading(reader.links_pending))
+    set_links_pending = writing(writer.set_links_pending)
+    languages = property(reading(reader.languages))
+    set_languages = writing(writer.set_languages)
+    index_parameters = property(reading(reader.index_parameters))
 
     def set_index_parameters(self, parameters: IndexParameters) -> None:
         with self._database.writing() as connection:
@@ -259,39 +206,19 @@ class EmbeddedStore(ArrayReads):
                 writer.set_index_parameters(connection, parameters)
 
     def pending_texts(self) -> Pending[str]:
-        return pending_texts(self._database)
+        return vectors.pending_texts(self._database)
 
-    def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
-        with self._database.writing() as connection:
-            put_vectors(connection, texts, vectors)
+    put_vectors = writing(vectors.put_vectors)
 
     def pending_sentences(self) -> Pending[Passage]:
-        return pending_sentences(self._database)
+        return vectors.pending_sentences(self._database)
 
-    def count_pending_sentences(self) -> int:
-        with self._database.reading() as connection:
-            return reader.count_pending_sentences(connection)
-
-    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
-        with self._database.writing() as connection:
-            put_sentences(connection, passages, codes)
-
-    @property
-    def image_embedder(self) -> EmbedderIdentity | None:
-        with self._database.reading() as connection:
-            return read_image_embedder(connection)
-
-    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
-        with self._database.writing() as connection:
-            claim_pictures(connection, identity)
-
-    def pending_pictures(self) -> list[str]:
-        with self._database.reading() as connection:
-            return pending_pictures(connection)
-
-    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
-        with self._database.writing() as connection:
-            put_picture_vectors(connection, pictures, vectors)
+    count_pending_sentences = reading(reader.count_pending_sentences)
+    put_sentences = writing(vectors.put_sentences)
+    image_embedder = property(reading(pictures.read_image_embedder))
+    set_image_embedder = writing(pictures.claim_pictures)
+    pending_pictures = reading(pictures.pending_pictures)
+    put_picture_vectors = writing(pictures.put_picture_vectors)
 
     def refresh(self, progress: Progress | None = None) -> None:
         indexes = self._current(progress)
@@ -366,7 +293,7 @@ class EmbeddedStore(ArrayReads):
                 info = StoreInfo(
                     location=self.location,
                     schema_version=schema_version(connection),
-                    embedder=read_embedder(connection),
+                    embedder=vectors.read_embedder(connection),
                     chunker=reader.chunker(connection),
                     index=reader.index_parameters(connection).chosen,
                     **counts(connection),
@@ -386,7 +313,7 @@ class EmbeddedStore(ArrayReads):
         if indexes.pictures:
             return indexes.pictures[0]
         with self._database.reading_one_state() as connection:
-            found = picture_vectors(connection)
+            found = pictures.picture_vectors(connection)
             if current_state(connection) == indexes.key:
                 indexes.pictures.append(found)
         return found
@@ -394,13 +321,13 @@ class EmbeddedStore(ArrayReads):
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         if not self._database.fixed:  # the cache belongs to one state
             with self._database.reading() as connection:
-                return relation_vectors(connection, types)
+                return vectors.relation_vectors(connection, types)
         known = self._current().types
         found = known.find(None, types)
         new = [name for name in dict.fromkeys(types) if name not in found]
         if new:
             with self._database.reading() as connection:
-                read = dict(zip(new, relation_vectors(connection, new), strict=True))
+                read = dict(zip(new, vectors.relation_vectors(connection, new), strict=True))
             known.put(None, read)
             found |= read
         return np.array([found[name] for name in types], dtype=np.float32).reshape(len(types), -1)
@@ -408,49 +335,17 @@ class EmbeddedStore(ArrayReads):
     def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
         return relation_embeddings(self, relations)
 
-    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
-        with self._database.reading() as connection:
-            return reader.relations(connection, entities)
-
-    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        with self._database.reading() as connection:
-            return reader.cited_sections(connection, chunks)
-
-    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
-        with self._database.reading() as connection:
-            return reader.fetch(connection, chunks)
-
-    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
-        with self._database.reading() as connection:
-            return thumbnails(connection, chunks)
-
-    def page_text(self, page: str) -> str:
-        with self._database.reading() as connection:
-            return reader.page_text(connection, page)
-
-    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
-        with self._database.reading() as connection:
-            return reader.resolve(connection, titles)
-
-    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
-        with self._database.reading() as connection:
-            return reader.lookup_names(connection, names)
-
-    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
-        with self._database.reading() as connection:
-            return reader.names_like(connection, forms)
-
-    def aliases(self) -> list[str]:
-        with self._database.reading() as connection:
-            return reader.aliases(connection)
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        with self._database.reading() as connection:
-            return iter(reader.names(connection))
-
-    def chunk_uris(self) -> list[str]:
-        with self._database.reading() as connection:
-            return reader.chunk_uris(connection)
+    relations = reading(reader.relations)
+    cited_sections = reading(reader.cited_sections)
+    fetch = reading(reader.fetch)
+    thumbnails = reading(pictures.thumbnails)
+    page_text = reading(reader.page_text)
+    resolve = reading(reader.resolve)
+    lookup_names = reading(reader.lookup_names)
+    names_like = reading(reader.names_like)
+    aliases = reading(reader.aliases)
+    names = reading(reader.names)
+    chunk_uris = reading(reader.chunk_uris)
 
     # -- checking ----------------------------------------------------------------------------------------------
 
