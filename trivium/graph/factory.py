@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.graph.sqlite.discard import discard_empty
 
 if TYPE_CHECKING:
     from trivium.graph.neo4j import Neo4jStore
@@ -93,7 +92,7 @@ def _remover(store: str | Path) -> Callable[[], object]:
     if exists(store):
         return lambda: None
     with_folder = not Path(store).exists()
-    return lambda: EmbeddedStore.exists(store) and discard_empty(Path(store), with_folder=with_folder)
+    return lambda: EmbeddedStore.exists(store) and EmbeddedStore.discard_empty(store, with_folder=with_folder)
 
 
 def _neo4j() -> type[Neo4jStore]:

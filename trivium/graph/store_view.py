@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import wraps
+from operator import attrgetter
+from typing import Concatenate, ParamSpec, TypeVar
 
 from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filters import Condition
-from trivium.graph.model import RelationEdge
-from trivium.graph.pictures import PictureVectors
 from trivium.graph.protocols import SearchStore
-from trivium.graph.records import (
-    Adjacency,
-    ChunkRecord,
-    Neighbour,
-    Reached,
-    SentenceVectors,
-    Similarities,
-    TermCounts,
-    TermStatistics,
-    Vectors,
-    WaitingTexts,
-)
-from trivium.graph.schema import Hop, Label
-from trivium.types import EmbedderIdentity
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_store(method: Callable[Concatenate[SearchStore, P], R]) -> Callable[Concatenate[StoreView, P], R]:
+    """Make a method that asks the store below."""
+    name = method.__name__
+
+    @wraps(method)
+    def ask(self: StoreView, /, *args: P.args, **options: P.kwargs) -> R:
+        found: R = getattr(self._store, name)(*args, **options)
+        return found
+
+    return ask
 
 
 class StoreView(ABC):
@@ -44,111 +46,35 @@ class StoreView(ABC):
     @abstractmethod
     def pinned(self) -> AbstractContextManager[SearchStore]: ...
 
-    def waiting_texts(self) -> WaitingTexts:
-        return self._store.waiting_texts()
+    location = property(attrgetter("_store.location"))
+    remote = property(attrgetter("_store.remote"))
+    languages = property(attrgetter("_store.languages"))
+    embedder = property(attrgetter("_store.embedder"))
+    image_embedder = property(attrgetter("_store.image_embedder"))
 
-    def nearest(
-        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
-    ) -> list[Neighbour]:
-        return self._store.nearest(labels, vector, k, exact=exact)
-
-    def expand_nearest(
-        self,
-        labels: Sequence[Label],
-        vector: Vectors,
-        nodes: int,
-        hop: Hop,
-        limit: int | None,
-        *,
-        exact: bool = False,
-    ) -> list[Reached]:
-        return self._store.expand_nearest(labels, vector, nodes, hop, limit, exact=exact)
-
-    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
-        return self._store.keyword_search(terms, k)
-
-    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-        return self._store.expand(uris, hop)
-
-    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
-        return self._store.outline(pages)
-
-    def adjacency(self) -> Adjacency:
-        return self._store.adjacency()
-
-    def chunk_uris(self) -> list[str]:
-        return self._store.chunk_uris()
-
-    def picture_vectors(self) -> PictureVectors:
-        return self._store.picture_vectors()
-
-    @property
-    def location(self) -> str:
-        return self._store.location
-
-    @property
-    def remote(self) -> bool:
-        return self._store.remote
-
-    @property
-    def languages(self) -> str | None:
-        return self._store.languages
-
-    @property
-    def embedder(self) -> EmbedderIdentity | None:
-        return self._store.embedder
-
-    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return self._store.cited(chunks)
-
-    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return self._store.cited_sections(chunks)
-
-    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
-        return self._store.fetch(chunks)
-
-    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
-        return self._store.thumbnails(chunks)
-
-    def page_text(self, page: str) -> str:
-        return self._store.page_text(page)
-
-    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
-        return self._store.resolve(titles)
-
-    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
-        return self._store.lookup_names(names)
-
-    def names_like(self, forms: Sequence[str]) -> Iterable[tuple[str, str]]:
-        return self._store.names_like(forms)
-
-    def aliases(self) -> list[str]:
-        return self._store.aliases()
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        return self._store.names()
-
-    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
-        return self._store.relations(entities)
-
-    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        return self._store.similarities(vector, chunks)
-
-    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        return self._store.vectors(label, uris)
-
-    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        return self._store.sentence_vectors(chunks)
-
-    @property
-    def image_embedder(self) -> EmbedderIdentity | None:
-        return self._store.image_embedder
-
-    def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        return self._store.relation_vectors(types)
-
-    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        return self._store.term_counts(chunks, terms)
-
-    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        return self._store.term_statistics(terms)
+    waiting_texts = _of_store(SearchStore.waiting_texts)
+    nearest = _of_store(SearchStore.nearest)
+    expand_nearest = _of_store(SearchStore.expand_nearest)
+    keyword_search = _of_store(SearchStore.keyword_search)
+    expand = _of_store(SearchStore.expand)
+    outline = _of_store(SearchStore.outline)
+    adjacency = _of_store(SearchStore.adjacency)
+    chunk_uris = _of_store(SearchStore.chunk_uris)
+    picture_vectors = _of_store(SearchStore.picture_vectors)
+    cited = _of_store(SearchStore.cited)
+    cited_sections = _of_store(SearchStore.cited_sections)
+    fetch = _of_store(SearchStore.fetch)
+    thumbnails = _of_store(SearchStore.thumbnails)
+    page_text = _of_store(SearchStore.page_text)
+    resolve = _of_store(SearchStore.resolve)
+    lookup_names = _of_store(SearchStore.lookup_names)
+    names_like = _of_store(SearchStore.names_like)
+    aliases = _of_store(SearchStore.aliases)
+    names = _of_store(SearchStore.names)
+    relations = _of_store(SearchStore.relations)
+    similarities = _of_store(SearchStore.similarities)
+    vectors = _of_store(SearchStore.vectors)
+    sentence_vectors = _of_store(SearchStore.sentence_vectors)
+    relation_vectors = _of_store(SearchStore.relation_vectors)
+    term_counts = _of_store(SearchStore.term_counts)
+    term_statistics = _of_store(SearchStore.term_statistics)

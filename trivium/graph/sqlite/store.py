@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from os import PathLike
 from pathlib import Path
@@ -130,6 +131,30 @@ class EmbeddedStore(ArrayReads):
     def exists(path: str | PathLike[str]) -> bool:
         """Whether a folder contains a store, which :meth:`open` may still refuse."""
         return (Path(path) / DATABASE).is_file()
+
+    @staticmethod
+    def discard_empty(path: str | PathLike[str], *, with_folder: bool) -> bool:
+        """Remove the store in a folder, and optionally the folder, unless it contains a page. Return whether it was
+        removed.
+
+        Other processes that have it open can no longer write to it and get an error. Raises StoreError.
+        """
+        folder = Path(path)
+        database = open_database(folder, read_only=False)
+        try:
+            with database.writing() as connection:  # excludes other writers
+                if connection.execute("SELECT EXISTS (SELECT 1 FROM page)").fetchone() != (0,):
+                    return False
+                (folder / DATABASE).unlink()
+        finally:
+            database.close()
+        for path in folder.iterdir():  # the folder was new or empty, so everything in it belongs to the store
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        if with_folder:
+            with suppress(OSError):
+                folder.rmdir()
+        return True
 
     def close(self) -> None:
         """Close connections and memory maps. Values already returned remain valid."""
