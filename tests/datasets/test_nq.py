@@ -1,15 +1,12 @@
-"""Natural Questions rows as questions: gold of several chunks, and question files of them.
+"""Natural Questions rows as questions: gold of several chunks.
 
 The expected chunks were read off the page: the rows of the table stand in Tarn#Moons#chunk-2 to -6.
 """
 
 from __future__ import annotations
 
-import json
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,10 +14,9 @@ from tests.fakes.memory_store import MemoryStore
 from tests.nq_rows import NULL, ONA, TARN, NqDocument, write_rows
 from trivium.chunking.strategies import portable_chunker
 from trivium.datasets.gold import Cause
-from trivium.datasets.nq import convert
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
-from trivium.errors import InputError, QuestionFileError
+from trivium.errors import QuestionFileError
 from trivium.graph.build import build
 from trivium.graph.protocols import GraphStore
 from trivium.parser.sources.nq import to_page
@@ -81,10 +77,6 @@ def rows(tmp_path: Path) -> Path:
 def _gold(path: Path, store: GraphStore, annotators: str = "majority") -> dict[str, list[str]]:
     traced = trace(read_questions(path, annotators=annotators), store)
     return {id: [chunk for group in gold.groups for chunk in group] for id, gold in traced.gold.items()}
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    yield from map(json.loads, path.read_text().splitlines())
 
 
 def test_gold_is_every_chunk_that_holds_some_of_a_long_answer_by_itself(
@@ -193,130 +185,14 @@ def test_broken_rows_are_told_of_and_the_others_are_read(tmp_path: Path) -> None
         )
 
 
-def test_a_question_file_of_rows_has_the_same_gold(rows: Path, store: GraphStore, tmp_path: Path) -> None:
-    """Traced in a store, or on the pages of the rows themselves: both files are the same."""
-    with_store, without = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    done = convert([str(rows)], with_store, store)
-    assert (done.asked, done.traced, done.passages) == (7, 5, 1 + 1 + 6 + 1 + 1)
-    assert _gold(with_store, store) == GOLD
-    convert([str(rows)], without)
-    assert without.read_bytes() == with_store.read_bytes()
-    first = next(_lines(without))
-    assert first == {
-        "id": "nq-1",
-        "question": "who found the rings of tarn",
-        "answers": ["Mira Lund"],
-        "page": "Tarn",
-        "gold_passages": [{"title": "Tarn", "text": "The rings of Tarn were found in 1731 by Mira Lund ."}],
-        "annotators": [
-            {
-                "long_answer": "The rings of Tarn were found in 1731 by Mira Lund .",
-                "short_answers": ["Mira Lund"],
-                "yes_no": None,
-                "counts": True,
-            }
-        ],
-    }
-
-
-def test_what_every_annotator_said_is_kept(rows: Path, tmp_path: Path) -> None:
-    convert([str(rows)], tmp_path / "q.jsonl")
-    said = {line["id"]: line["annotators"] for line in _lines(tmp_path / "q.jsonl")}
-    assert [one["counts"] for one in said["nq-3"]] == [True, True, True, False, False]
-    assert [one["yes_no"] for one in said["nq-3"]] == [None, "yes", None, None, None]
-    assert [one["long_answer"] is None for one in said["nq-2"]] == [True, False, True, False, True]
-
-
-def test_untraced_questions_are_in_a_file_with_the_reason(rows: Path, tmp_path: Path) -> None:
-    done = convert([str(rows)], tmp_path / "q.jsonl")
-    assert done.untraced == tmp_path / "q.untraced.jsonl"
-    assert [
-        (line["id"], line["location"], line["cause"], line["reason"]) for line in _lines(done.untraced)
-    ] == [
-        (
-            "nq-4",
-            f"{rows}, line 4",
-            "too few annotators marked a long answer",
-            "1 of 5 annotators marked a long answer, 2 are needed",
-        ),
-        (
-            "nq-5",
-            f"{rows}, line 5",
-            "no annotator marked a long answer",
-            "its annotator marked no long answer",
-        ),
-    ]
-    assert done.causes == {Cause.NO_MAJORITY: 1, Cause.NO_LONG_ANSWER: 1}
-
-
-def test_a_page_that_cannot_be_parsed_is_a_reason(tmp_path: Path) -> None:
-    broken = {**TRAIN, "document_html": ""}
-    path = write_rows(tmp_path / "rows.jsonl", [broken, ON_ONA])
-    done = convert([str(path)], tmp_path / "q.jsonl")
-    assert [(one.id, one.cause) for one in done.left] == [("nq-1", Cause.NO_PAGE)]
-    assert done.left[0].reason.startswith("the page of the row cannot be read")
-
-
-def _many(path: Path, order: int = 1) -> Path:
-    """Twenty documents, of which the first has four questions, the second two and the others one: 24 in all."""
-    rows = []
-    for number in range(20):
-        page = NqDocument(f"Page {number}", f"<p>This is what page {number} says .</p>")
-        rows += [
-            page.row(100 * number + question, f"q {number}", page.annotation(page.element("p")))
-            for question in range({0: 4, 1: 2}.get(number, 1))
-        ]
-    return write_rows(path, rows[::order])
-
-
-def test_the_split_is_by_document_and_by_seed_and_not_by_order(tmp_path: Path) -> None:
-    path = _many(tmp_path / "rows.jsonl")
-    done = convert([str(path)], tmp_path / "q.jsonl", share=0.8, seed=3)
-    train, test = (list(_lines(tmp_path / f"q.{part}.jsonl")) for part in ("train", "test"))
-    assert (len(train), len(test)) == (19, 5)  # a fifth of 24, rounded
-    assert not {line["page"] for line in train} & {line["page"] for line in test}
-    everything = list(_lines(tmp_path / "q.jsonl"))
-    assert sorted(line["id"] for line in [*train, *test]) == sorted(line["id"] for line in everything)
-    assert done.files["test"] == (tmp_path / "q.test.jsonl", 5, len({line["page"] for line in test}))
-    backwards = _many(tmp_path / "backwards.jsonl", -1)
-    convert([str(backwards)], tmp_path / "b.jsonl", share=0.8, seed=3)
-    assert {line["id"] for line in _lines(tmp_path / "b.test.jsonl")} == {line["id"] for line in test}
-    others = set()
-    for seed in range(5):
-        convert([str(path)], tmp_path / "s.jsonl", share=0.8, seed=seed)
-        others.add(tuple(line["id"] for line in _lines(tmp_path / "s.test.jsonl")))
-    assert len(others) > 1
-
-
-def test_what_cannot_be_converted_leaves_the_files_as_they_were(rows: Path, tmp_path: Path) -> None:
-    out = tmp_path / "q.jsonl"
-    out.write_text("before")
-    one_document = write_rows(tmp_path / "one.jsonl", [TRAIN, LIST])
-    with pytest.raises(InputError, match="two documents or more"):
-        convert([str(one_document)], out, share=0.8)
-    with pytest.raises(InputError, match=r"got none that can be read: .*line 1: expected annotations"):
-        convert([str(write_rows(tmp_path / "bad.jsonl", [{**TRAIN, "annotations": 3}]))], out)
-    with pytest.raises(InputError, match="expected a share between 0 and 1, got 1"):
-        convert([str(rows)], out, share=1)
-    assert out.read_text() == "before"
-    assert not list(tmp_path.glob("q.*.jsonl"))
-
-
-def test_rows_that_cannot_be_read_are_listed(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "rows.jsonl", [TRAIN, "{broken", {**LIST, "annotations": None}, ON_ONA])
-    done = convert([str(path)], tmp_path / "q.jsonl")
-    assert [problem.location for problem in done.problems] == [f"{path}, line 2", f"{path}, line 3"]
-    assert (done.asked, done.traced) == (2, 2)
-
-
-def test_memory_does_not_grow_with_the_rows(store: GraphStore, tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     """Four times as many rows, of which each has thousands of tokens, take hardly more."""
     peaks = []
     for count in (24, 96):
         rows = ({**LIST, "example_id": number} for number in range(count))
         path = write_rows(tmp_path / "rows.jsonl", rows)
         tracemalloc.start()
-        convert([str(path)], tmp_path / "q.jsonl", store)
+        assert len(read_questions(path)) == count
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0]

@@ -147,14 +147,10 @@ def test_check_backup_and_export_know_them(trivium: Run, kept: Path, tmp_path: P
     assert '"nq-1","who found the rings of tarn","Mira Lund"' in lines
 
 
-def test_rows_are_measured_as_the_question_file_made_of_them(
+def test_rows_are_measured_with_the_gold_of_their_annotations(
     trivium: Run, folder: Path, kept: Path, tmp_path: Path
 ) -> None:
-    """Question by question; broken rows are listed, and the exit code says so."""
-    made = trivium("questions", folder, "--out", tmp_path / "q.jsonl", "--store", kept, "--json")
-    assert made.code == 3
-    assert (made.json["questions"], made.json["traced"], made.json["passages"]) == (4, 3, 7)
-    assert made.json["causes"] == {"too few annotators marked a long answer": 1}
+    """Broken rows are listed, and the exit code says so."""
     names = ("--retriever", "vector", "lexical", "--json")
     direct = trivium("evaluate", folder, "--store", kept, *names, "--runs", tmp_path / "a")
     assert direct.code == 3
@@ -166,10 +162,7 @@ def test_rows_are_measured_as_the_question_file_made_of_them(
             "reason": "1 of 5 annotators marked a long answer, 2 are needed",
         }
     ]
-    by_file = trivium("evaluate", tmp_path / "q.jsonl", "--store", kept, *names, "--runs", tmp_path / "b")
-    assert by_file.code == 0, by_file.err
-    assert direct.json["rows"] == by_file.json["rows"]
-    assert (direct.json["questions"], direct.json["traced"], by_file.json["questions"]) == (4, 3, 3)
+    assert (direct.json["questions"], direct.json["traced"]) == (4, 3)
     qrels = {tuple(line.split()) for line in (tmp_path / "a" / "qrels.txt").read_text().splitlines()}
     assert {(line[2], line[0]) for line in qrels if line[3] != "0"} == {
         (chunk.replace(" ", "%20"), id) for chunk, id in ANSWERS
@@ -244,23 +237,6 @@ def test_short_answers_are_what_answers_are_measured_by(
     assert done.code == 3, done.err
     assert done.json["problems"][0]["location"] == f"{folder}/train.jsonl, line 2"
     assert set(done.json["rows"]) == {"default", "gold"}
-
-
-def test_a_split_is_by_document(trivium: Run, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "q.jsonl"
-    done = trivium("questions", folder, "--out", out, "--split", "0.7")
-    assert done.code == 3
-    assert "3 of 4 questions traced, to 7 passages" in done.out
-    assert "q.train.jsonl: 2 questions on 1 document" in done.out
-    assert "q.test.jsonl: 1 question on 1 document" in done.out
-    assert "line 2 (nq-3): 1 of 5 annotators marked a long answer" in done.out.replace("\n", " ")
-    assert "1 row could not be read" in done.err
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "q.jsonl", "q.train.jsonl", "q.test.jsonl", "q.untraced.jsonl",
-    }  # fmt: skip
-    assert trivium("questions", folder, "--out", out, "--split", "1.5").code == 2
-    missing = trivium("questions", tmp_path / "none", "--out", out)
-    assert missing.code == 1 and "there is no file or folder" in missing.err
 
 
 @pytest.mark.parametrize("fixture", OLDER_SLOW)

@@ -46,7 +46,6 @@ PANELS: dict[str, dict[str, str]] = {
         "evaluate": "evaluate.evaluate",
         "evaluate answers": "evaluate_answers.evaluate_answers",
         "evaluate suite": "evaluate_suite.evaluate_suite",
-        "questions": "questions.questions",
         "compare": "compare.compare",
         "leaderboard": "leaderboard.leaderboard",
         "sweep": "sweep.sweep",
@@ -62,6 +61,11 @@ PANELS: dict[str, dict[str, str]] = {
 """The commands by panel of ``trivium --help``, each with its function or group in this package. A name of two words is a
 command of its own beside that of the first word.
 """
+_GONE = {
+    "questions": "trivium evaluate  reads rows of Natural Questions themselves",
+    "shards": "load all into one store  (trivium build SOURCE... --store STORE)",
+}
+"""Commands that are gone, kept for one release with what is done instead."""
 _PLACES = {name: (panel, place) for panel, commands in PANELS.items() for name, place in commands.items()}
 
 
@@ -101,8 +105,8 @@ class CommandsByName(CommandsOfTwoWords):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with its examples after the options, or None if there is no such command."""
-        if cmd_name == "shards":  # gone; kept one release for its message
-            ctx.fail("load all into one store  (trivium build SOURCE... --store STORE)")
+        if cmd_name in _GONE:
+            ctx.fail(_GONE[cmd_name])
         command = super().get_command(ctx, cmd_name)
         return None if command is None else with_examples_last(command)
 

@@ -48,39 +48,6 @@ def clusters(groups: Groups) -> NDArray[np.int64]:
     return labels
 
 
-def split(groups: Groups, share: float, seed: int) -> NDArray[np.bool_]:
-    """Split questions into two parts. Returns a mask (questions,) of the second part; ``share`` is the share of the
-    first part. With 0.8 the second part has a fifth of the questions, or slightly fewer. Clusters are kept whole, and
-    neither part is empty.
-
-    Clusters are drawn with ``seed`` and assigned to the second part while they fit. Except for questions without keys,
-    the split does not depend on the order of the questions. Raises InputError unless 0 < share < 1 and there are at
-    least two clusters.
-
-    >>> split([["Mars"], ["Venus"], ["Mars"], ["Moon"], ["Sun"]], 0.8, seed=1).tolist()
-    [False, False, False, True, False]
-    """
-    if not 0 < share < 1:
-        raise InputError(f"expected a share between 0 and 1, got {share:g}")
-    cluster = clusters(groups)
-    sizes = np.bincount(cluster)
-    if len(sizes) < 2:
-        raise InputError(
-            f"expected questions on two documents or more, to put them apart, got {len(sizes)} with"
-            f" {len(groups)} questions"
-        )
-    room = max(round((1 - share) * len(groups)), 1)
-    shuffled = np.random.default_rng(seed).permutation(_canonical(groups, cluster))
-    chosen: list[int] = []
-    for label in shuffled.tolist():
-        if sizes[label] <= room and len(chosen) < len(sizes) - 1:
-            chosen.append(label)
-            room -= int(sizes[label])
-    if not chosen:  # every cluster is too large to fit
-        chosen = [min(shuffled.tolist(), key=lambda label: int(sizes[label]))]
-    return np.isin(cluster, chosen)
-
-
 def _canonical(groups: Groups, cluster: NDArray[np.int64]) -> list[int]:
     """Order the clusters by their smallest key, independent of the order of the questions."""
     smallest: dict[int, str] = {}
