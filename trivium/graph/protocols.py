@@ -232,9 +232,8 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
         ...
 
     def waiting_texts(self) -> WaitingTexts:
-        """Return how many texts wait to be embedded. Read at most once per state, and never by counting rows: zeros
-        where the numbers are not stored (a store of an earlier version that is opened read-only), and in Neo4j
-        until :meth:`GraphStore.info` has counted.
+        """Return how many texts wait to be embedded, and of how many: zeros if none does, and in Neo4j until
+        :meth:`GraphStore.info` has counted. Read at most once per state.
         """
         ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
 from trivium.engine import Engine
-from trivium.graph.arrays.columns import MANIFEST, Rows, Stacked, find_sorted
+from trivium.graph.arrays.columns import Rows, Stacked, find_sorted
 from trivium.graph.byte_vectors import CoarseVectors
 from trivium.graph.records import Codes, Passage
 from trivium.graph.sqlite import EmbeddedStore, rows, snapshot
@@ -101,22 +100,6 @@ def test_sentences_of_earlier_chunks_are_taken_over(
     expected = {f"Page {n}#chunk-1": _codes(n)[0].tolist() for n in (*range(1, 13), 20) if n not in (3, 8)}
     assert _kept(store) == {**expected, "Page 5#chunk-1": _codes(4)[0].tolist()}
     assert len(read) == 2
-
-
-def test_indexes_of_a_version_without_the_column_are_built_upon(store: EmbeddedStore, tmp_path: Path) -> None:
-    """What they hold stays: only the column is added."""
-    before = _kept(store)
-    store.close()
-    (folder,) = (tmp_path / "store" / "index").glob("generation-*")
-    manifest = json.loads((folder / MANIFEST).read_text())
-    for name in ("sentences.npy", "sentences.places.npz"):
-        (folder / name).unlink()
-        del manifest["files"][name]
-    (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 3}))
-    inode = (folder / "matrix.npy").stat().st_ino
-    with EmbeddedStore.open(tmp_path / "store") as opened:
-        assert _kept(opened) == before
-    assert (folder / "matrix.npy").stat().st_ino == inode
 
 
 def test_vectors_as_bytes_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

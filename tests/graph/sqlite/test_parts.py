@@ -1,4 +1,4 @@
-"""The parts of the embedded store on their own: uri tables, sparse rows, SQL views."""
+"""The parts of the embedded store on their own: sparse rows, SQL views."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sqlite3
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,32 +14,6 @@ from trivium.graph.arrays.columns import group
 from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.schema import RelationshipType
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.graph.string_table import StringRows, pack_strings, unpack_strings
-
-_uris = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), unique=True, max_size=30)
-
-
-@given(uris=_uris, asked=_uris)
-def test_a_uri_table_is_a_sorted_list_and_a_mapping(uris: list[str], asked: list[str]) -> None:
-    """UTF-8 sorts as code points do, so bisecting bytes finds what a dictionary finds."""
-    uris.sort()
-    table = unpack_strings("x", pack_strings("x", uris))
-    rows = {uri: row for row, uri in enumerate(uris)}
-    assert [table.find(uri) for uri in asked] == [rows.get(uri, -1) for uri in asked]
-    assert list(table) == uris
-    assert table[1:-1] == uris[1:-1]
-    assert dict(StringRows(table)) == rows
-    assert [table[-1 - row] for row in range(len(uris))] == uris[::-1]
-
-
-def test_a_uri_table_ends_where_it_ends() -> None:
-    """Like any sequence."""
-    table = unpack_strings("x", pack_strings("x", ["a"]))
-    for row in (1, -2):
-        with pytest.raises(IndexError):
-            table[row]
-    with pytest.raises(KeyError):
-        StringRows(table)["b"]
 
 
 @given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9))), asked=st.lists(st.integers(0, 4)))

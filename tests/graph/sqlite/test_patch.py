@@ -64,6 +64,7 @@ def test_patched_arrays_are_those_that_are_built(
 ) -> None:
     """After every change, in each of the ways in which rows are followed: values, types and order."""
     with patched_store() as (patches, folder, store):
+        patches.setattr(moves, "_BLOCK", 3)  # even a few rows fill several
         patches.setattr(moves, "FEW", 10**6 if way == "few" else 0)
         patches.setattr(moves, "MOST_COMPARED", 0 if way == "table" else 10**6)
         for shortest in ("SHORTEST_COPIED", "SHORTEST_FOLLOWED"):

@@ -253,7 +253,7 @@ def _known(
     there.
     """
     unknown = np.zeros(len(texts), dtype=bool)
-    if previous is None or not (previous / f"{_CODES}.npy").exists():
+    if previous is None:
         return None, unknown
     arrays, codes = load_arrays(previous, _PLACES), load_array(previous, _CODES)
     if codes.shape[1] != dimension or not len(arrays["texts"]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Container, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,8 +56,6 @@ from trivium.types import EmbedderIdentity
 
 FORMAT = 6
 """Raise this when the meaning of an index file changes. Files of other formats are rebuilt."""
-LACKING = (3, 4, 5)
-"""Formats that have vectors of labels in other files but are otherwise valid. New snapshots may be based on them."""
 _SEARCHES = 32
 AHEAD = 512
 """Vector searches that are done ahead of their questions, at most: those of a group of questions of a batch."""
@@ -244,7 +242,7 @@ def build(source: RowSource, folder: Path, previous: Path | None, counter: Build
     finally:
         threads.shutdown(cancel_futures=True)
     write_manifest(folder, {"format": FORMAT, "index": parameters.chosen})
-    shutil.rmtree(final, ignore_errors=True)  # of an earlier format that this one was based on
+    shutil.rmtree(final, ignore_errors=True)  # of this state, but damaged
     folder.rename(final)
 
 
@@ -283,7 +281,7 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
     """Open the index in a folder; None if it is incomplete or of another format. Raises FileNotFoundError if it was
     removed meanwhile, and any error that a library raises for a file that is damaged.
     """
-    facts = manifest_facts(folder, (FORMAT,))
+    facts = manifest_facts(folder)
     if facts is None:
         return None
     matrix = load_matrix(folder)
@@ -305,15 +303,15 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
     )
 
 
-def manifest_facts(folder: Path, formats: Container[int] = (FORMAT, *LACKING)) -> dict[str, Any] | None:
-    """Return the facts in a folder's manifest; None unless it is complete and has one of these formats."""
+def manifest_facts(folder: Path) -> dict[str, Any] | None:
+    """Return the facts in a folder's manifest; None unless it is complete and of this version's format."""
     facts = read_manifest(folder)
-    return facts if facts is not None and facts.get("format") in formats else None
+    return facts if facts is not None and facts.get("format") == FORMAT else None
 
 
 def _parameters(facts: Mapping[str, Any]) -> IndexParameters:
-    """Return the parameters of a snapshot's vector indexes. Earlier versions had only one set."""
-    return IndexParameters.model_validate(facts.get("index", {}))
+    """Return the parameters of a snapshot's vector indexes."""
+    return IndexParameters.model_validate(facts["index"])
 
 
 def _are_alike(folder: Path, parameters: IndexParameters) -> bool:

@@ -201,8 +201,7 @@ def load_topology(folder: Path) -> Topology:
         position=arrays["position"],
         terms=arrays["terms"],
         all_terms=int(arrays["terms"].sum()),
-        # Missing in files of an earlier version. Aliases above the last entity are then examined again.
-        last_name=int(arrays.get("last_name", nodes[Label.ENTITY].highest)),
+        last_name=int(arrays["last_name"]),
         page_entity=arrays["page_entity"],
         section_page=arrays["section_page"],
         page_chunks=unpack_csr("page_chunks", arrays),
