@@ -9,7 +9,7 @@ machines and to busy ones far better than milliseconds. Indexes are made anew on
 asked by many clients, and memory is that of a process of its own, without mapped files (Linux). Prints each next to the
 committed ratio (``ratios.json``, by number of chunks) and exits with status 1 if one exceeds it by more than half; less
 is noise. It says so if no ratios are committed for a store of this size. ``--save`` commits the ratios of this run. What
-is counted rather than timed is in the tests (``tests/graph/sqlite/test_counted_work.py``, ``tests/test_startup.py``).
+is counted rather than timed is in the tests (``tests/index/test_counted_work.py``, ``tests/test_startup.py``).
 """
 
 from __future__ import annotations

@@ -322,7 +322,6 @@ def test_pages_are_searched_by_the_beginning_of_their_source(store: GraphStore) 
     """Whatever characters stand there."""
     sources = ["r", "r:", "r:a", "r:\U0010ffffb", "r;", "s:a", "\ud7ffx", "\ue000y"]
     store.write([graph(f"P{n}", [("word", [])], source=source) for n, source in enumerate(sources)])
-    assert store.page_sources() == [(f"P{n}", source) for n, source in enumerate(sources)]
     for prefix in ("r:", "r", "r:\U0010ffff", "\ud7ff", "\ue000", "", "t"):
         found = store.pages_with_words(["word"], source=prefix)
         assert [page.source for page in found] == [source for source in sources if source.startswith(prefix)]

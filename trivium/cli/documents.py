@@ -16,6 +16,7 @@ from trivium.cli.options import Json, Store
 from trivium.cli.terminal import count, cuts, out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
+from trivium.graph.pages import each_page
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
@@ -106,19 +107,17 @@ def _print_rows(rows: Sequence[tuple[str, str, str, str]]) -> None:
 
 
 def _listed(store: PageReader, most: int | None, patterns: Sequence[str]) -> tuple[list[PageRecord], int]:
-    """Return the documents to show, and how many there are. Only those to show are read; patterns are compared with the
-    titles and sources of all."""
+    """Return the documents to show, and how many there are. Patterns are compared with the titles and sources of all."""
     if not patterns:
         listed = store.pages(limit=most)
         return listed, store.count_pages() if most else len(listed)
     fits = re.compile("|".join(translate(composed(pattern).lower()) for pattern in patterns)).match
     found = [
-        uri
-        for uri, source in store.page_sources()
-        if fits(unescape(uri).lower()) or fits(composed(source).removeprefix(RECORDS).lower())
+        page
+        for page in each_page(store)
+        if fits(unescape(page.uri).lower()) or fits(composed(_source(page)).lower())
     ]
-    shown = (store.find_pages(uris) for uris in batched(found[:most], _BATCH))
-    return [page for pages in shown for page in pages.values()], len(found)
+    return found[:most], len(found)
 
 
 def _source(page: PageRecord) -> str:

@@ -268,10 +268,6 @@ class PageReader(Protocol):
         """Return pages sorted by uri: all, or at most ``limit`` with a uri greater than ``after``, by code points."""
         ...
 
-    def page_sources(self) -> list[tuple[str, str]]:
-        """Return uri and source of each page, sorted by uri. Less is read than by :meth:`pages`."""
-        ...
-
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         """Return pages by uri, in the order asked. Uris that are not pages are skipped, including aliases; see
         :meth:`GraphReader.resolve`.

@@ -233,11 +233,6 @@ class GraphReads(StorePart):
             : None if limit is None else max(limit, 0)
         ]
 
-    def page_sources(self) -> list[tuple[str, str]]:
-        """Return uri and source of each page, sorted by uri."""
-        rows = (row for part in self._connection.batches(scanning.PAGE_SOURCES, _ROWS_A_READ) for row in part)
-        return sorted((uri, source) for source, uri in rows)
-
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
         asked = list(dict.fromkeys(uris))

@@ -58,9 +58,6 @@ class SourceReads(HeldReads):
         found = [page for page in self._graph.records if after is None or page.uri > after]
         return found if limit is None else found[: max(limit, 0)]
 
-    def page_sources(self) -> list[tuple[str, str]]:
-        return [(page.uri, page.source) for page in self._graph.records]
-
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         known = {page.uri: page for page in self._graph.records}
         return {uri: known[uri] for uri in uris if uri in known}

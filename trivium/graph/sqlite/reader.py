@@ -36,15 +36,6 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
     return [_page_record(*row) for row in stopping.each(rows)]
 
 
-def page_sources(connection: Connection) -> list[tuple[str, str]]:
-    """Return uri and source of each page, sorted by uri. Both are read from indexes: rows of pages have their texts."""
-    sources = dict(connection.execute("SELECT id, source FROM page ORDER BY source"))
-    return [
-        (uri, sources[number])
-        for uri, number in connection.execute("SELECT uri, page_id FROM page_uri ORDER BY uri")
-    ]
-
-
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
     """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     rows = connection.execute(

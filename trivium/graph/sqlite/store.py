@@ -185,7 +185,6 @@ class EmbeddedStore(ArrayReads):
     set_types = writing(writer.set_types)
     delete = writing(writer.delete_pages)
     pages = reading(reader.pages)
-    page_sources = reading_one_state(reader.page_sources)
     find_pages = reading(reader.find_pages)
     pages_with_words = reading_one_state(reader.pages_with_words)
     pages_at = reading(reader.pages_at)

@@ -53,11 +53,6 @@ WITH p ORDER BY p.uri LIMIT $limit RETURN collect([
 ])
 """
 
-PAGE_SOURCES: LiteralString = """
-MATCH (p:TriviumPage) WHERE p.uri >= $after
-WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.source, p.uri])
-"""
-
 # The only query of this module for given pages.
 PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
