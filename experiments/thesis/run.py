@@ -25,8 +25,8 @@ from sklearn.ensemble import RandomForestClassifier
 from systems import Questions, Scores, naive_ranking, trained
 
 from trivium.datasets.splits import clusters, folds
-from trivium.evaluation.best_system import SEVERAL_PARTS, headline
 from trivium.evaluation.ranking_measures import measure
+from trivium.evaluation.run import SEVERAL_PARTS, headline
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.hits import HitList

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold, Traced
-from trivium.evaluation.best_system import ONE_PART, SEVERAL_PARTS, against_best, best_system, headline
 from trivium.evaluation.report import Report
-from trivium.evaluation.run import evaluate
+from trivium.evaluation.run import ONE_PART, SEVERAL_PARTS, against_best, best_system, evaluate, headline
 from trivium.evaluation.significance import holm
 from trivium.types import Question
 

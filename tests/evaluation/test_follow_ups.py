@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.answering.world import world
 from trivium.answering.rewriting import rewrite_question
-from trivium.evaluation.follow_ups import stand_alone
+from trivium.evaluation.evaluator import stand_alone
 from trivium.types import Question, Turn
 
 STORE = world()

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from trivium.datasets.gold import Gold
-from trivium.evaluation.matches import chart, matches_table
 from trivium.evaluation.ranking_measures import CMC_DEPTH, cumulative_matches
+from trivium.evaluation.tables import chart, matches_table
 
 
 def printed(matches: dict[str, list[float]], means: dict[str, dict[str, float]]) -> str:

@@ -289,7 +289,7 @@ def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: P
 
 
 def test_a_form_says_in_which_language_its_documents_are(tmp_path: Path) -> None:
-    """As ``trivium add --language``: another form of a word is found, and an embedder for English is refused."""
+    """As ``trivium build --language``: another form of a word is found, and an embedder for English is refused."""
     with Engine.create(tmp_path / "store", "minilm"):
         pass
     file = ("files", ("turm.txt", f"# Der Turm\n\n{TEXTS['de']}\n", "text/plain"))

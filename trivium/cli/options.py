@@ -13,7 +13,6 @@ from trivium.graph.filters import parse as parse_condition
 from trivium.llm.registry import NAMES
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import NAMES as RETRIEVER_NAMES
-from trivium.search.cut import Cut
 from trivium.settings.settings import load_settings
 
 MODEL_NAMES = f"{NAMES}, or one of an installed package"
@@ -88,16 +87,6 @@ def _checked_condition(text: str | None) -> str | None:
     if text is not None:
         try:
             parse_condition(text)
-        except InputError as error:
-            raise typer.BadParameter(str(error)) from error
-    return text
-
-
-def _checked_cut(text: str | None) -> str | None:
-    """Reject a malformed cut."""
-    if text is not None:
-        try:
-            Cut.read(text)
         except InputError as error:
             raise typer.BadParameter(str(error)) from error
     return text

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trivium.answering.rewriting import rewrite_question
 from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.errors import InputError
-from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
@@ -23,6 +23,7 @@ from trivium.fusion.names import CONVEX, NETWORK
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import parse
+from trivium.graph.protocols import GraphReader
 from trivium.parser.sources.source import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.query import Query, Retriever
@@ -31,7 +32,7 @@ from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.requests import MAX_K
 from trivium.search.searcher import Searcher
 from trivium.search.second_stage import Placed, SecondStage
-from trivium.types import Question
+from trivium.types import Question, Turn
 
 CUT_K = 10
 """Maximum number of passages kept by a cut without bounds."""
@@ -47,7 +48,7 @@ class Evaluator:
     def trace(self, questions: Sequence[Question]) -> Traced:
         """Return the gold chunks of questions in this store, or the reasons why some have none. Traced follow-up
         questions are returned in the form in which they are searched for
-        (:func:`~trivium.evaluation.follow_ups.stand_alone`).
+        (:func:`stand_alone`).
         """
         traced = trace(questions, self.searcher.store)
         return replace(traced, questions=stand_alone(traced.questions, self.searcher.store))
@@ -216,3 +217,16 @@ def _followed(
         for stage in cuts:
             placed[f"{name} > {stage.cut}"] = stage.ended(found)
     return {name: [(one.uri, one.deciding) for one in found] for name, found in placed.items()}
+
+
+def stand_alone(questions: Iterable[Question], store: GraphReader) -> tuple[Question, ...]:
+    """Return the questions as they are searched for, as ``trivium ask`` does without a language model. Those with a
+    history are rewritten as standalone questions without one; the others are unchanged.
+    """
+    return tuple(_stand_alone(question, store) if question.history else question for question in questions)
+
+
+def _stand_alone(question: Question, store: GraphReader) -> Question:
+    turns = [turn if isinstance(turn, Turn) else Turn(turn, "") for turn in question.history]
+    asked = rewrite_question(question.text, turns, None, store)
+    return replace(question, text=asked.match_query, history=())

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
-from trivium.evaluation.best_system import best_system
 from trivium.evaluation.report import Report
+from trivium.evaluation.run import best_system
 from trivium.evaluation.significance import Interval, mean_interval, p_value
 from trivium.fusion.names import DEFAULT
 

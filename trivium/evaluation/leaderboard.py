@@ -15,13 +15,12 @@ from trivium.common.files import write_file
 from trivium.datasets.gold import Gold
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
-from trivium.evaluation.best_system import headline
-from trivium.evaluation.matches import matches_table
 from trivium.evaluation.pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.ranking_measures import cumulative_matches, measure
 from trivium.evaluation.report import Comparison, Ranking, compared_json
+from trivium.evaluation.run import headline
 from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
-from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, share, with_interval
 from trivium.evaluation.trec import read_qrels, read_runs
 
 ENDINGS = (".run", ".trec")

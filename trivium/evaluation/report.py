@@ -14,9 +14,8 @@ from rich.text import Text
 from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.matches import matches_table
 from trivium.evaluation.significance import Interval
-from trivium.evaluation.tables import Cell, Table
+from trivium.evaluation.tables import Cell, Table, matches_table
 from trivium.parser.sources.source import Problem
 
 if TYPE_CHECKING:

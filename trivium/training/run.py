@@ -8,10 +8,9 @@ from typing import Any
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
-from trivium.evaluation.best_system import headline
 from trivium.evaluation.gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
-from trivium.evaluation.run import evaluate
+from trivium.evaluation.run import evaluate, headline
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.features import Layout
@@ -43,7 +42,7 @@ def report_of(hit_set: HitSet, logits: Sequence[Floats], fusions: Mapping[str, F
 
 
 def headline_measures(report: Report) -> tuple[str, ...]:
-    """The measures to show for a report: those of :func:`trivium.evaluation.best_system.headline`."""
+    """The measures to show for a report: those of :func:`trivium.evaluation.run.headline`."""
     return headline(list(report.traced.gold.values()))
 
 

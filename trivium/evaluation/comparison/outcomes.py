@@ -9,9 +9,9 @@ import numpy as np
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.best_system import headline
 from trivium.evaluation.ranking_measures import measure
 from trivium.evaluation.report import Ranking
+from trivium.evaluation.run import headline
 
 RECIPROCAL = "reciprocal rank"
 """For a question: the mean over its gold parts of 1 / (rank of the part's first chunk), 0 for a part that was not

@@ -14,7 +14,7 @@ from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
-from trivium.evaluation.follow_ups import stand_alone
+from trivium.evaluation.evaluator import stand_alone
 from trivium.evaluation.trec import read_qrels, read_run
 from trivium.retrievers.names import RETRIEVERS
 from trivium.types import Question

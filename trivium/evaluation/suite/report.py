@@ -9,11 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from trivium.evaluation.matches import matches_table
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.significance import LEVEL, RESAMPLES, holm
 from trivium.evaluation.suite.results import Paired, SetResult
-from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, plain, with_interval
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, plain, with_interval
 
 _FOLLOWED = "a reranked or cut row from the same without"
 

@@ -14,7 +14,6 @@ from trivium.common.files import write_file
 from trivium.common.progress import StageProgress
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.evaluation.best_system import against_best, compare_pairs, headline
 from trivium.evaluation.comparison.run import QUESTIONS, write_texts
 from trivium.evaluation.digests import (
     changed_retrieval,
@@ -25,6 +24,7 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
+from trivium.evaluation.run import against_best, compare_pairs, headline
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
 from trivium.evaluation.suite.results import (
