@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, LiteralString
 
@@ -17,7 +17,6 @@ from trivium.graph.findings import (
     VECTORS,
     Finding,
     damaged_pages,
-    damaged_titles,
     stale_derived,
     unmentioned,
     wrong_vectors,
@@ -36,14 +35,13 @@ from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
 from trivium.graph.property_graph import term_key
 from trivium.graph.records import Progress
-from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of, section_of
+from trivium.graph.schema import Label, page_of
 from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 
 _INDEXES = "index"
 _RELATIONS = "relations"
 _LEFTOVERS = "leftovers"
 _TERMS = "term counts"
-_CHUNKS_A_READ = 2_000
 
 
 class Neo4jChecker:
@@ -53,7 +51,7 @@ class Neo4jChecker:
         self._connection = connection
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
-        steps = (self._indexes, self._leftovers, self._rules, self._texts, self._vectors, self._relations)
+        steps = (self._indexes, self._leftovers, self._rules, self._terms, self._vectors, self._relations)
         found: list[Finding] = []
         for done, step in enumerate(steps, start=1):
             found += step()
@@ -70,11 +68,10 @@ class Neo4jChecker:
 
         damaged = [uri for finding in findings if finding.kind == PAGES for uri in finding.where]
         self._write(cypher.DROP_NODES, "ids", keys(_LEFTOVERS))
-        for label, uris in keys(VECTORS):
-            self._write(cypher.drop_vectors(label), "uris", uris)
+        self._write(cypher.DROP_VECTORS, "hashes", keys(VECTORS))
         self._write(cypher.GIVE_UP_PAGES, "uris", damaged)
         if _TERMS in by_kind or _LEFTOVERS in by_kind:
-            self._count_terms()
+            self._recount_terms()
         if _RELATIONS in by_kind:
             self._write(cypher.UNMARK_TYPES, "types", by_kind[_RELATIONS].where)
             embed_relations(self._connection)
@@ -86,7 +83,7 @@ class Neo4jChecker:
         return {uri: digest for digest, uri in self._scan(cypher.PAGE_DIGESTS)}
 
     def drop_vectors(self, texts: Sequence[str]) -> None:
-        self._write(cypher.DROP_VECTORS_OF_TEXTS, "hashes", sorted(set(map(text_hash, texts))))
+        self._write(cypher.DROP_VECTORS, "hashes", sorted(set(map(text_hash, texts))))
 
     # -- checks ---------------------------------------------------------------------------------------------------
 
@@ -119,38 +116,14 @@ class Neo4jChecker:
             )
 
     def _rules(self) -> Iterator[Finding]:
-        for problem, query in cypher.RULES_OF_PAGES.items():
-            uris = self._connection.read(query, whole=True)[0][0]
-            if uris:
-                yield damaged_pages(problem, sorted(set(map(page_of, uris))))
         for problem, query in cypher.RULES.items():
             uris = self._connection.read(query, whole=True)[0][0]
             if uris:
-                yield damaged_titles(problem, sorted(set(uris)))
+                yield damaged_pages(problem, sorted(set(map(page_of, uris))))
 
-    def _texts(self) -> Iterator[Finding]:
-        """Compare texts and titles with their hashes, and terms with their counts."""
-        damaged: dict[str, None] = {}
-        counted: Counter[str] = Counter()
-        total = 0
-        for text, key, terms, uri in self._scan(cypher.CHUNK_HASHES, _CHUNKS_A_READ):
-            if text_hash(embedding_text(headings_of(section_of(uri)), text or "")) != key:
-                damaged[page_of(uri)] = None
-            own = terms.split()
-            counted.update({term_key(term) for term in own})
-            total += len(own)
-        for text, key, uri in self._scan(cypher.SECTION_HASHES):
-            if (text, key) != (uri, text_hash(uri)):
-                damaged[page_of(uri)] = None
-        if damaged:
-            yield damaged_pages("texts of their chunks or sections are not those that were written", damaged)
-        names = [
-            uri
-            for text, kind, key, uri in self._scan(cypher.ENTITY_HASHES)
-            if text != entity_text(uri, kind) or key != text_hash(text)
-        ]
-        if names:
-            yield damaged_titles("texts of entities do not follow from their titles and types", names)
+    def _terms(self) -> Iterator[Finding]:
+        """Compare numbers of chunks in which terms occur with the chunks. (Their terms are in the digests of pages.)"""
+        counted, total = _count_terms(terms for terms, _ in self._scan(cypher.CHUNK_TERMS))
         stored = {term: df for df, term in self._scan(cypher.TERMS)}
         wrong = sorted(term for term in counted.keys() | stored.keys() if counted[term] != stored.get(term))
         if wrong or self._connection.read(cypher.TERM_TOTAL)[0][0] != total:
@@ -160,20 +133,16 @@ class Neo4jChecker:
         identity = read_embedder(self._connection)
         dimension = 0 if identity is None else identity.dimension
         wrong = {
-            label: [
-                uri
-                for size, squares, uri in self._scan(cypher.vector_sizes(label))
-                if size != dimension
-                or squares is None
-                or not abs(math.sqrt(abs(squares)) - 1.0) <= UNIT_TOLERANCE
-            ]
+            uri: key
             for label in (Label.CHUNK, Label.SUBCHAPTER, Label.ENTITY)
+            for size, squares, key, uri in self._scan(cypher.vector_sizes(label))
+            if size != dimension
+            or squares is None
+            or not abs(math.sqrt(abs(squares)) - 1.0) <= UNIT_TOLERANCE
         }
-        if any(wrong.values()):
-            where = [uri for uris in wrong.values() for uri in uris]
-            yield wrong_vectors(
-                "vectors are no unit vectors of the embedder's dimension", where, list(wrong.items())
-            )
+        if wrong:
+            problem = "vectors are no unit vectors of the embedder's dimension"
+            yield wrong_vectors(problem, wrong, list(dict.fromkeys(wrong.values())))
 
     def _relations(self) -> Iterator[Finding]:
         types = self._connection.read(cypher.OTHER_RELATIONS, whole=True)[0][0]
@@ -196,20 +165,27 @@ class Neo4jChecker:
         if items:
             self._connection.write(write)
 
-    def _count_terms(self) -> None:
+    def _recount_terms(self) -> None:
         """Recount the terms of all chunks while holding the store's lock."""
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            counted: Counter[str] = Counter()
-            total = 0
-            for (terms,) in await rows(transaction, cypher.ALL_TERMS):
-                own = terms.split()
-                counted.update({term_key(term) for term in own})
-                total += len(own)
+            found = await rows(transaction, cypher.ALL_TERMS)
+            counted, total = _count_terms(terms for (terms,) in found)
             await rows(transaction, cypher.DROP_TERMS)
             await in_batches(transaction, cypher.SET_TERMS, "rows", [list(item) for item in counted.items()])
             await rows(transaction, cypher.SET_TERM_TOTAL, {"total": total})
             await next_version(transaction)
 
         self._connection.write(write)
+
+
+def _count_terms(chunks: Iterable[str]) -> tuple[Counter[str], int]:
+    """Return in how many chunks each term occurs, and the number of terms of all chunks, given as text."""
+    counted: Counter[str] = Counter()
+    total = 0
+    for terms in chunks:
+        own = terms.split()
+        counted.update({term_key(term) for term in own})
+        total += len(own)
+    return counted, total

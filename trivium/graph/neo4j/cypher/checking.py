@@ -1,7 +1,7 @@
 """Queries that find and remove inconsistencies.
 
-Those of :data:`RULES` and :data:`RULES_OF_PAGES` return the nodes that violate a rule of the graph, as one list of
-uris. The others iterate over the store in batches, like those of :mod:`trivium.graph.neo4j.cypher.scanning`.
+Those of :data:`RULES` return the nodes that violate a rule of the graph, as one list of uris. Most others iterate over
+the store in batches, like those of :mod:`trivium.graph.neo4j.cypher.scanning`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import LiteralString
 from trivium.graph.neo4j.cypher.schema import ANY_NODE
 from trivium.graph.schema import Label
 
-RULES_OF_PAGES: dict[str, LiteralString] = {
+RULES: dict[str, LiteralString] = {
     "chunks do not stand under exactly one section or page, or belong to exactly one page": """
 MATCH (c:TriviumChunk)
 WHERE COUNT { (c)<-[:has_chunk]-(:TriviumPage|TriviumSubChapter) } <> 1
@@ -38,23 +38,14 @@ WHERE COUNT { (c)-[:next]->(:TriviumChunk) } > 1 OR COUNT { (c)-[:previous]->(:T
    OR EXISTS { MATCH (c)-[:previous]->(d:TriviumChunk) WHERE NOT EXISTS { (d)-[:next]->(c) } }
 RETURN collect(c.uri)
 """,
-}
-"""Problem -> query for the sections and chunks concerned."""
-
-RULES: dict[str, LiteralString] = {
-    "pages are no entities": "MATCH (p:TriviumPage) WHERE NOT p:TriviumEntity RETURN collect(p.uri)",
-    "aliases lead to a title that is no page": """
-MATCH (a:TriviumAlias) WHERE a.leads_to IS NOT NULL AND NOT EXISTS { (:TriviumPage {uri: a.leads_to}) }
-RETURN collect(a.uri)
-""",
     "relations are stated without their mirror, or are of a type that is not known": """
 MATCH (a:TriviumEntity)-[r:semantic_rel]->(b:TriviumEntity) WHERE r.stated
   AND (NOT EXISTS { MATCH (b)-[m:semantic_rel]->(a) WHERE NOT m.stated AND m.type = 'is_' + r.type + '_of' }
        OR NOT EXISTS { (:TriviumRelationType {type: r.type}) })
-RETURN collect(a.uri)
+UNWIND r.pages AS page RETURN collect(page)
 """,
 }
-"""Problem -> query for the nodes concerned."""
+"""Problem -> query for the pages concerned, or their sections and chunks."""
 
 # Unreferenced nodes: entities, aliases, relation types, chunks and sections without a page, questions without a
 # chunk.
@@ -82,22 +73,11 @@ DROP_NODES: LiteralString = f"""
 UNWIND $ids AS id MATCH (n:{ANY_NODE}) WHERE elementId(n) = id DETACH DELETE n
 """
 
-# -- texts, terms and vectors ------------------------------------------------------------------------------------
+# -- terms and vectors -------------------------------------------------------------------------------------------
 
-CHUNK_HASHES: LiteralString = """
+CHUNK_TERMS: LiteralString = """
 MATCH (c:TriviumChunk) WHERE c.uri >= $after
-WITH c ORDER BY c.uri LIMIT $limit
-RETURN collect([c.text, c.text_hash, coalesce(c.search_terms, ''), c.uri])
-"""
-
-SECTION_HASHES: LiteralString = """
-MATCH (s:TriviumSubChapter) WHERE s.uri >= $after
-WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.text, s.text_hash, s.uri])
-"""
-
-ENTITY_HASHES: LiteralString = """
-MATCH (e:TriviumEntity) WHERE e.uri >= $after
-WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, coalesce(e.type, ''), e.text_hash, e.uri])
+WITH c ORDER BY c.uri LIMIT $limit RETURN collect([coalesce(c.search_terms, ''), c.uri])
 """
 
 TERMS: LiteralString = """
@@ -118,22 +98,16 @@ SET_TERM_TOTAL: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.term_total
 
 @cache
 def vector_sizes(label: Label) -> LiteralString:
-    """Query for the length and the sum of squares of nodes' vectors."""
+    """Query for the length and the sum of squares of nodes' vectors, and the hashes of their texts."""
     return f"""
     MATCH (n:Trivium{label}) WHERE n.uri >= $after AND n.embedding IS NOT NULL
     WITH n ORDER BY n.uri LIMIT $limit
-    RETURN collect([size(n.embedding), reduce(sum = 0.0, x IN n.embedding | sum + x * x), n.uri])
+    RETURN collect([size(n.embedding), reduce(sum = 0.0, x IN n.embedding | sum + x * x), n.text_hash, n.uri])
     """
 
 
-@cache
-def drop_vectors(label: Label) -> LiteralString:
-    """Query that removes the vectors of nodes."""
-    return f"UNWIND $uris AS uri MATCH (n:Trivium{label} {{uri: uri}}) REMOVE n.embedding"
-
-
 # Removes vectors, and those of sentences, by the hashes of their texts.
-DROP_VECTORS_OF_TEXTS: LiteralString = """
+DROP_VECTORS: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
   MATCH (n:TriviumChunk {text_hash: hash}) RETURN n
