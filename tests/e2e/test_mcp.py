@@ -189,7 +189,6 @@ def test_over_http_it_serves_this_machine_only(sample_store: Path) -> None:
     [
         (["--store", "nowhere"], 1, "nowhere"),
         (["--live", "telepathy"], 2, "telepathy"),
-        (["--rerank", "no-such"], 2, "no-such"),
         (["--model", "local:missing.gguf"], 1, "missing.gguf"),
         (["--port", "0"], 2, "--port"),
     ],
