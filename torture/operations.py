@@ -13,7 +13,7 @@ from torture import worlds
 from torture.sandbox import count_events, work_in_child
 from torture.worlds import PAGES, State
 from trivium.engine import Engine
-from trivium.graph.sqlite.connection import open_database
+from trivium.graph.sqlite.opening import open_database
 from trivium.graph.sqlite.snapshot import build_snapshot
 
 _HALF = PAGES // 2

@@ -23,9 +23,9 @@ from trivium.common.progress import Progress
 from trivium.errors import InputError, StoreError, StoreFormatError
 from trivium.graph.factory import is_address
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.graph.sqlite.connection import DATABASE, Connection, check_new_folder, open_database
-from trivium.graph.sqlite.database_schema import schema_version
+from trivium.graph.sqlite.connection import DATABASE, Connection
 from trivium.graph.sqlite.meta import current_state
+from trivium.graph.sqlite.opening import check_new_folder, open_database, schema_version
 
 FORMAT = 1
 """Raised when the meaning of the archive changes. Archives of other formats are rejected."""

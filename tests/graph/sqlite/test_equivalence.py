@@ -18,7 +18,7 @@ from tests.graph.sqlite.patching import patched_store
 from trivium.graph.arrays import label_vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite.connection import open_database
+from trivium.graph.sqlite.opening import open_database
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from trivium.graph.factory import open_or_create_store
 from trivium.graph.model import RelationEdge
 from trivium.graph.schema import SCHEMA_VERSION, Hop, Label
 from trivium.graph.sqlite import EmbeddedStore, connection, vectors
+from trivium.graph.sqlite.opening import open_database
 
 PAGE = graph("Mars", [("red planet", ["Sun"])])
 
@@ -87,21 +87,6 @@ def test_of_several_processes_that_make_a_store_at_once_all_get_it(tmp_path: Pat
             assert process.stderr is not None
             assert (process.wait(60), process.stderr.read()) == (0, b"")
             process.stderr.close()
-
-
-def test_a_store_whose_making_was_interrupted_by_an_earlier_version_is_told_from_others(
-    tmp_path: Path,
-) -> None:
-    """An SQLite file without anything in it."""
-    for name, content in (("empty", b""), ("begun", None)):
-        (tmp_path / name).mkdir()
-        if content is None:
-            with closing(sqlite3.connect(tmp_path / name / "graph.db")) as begun:
-                begun.execute("PRAGMA journal_mode = WAL")
-        else:
-            (tmp_path / name / "graph.db").write_bytes(content)
-        with pytest.raises(StoreFormatError, match="interrupted; delete the folder"):
-            EmbeddedStore.open(tmp_path / name)
 
 
 def test_a_missing_store_is_not_found(tmp_path: Path) -> None:
@@ -225,7 +210,7 @@ def test_pages_are_read_from_one_state_while_others_write(tmp_path: Path) -> Non
 
 def test_only_the_connection_that_writes_has_a_large_cache(folder: Path) -> None:
     """It is not lent to readers afterwards, and goes when the indexes are brought up to date at the end of a load."""
-    database = connection.open_database(folder, read_only=False)
+    database = open_database(folder, read_only=False)
 
     def cache(used: sqlite3.Connection) -> int:
         return int(used.execute("PRAGMA cache_size").fetchone()[0])

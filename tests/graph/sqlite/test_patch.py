@@ -19,7 +19,7 @@ from trivium.graph.arrays.topology import Nodes, Topology, build_topology, load_
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite.connection import open_database
+from trivium.graph.sqlite.opening import open_database
 from trivium.graph.sqlite.rows import SqliteRows
 
 Arrays = dict[str, np.ndarray[Any, Any]]

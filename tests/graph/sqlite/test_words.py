@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.contract.graphs import graph
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.model import PageGraph
-from trivium.graph.sqlite import EmbeddedStore, connection, words
-from trivium.graph.sqlite.database_schema import schema_script
+from trivium.graph.sqlite import EmbeddedStore, opening, words
+from trivium.graph.sqlite.opening import schema_script
 from trivium.index.mentions import pages_mentioning
 from trivium.parser.gazetteer import Gazetteer
 from trivium.text.normalise import normalise_title
@@ -139,7 +139,7 @@ def test_an_sqlite_without_full_text_search_is_no_damage(
 ) -> None:
     """The error says what is missing, and no folder is left."""
     script = schema_script().replace("USING fts5 (", "USING fts5_that_is_missing (")
-    monkeypatch.setattr(connection, "schema_script", lambda: script)
+    monkeypatch.setattr(opening, "schema_script", lambda: script)
     with pytest.raises(StoreError, match="needs SQLite with FTS5") as refused:
         EmbeddedStore.create(tmp_path / "s")
     assert not isinstance(refused.value, StoreFormatError) and not (tmp_path / "s").exists()

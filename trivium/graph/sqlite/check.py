@@ -33,9 +33,9 @@ from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.records import Progress
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json
-from trivium.graph.sqlite.database_schema import schema_script
 from trivium.graph.sqlite.derived_rows import DERIVED, leftovers, tidy
 from trivium.graph.sqlite.meta import begin_state, read_meta
+from trivium.graph.sqlite.opening import schema_script
 from trivium.graph.sqlite.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.sqlite.questions import damaged_questions, drop_questions
 from trivium.graph.sqlite.snapshot import latest_folder

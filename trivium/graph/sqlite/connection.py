@@ -1,4 +1,4 @@
-"""Connections to the database of a store: opening, pooling, and translation of errors."""
+"""Connections to the database of a store: pooling, and translation of errors."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays.columns import Rows, cannot_change, check_open_files, is_full
-from trivium.graph.schema import SCHEMA_VERSION
-from trivium.graph.sqlite.database_schema import schema_script, schema_version
 
 DATABASE = "graph.db"
-APPLICATION_ID = 0x54524956
-"""Marks an SQLite file as a Trivium store ("TRIV")."""
 BUSY_SECONDS = 5.0
 """How long a write waits for the transaction of another process."""
 _SIGNALS_MILLISECONDS = 100
@@ -38,8 +33,6 @@ _OF_DAMAGE = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 package are valid, the schema must be damaged.
 """
 _UNREADABLE_TEXT = "Could not decode to UTF-8"
-OLDEST_SQLITE = (3, 37, 0)
-"""The first version with STRICT tables."""
 
 Connection = sqlite3.Connection
 
@@ -297,115 +290,3 @@ def read_integers(connection: Connection, query: str, columns: int) -> Rows:
     while rows := cursor.fetchmany(50_000):
         blocks.append(np.array(rows, dtype=np.int64))
     return np.concatenate(blocks)
-
-
-def create_database(folder: Path) -> Database:
-    """Create an empty store in a new or empty folder. The database appears atomically, even if the process is killed.
-    Raises StoreError if the folder is not empty.
-    """
-    _check_sqlite()
-    with translated(folder):
-        empty = _empty_database()
-    was_there = folder.exists()
-    try:
-        check_new_folder(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_new_file(folder / DATABASE, empty)
-    except OSError as error:
-        # A process that has just created a store here leaves a file in the way, or has removed a temporary one.
-        if isinstance(error, FileExistsError | FileNotFoundError) and folder.exists():
-            raise _taken(folder) from error
-        if not was_there:
-            with suppress(OSError):
-                folder.rmdir()
-        way_out = ": free space there and try again" if is_full_disk(error) else ""
-        raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}{way_out}") from error
-    return open_database(folder, read_only=False)
-
-
-def check_new_folder(folder: Path) -> None:
-    """Raise StoreError unless a store can be created in the folder: it must not exist or be empty."""
-    if folder.exists() and (not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())):
-        raise _taken(folder)
-
-
-def _taken(folder: Path) -> StoreError:
-    if not folder.is_dir():
-        return StoreError(
-            f"expected a new or empty folder for the store, got the file {folder}: name another"
-        )
-    what = "which has a store" if (folder / DATABASE).exists() else "with other files in it"
-    return StoreError(f"expected a new or empty folder for the store, got {folder}, {what}: name another")
-
-
-def _left_behind(path: Path) -> bool:
-    """Whether a file is a temporary empty database, perhaps left by a killed process."""
-    return path.name.startswith(f".{DATABASE}.") and path.name.endswith(TEMPORARY)
-
-
-def _empty_database() -> bytes:
-    """Return the bytes of a database without rows, in SQLite's WAL mode."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        connection.executescript(
-            f"PRAGMA page_size = 8192; BEGIN; {schema_script()}"
-            f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
-        )
-        content = bytearray(connection.serialize())
-    finally:
-        connection.close()
-    # File format versions for writing and reading; 2 means WAL (https://sqlite.org/fileformat.html, 1.3.4).
-    content[18:20] = b"\x02\x02"
-    return bytes(content)
-
-
-def open_database(folder: Path, *, read_only: bool) -> Database:
-    """Open the database of an existing store. Raises StoreNotFoundError and StoreFormatError, the latter
-    also for one of another version.
-    """
-    _check_sqlite()
-    if not folder.exists():
-        raise StoreNotFoundError(
-            f"there is no store at {folder}; create one with  trivium build SOURCE --store {folder}"
-        )
-    if not folder.is_dir():
-        raise StoreFormatError(f"expected the folder of a store, got a file: {folder}")
-    if not (folder / DATABASE).is_file():
-        raise StoreNotFoundError(f"there is no store at {folder}: the folder holds no {DATABASE}")
-    if not read_only:
-        for path in filter(_left_behind, list(folder.iterdir())):
-            with suppress(OSError):
-                path.unlink()
-    database = Database(folder, read_only=read_only)
-    try:
-        with database.reading() as connection:
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            version = schema_version(connection)
-            if application == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (
-                0,
-            ):
-                raise StoreFormatError(
-                    f"{folder} holds nothing: making the store was interrupted; delete the folder and build it again"
-                )
-            if application != APPLICATION_ID:
-                raise StoreFormatError(
-                    f"{folder / DATABASE} is an SQLite database, but not of a Trivium store"
-                )
-            if version != SCHEMA_VERSION:
-                raise StoreFormatError(
-                    f"the store at {folder} has schema version {version}, this program reads version {SCHEMA_VERSION}:"
-                    " use the program that made it, or build the store again"
-                )
-            connection.execute("SELECT count(*) FROM generation").fetchone()
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def _check_sqlite() -> None:
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        wanted = ".".join(map(str, OLDEST_SQLITE))
-        raise StoreError(
-            f"the embedded store needs SQLite {wanted}, this Python has {sqlite3.sqlite_version}"
-        )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trivium.common.workers import module_command, module_environment
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.sqlite.connection import open_database
+from trivium.graph.sqlite.opening import open_database
 from trivium.graph.sqlite.snapshot import build_snapshot
 
 MERGED_ABOVE = 0.01

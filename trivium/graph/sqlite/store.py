@@ -33,12 +33,12 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import page_graphs, pictures, questions, reader, vectors, writer
-from trivium.graph.sqlite.connection import DATABASE, Connection, Database, create_database, open_database
+from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
-from trivium.graph.sqlite.database_schema import schema_version
 from trivium.graph.sqlite.frozen import freeze, pin
 from trivium.graph.sqlite.merge import Merger
 from trivium.graph.sqlite.meta import current_state
+from trivium.graph.sqlite.opening import create_database, open_database, schema_version
 from trivium.graph.sqlite.rows import SqliteRows
 from trivium.graph.sqlite.snapshot import load_snapshot
 from trivium.graph.vectors import relation_embeddings
