@@ -32,8 +32,11 @@ ASKS_SHARED_SERVERS = re.compile(
 )
 """Of the ids of tests: those that ask one of the shared servers."""
 
-NEWER = re.compile(r".*(\[neo4j[-_]2026|::test_a_newer_server_)")
-"""Those of them that ask the newer of the two servers; no test asks both."""
+NEWER = re.compile(
+    r".*(\[neo4j[-_]2026|::test_a_newer_server_)|tests/graph/neo4j/test_(change_log|memory_updates)\.py"
+)
+"""Those of them that ask the newer of the two servers; no test asks both. Where the version cannot matter a test asks
+either, so that the two servers have as much to do."""
 
 TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_training\.py)")
 """Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""

@@ -38,9 +38,9 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def filled(neo4j_5: Server) -> Iterator[Neo4jStore]:
+def filled(neo4j_2026: Server) -> Iterator[Neo4jStore]:
     """A store with two pages, whose graph has been read."""
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("red", ["B", "X"])]), graph("B", [("blue", ["X"])])])
         store.adjacency()
         yield store
@@ -71,10 +71,10 @@ def pages_to(store: Neo4jStore, number: int) -> None:
 )
 @given(steps=HISTORIES)
 def test_after_any_history_the_graph_is_that_of_the_obvious_store_and_was_read_once(
-    neo4j_5: Server, whole_reads: list[str], steps: list[Step]
+    neo4j_2026: Server, whole_reads: list[str], steps: list[Step]
 ) -> None:
     """Every other state is looked at, so that what several writes touched comes together."""
-    with connected(neo4j_5) as connection:
+    with connected(neo4j_2026) as connection:
         empty(connection)
         store, oracle = Neo4jStore(connection, Dialect.PROCEDURE), MemoryStore()
         whole_reads.clear()
@@ -87,10 +87,10 @@ def test_after_any_history_the_graph_is_that_of_the_obvious_store_and_was_read_o
 
 
 def test_another_process_takes_over_what_a_write_touched(
-    filled: Neo4jStore, neo4j_5: Server, whole_reads: list[str]
+    filled: Neo4jStore, neo4j_2026: Server, whole_reads: list[str]
 ) -> None:
     """It has read the graph before, the writer has not."""
-    with credentials(neo4j_5), Neo4jStore.open(neo4j_5.bolt) as writer:
+    with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as writer:
         pages_to(writer, 1)
     assert {"Y1"} == set(filled.adjacency().entities) - {"A", "B", "X"}
     assert whole_reads == []
@@ -98,7 +98,7 @@ def test_another_process_takes_over_what_a_write_touched(
 
 def test_a_process_goes_on_from_the_file_of_an_earlier_one(
     filled: Neo4jStore,
-    neo4j_5: Server,
+    neo4j_2026: Server,
     whole_reads: list[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Any,
@@ -111,7 +111,7 @@ def test_a_process_goes_on_from_the_file_of_an_earlier_one(
     whole_reads.clear()
     for number in range(change_log.KEPT_CHANGES + 1):
         pages_to(filled, number)
-        with credentials(neo4j_5), Neo4jStore.open(neo4j_5.bolt) as later:
+        with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as later:
             assert f"Y{number}" in later.adjacency().entities
     assert whole_reads == []
     assert len(list((tmp_path / projection.FOLDER).iterdir())) == 2

@@ -55,11 +55,11 @@ def read_anew(store: Neo4jStore) -> Held:
 )
 @given(steps=HISTORIES)
 def test_after_any_history_it_is_the_one_that_is_read_anew(
-    neo4j_5: Server, whole_reads: list[str], steps: list[Step]
+    neo4j_2026: Server, whole_reads: list[str], steps: list[Step]
 ) -> None:
     """Every other state is looked at, so that what several writes touched comes together. The store is read whole once,
     and once more for each comparison."""
-    with connected(neo4j_5) as connection:
+    with connected(neo4j_2026) as connection:
         empty(connection)
         store = Neo4jStore(connection, Dialect.PROCEDURE)
         carry_out(store, ("write", [graph("A", [("red moon", ["B"])], {"S": [("blue", ["X"])]})]))
@@ -79,10 +79,10 @@ def test_after_any_history_it_is_the_one_that_is_read_anew(
 
 
 def test_of_too_many_pages_everything_is_read_again(
-    neo4j_5: Server, whole_reads: list[str], monkeypatch: pytest.MonkeyPatch
+    neo4j_2026: Server, whole_reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In batches; so it is after a write that says nothing of what it touched, as a repair does."""
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
         assert store.replicate() and store.replicate()
@@ -96,9 +96,9 @@ def test_of_too_many_pages_everything_is_read_again(
         assert len(whole_reads) == 2
 
 
-def test_a_question_under_way_keeps_the_copy_it_began_with(neo4j_5: Server) -> None:
+def test_a_question_under_way_keeps_the_copy_it_began_with(neo4j_2026: Server) -> None:
     """Bringing it up to date makes another one."""
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("red moon", ["B"])])])
         embed_pending(store)
         assert store.replicate()

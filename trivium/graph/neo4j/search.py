@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -49,7 +49,7 @@ _SLACK = 32
 """Rows read beyond those requested, because the server orders scores that are equal to six digits differently."""
 _ALL = 1 << 40
 _REMEMBERED = 64
-_TIES = 14
+TIES = 14
 """Neighbours read beyond those requested, because scores may tie to six digits."""
 _SHARES = 2
 """Number of queries into which a comparison of many chunks is split. The server runs each on its own thread."""
@@ -77,15 +77,15 @@ class Searcher:
 
     def nearest(self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool) -> list[Neighbour]:
         """See :meth:`trivium.graph.protocols.GraphStore.nearest`. One round trip."""
-        distinct = _distinct(labels)
-        if k <= 0 or not distinct or not self._ready(vector):
+        wanted = distinct(labels)
+        if k <= 0 or not wanted or not self.ready(vector):
             return []
         if exact:
-            return _best(self._compare_all(distinct, vector, k), k)
+            return best(self._compare_all(wanted, vector, k), k)
         kept = _kept(k)
-        with self._flights.claim(self._keys(distinct, vector, kept)) as (answers, mine):
+        with self._flights.claim(self._keys(wanted, vector, kept)) as (answers, mine):
             self._ask_indexes(vector, kept, mine)
-        return _best([node for answer in answers for node in answer.result()], k)
+        return best([node for answer in answers for node in answer.result()], k)
 
     def expand_nearest(
         self,
@@ -100,23 +100,23 @@ class Searcher:
         """See :meth:`trivium.graph.protocols.GraphStore.expand_nearest`. One round trip; two if ``exact``, or if
         another retriever is already asking for some of the neighbours.
         """
-        distinct = _distinct(labels)
-        if nodes <= 0 or (limit is not None and limit <= 0) or not distinct or not self._ready(vector):
+        wanted = distinct(labels)
+        if nodes <= 0 or (limit is not None and limit <= 0) or not wanted or not self.ready(vector):
             return []
         asked = {"vector": vector.tolist(), "rows": _ALL if limit is None else limit + _SLACK}
         if exact:
-            near = self.nearest(distinct, vector, nodes, exact=True)
+            near = self.nearest(wanted, vector, nodes, exact=True)
             return self._reach_from(near, hop, asked, vector, exact=True)[:limit]
         kept = _kept(nodes)
-        with self._flights.claim(self._keys(distinct, vector, kept)) as (answers, mine):
+        with self._flights.claim(self._keys(wanted, vector, kept)) as (answers, mine):
             if len(mine) == len(answers):
-                query = cypher.expand_nearest(distinct, hop, self._dialect)
-                asked |= {"nodes": nodes, **_of_indexes(distinct, kept)}
+                query = cypher.expand_nearest(wanted, hop, self._dialect)
+                asked |= {"nodes": nodes, **_of_indexes(wanted, kept)}
                 found, starts, chunks = self._connection.read(query, asked)[0]
                 _hand_out(found, mine)
                 return _ordered(starts, chunks, vector)[:limit]
             self._ask_indexes(vector, kept, mine)
-        near = _best([node for answer in answers for node in answer.result()], nodes)
+        near = best([node for answer in answers for node in answer.result()], nodes)
         return self._reach_from(near, hop, asked, vector, exact=False)[:limit]
 
     def nearest_by_index(self, label: Label, vector: Vectors, count: int) -> list[Neighbour]:
@@ -143,10 +143,6 @@ class Searcher:
             for uri, position, similarity in found
         }
 
-    def ready(self, vector: Vectors) -> bool:
-        """See :meth:`_ready`."""
-        return self._ready(vector)
-
     def _reach_from(
         self, near: Sequence[Neighbour], hop: Hop, asked: dict[str, Any], vector: Vectors, *, exact: bool
     ) -> list[Reached]:
@@ -160,7 +156,7 @@ class Searcher:
         chunks.
         """
         views = np.full((4, len(chunks)), np.nan)
-        if len(chunks) and self._ready(vector):
+        if len(chunks) and self.ready(vector):
             distinct = list(dict.fromkeys(chunks))
             parts = list(batched(distinct, max(_WORTH_SHARING, -(-len(distinct) // _SHARES))))
             asked = [{"chunks": part, "vector": vector.tolist()} for part in parts]
@@ -176,7 +172,7 @@ class Searcher:
             views = highest[:, [places[uri] for uri in chunks]]
         return Similarities(*views)
 
-    def _ready(self, vector: Vectors) -> bool:
+    def ready(self, vector: Vectors) -> bool:
         """Whether the store can be searched with the vector. Creates missing vector indexes, and waits for them.
         Raises StoreError for a vector of another dimension.
         """
@@ -228,7 +224,7 @@ def _announce(connection: Connection) -> Progress:
     return progress
 
 
-def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
+def distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
     """Return labels without common nodes: pages are entities."""
     wanted = dict.fromkeys(labels)
     if Label.ENTITY in wanted:
@@ -238,7 +234,7 @@ def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
 
 def _kept(k: int) -> int:
     """Return how many neighbours to read for the k nearest, including some for ties."""
-    wanted = k + _TIES
+    wanted = k + TIES
     return next((kept for kept in KEPT if wanted <= kept), max(wanted, INDEX_NEIGHBOURS))
 
 
@@ -260,7 +256,8 @@ def _hand_out(
         answer.set_result(nodes)
 
 
-def _best(nodes: Sequence[Neighbour], k: int) -> list[Neighbour]:
+def best(nodes: Iterable[Neighbour], k: int) -> list[Neighbour]:
+    """Return the k best nodes, best first; ties by uri."""
     return sorted(nodes, key=lambda node: rank_key(node.score, node.uri))[:k]
 
 
@@ -272,10 +269,11 @@ def _ordered(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: V
     for (uri, position, _, places, *_), cosine in zip(chunks, _own_cosines(chunks, vector), strict=True):
         source_node, score = starts[min(places, key=rank.__getitem__)]
         reached.append(Reached(uri, source_node, _clipped(score), cosine, position))
-    return sorted(reached, key=_order)
+    return sorted(reached, key=reached_order)
 
 
-def _order(chunk: Reached) -> tuple[float, float, int, str]:
+def reached_order(chunk: Reached) -> tuple[float, float, int, str]:
+    """Return a sort key: by the node that leads there, then by the chunk's own cosine, by position and uri."""
     own = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
     return (-round_score(chunk.score), own, chunk.position, chunk.uri)
 

@@ -4,7 +4,6 @@ once per state; the server is queried for neighbours until enough of them match.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,7 +24,7 @@ from trivium.graph.neo4j.cypher.schema import WORD_INDEX
 from trivium.graph.neo4j.keywords import any_of
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.reader import GraphReads
-from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, Searcher
+from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, TIES, Searcher, best, distinct, reached_order
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
@@ -36,7 +35,6 @@ ASKED_AT_MOST = 4_000
 """Maximum number of neighbours requested from an index; beyond that, nodes are compared exhaustively."""
 _ROWS_A_READ = 20_000
 _MARGIN = 1.5
-_TIES = 14
 _ATTEMPTS = 3
 _FACTS = "facts"
 
@@ -74,16 +72,13 @@ class Neo4jWithin(Within):
     ) -> list[Neighbour]:
         if k <= 0 or not self._searcher.ready(vector):
             return []
-        wanted = dict.fromkeys(labels)
-        if Label.ENTITY in wanted:
-            wanted.pop(Label.PAGE, None)
         found: list[Neighbour] = []
-        for label in wanted:
+        for label in distinct(labels):
             if label is Label.ENTITY:
                 found += self._store.nearest([label], vector, k, exact=exact)
             else:
                 found += self._nearest_among(label, vector, k, self._leading(label, None), exact=exact)
-        return sorted(found, key=lambda node: rank_key(node.score, node.uri))[:k]
+        return best(found, k)
 
     def expand_nearest(
         self,
@@ -102,12 +97,12 @@ class Neo4jWithin(Within):
             leading = self._leading(label, hop)
             for node in self._nearest_among(label, vector, nodes, leading, exact=exact):
                 near.setdefault(node.uri, node)
-        best = sorted(near.values(), key=lambda node: rank_key(node.score, node.uri))[:nodes]
-        by_node = self.expand([node.uri for node in best], hop)
+        starts = best(near.values(), nodes)
+        by_node = self.expand([node.uri for node in starts], hop)
         sources: dict[str, Neighbour] = {}
-        for place, node in enumerate(best):
+        for place, node in enumerate(starts):
             # Skip nodes once better ones fill the list by themselves.
-            tied = place > 0 and round_score(node.score) == round_score(best[place - 1].score)
+            tied = place > 0 and round_score(node.score) == round_score(starts[place - 1].score)
             if limit is not None and len(sources) >= limit and not tied:
                 break
             for uri in by_node[node.uri]:
@@ -118,7 +113,7 @@ class Neo4jWithin(Within):
             for uri, node in sources.items()
             if uri in places
         ]
-        return sorted(reached, key=_order)[:limit]
+        return sorted(reached, key=reached_order)[:limit]
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         query, allowed = any_of(terms), self.allowed
@@ -140,17 +135,16 @@ class Neo4jWithin(Within):
         """Return candidates for the k nearest of some nodes."""
         total = self._count(label)
         if not exact and len(uris) > COMPARED_AT_MOST:
-            count = max(INDEX_NEIGHBOURS, int(_MARGIN * (k + _TIES) * total / len(uris)))
+            count = max(INDEX_NEIGHBOURS, int(_MARGIN * (k + TIES) * total / len(uris)))
             while count <= ASKED_AT_MOST:
                 found = self._searcher.nearest_by_index(label, vector, count)
                 allowed = [node for node in found if node.uri in uris]
                 if len(allowed) >= k or len(found) < count:
-                    return sorted(allowed, key=lambda node: rank_key(node.score, node.uri))[:k]
+                    return best(allowed, k)
                 count *= 4
         if not uris:
             return []
-        found = self._searcher.nearest_among(label, vector, sorted(uris), k)
-        return sorted(found, key=lambda node: rank_key(node.score, node.uri))[:k]
+        return best(self._searcher.nearest_among(label, vector, sorted(uris), k), k)
 
     def _count(self, label: Label) -> int:
         """Return the approximate number of nodes of a label."""
@@ -214,8 +208,3 @@ def _read_facts(connection: Connection, cache: StoreCache) -> ChunkFacts:
     kinds = Coded.of([row[0] for row in rows])
     numbers: NDArray[np.int64] = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(-1, 2)
     return ChunkFacts([row[-1] for row in rows], lambda: pages, lambda: (kinds, numbers))
-
-
-def _order(chunk: Reached) -> tuple[float, float, int, str]:
-    own = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
-    return (-round_score(chunk.score), own, chunk.position, chunk.uri)
