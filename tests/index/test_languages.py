@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.language_texts import TEXTS
+from trivium.cli.app import app
 from trivium.embedding.manifest import english_only
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError
@@ -119,7 +122,8 @@ def test_an_embedder_for_english_is_refused_with_one_for_many_languages_named(tm
     (tmp_path / "tower.txt").write_text(TEXTS["de"], "utf-8")
     with Engine.create(tmp_path / "store", "minilm") as engine:
         with pytest.raises(
-            ConfigurationError, match=r"minilm knows English only.*German.*multilingual.*--no-embed"
+            ConfigurationError,
+            match=r"minilm knows English only.*German.*multilingual.*--no-embed.*--embedder minilm\)",
         ):
             engine.build([tmp_path / "tower.txt"], language="de")
         assert engine.store.count_pages() == 0
@@ -128,6 +132,27 @@ def test_an_embedder_for_english_is_refused_with_one_for_many_languages_named(tm
             engine.build([tmp_path / "tower.txt"])
         with pytest.raises(InputError, match="expected a language"):
             engine.build([tmp_path / "tower.txt"], language="xx")
+
+
+def test_at_the_command_line_whoever_names_an_embedder_for_english_gets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is only the default is refused; the store remembers."""
+    monkeypatch.setenv("TRIVIUM_EMBEDDER", "minilm")
+    (tmp_path / "tower.txt").write_text(TEXTS["de"], "utf-8")
+
+    def run(*words: str) -> int:
+        return CliRunner().invoke(app, [*words, "--store", str(tmp_path / "store")]).exit_code
+
+    build = ("build", str(tmp_path / "tower.txt"), "--language", "de")
+    assert run(*build) == 1 and not (tmp_path / "store").exists()
+    assert run(*build, "--no-embed") == 0
+    assert run("embed") == 1
+    assert run("embed", "--embedder", "minilm") == 0 and run(*build) == 0
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.info().embedded > 0
+    shutil.rmtree(tmp_path / "store")
+    assert run(*build, "--embedder", "minilm") == 0
 
 
 def test_where_most_pages_turn_out_to_be_in_another_language_nothing_is_embedded(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def check_embedder_knows(language: str, embedder: str) -> None:
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
             f" languages (--embedder {MANY_LANGUAGES},"
             " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
-            " now (--no-embed), or go on knowingly (name it:  --embedder {embedder})"
+            f" now (--no-embed), or go on knowingly (name it:  --embedder {embedder})"
         )
 
 
