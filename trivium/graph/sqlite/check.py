@@ -33,7 +33,7 @@ from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.records import Progress
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json
-from trivium.graph.sqlite.derived_rows import DERIVED, leftovers, tidy
+from trivium.graph.sqlite.derived_rows import leftovers, make_again, tidy, wrong_tables
 from trivium.graph.sqlite.meta import begin_state, read_meta
 from trivium.graph.sqlite.opening import schema_script
 from trivium.graph.sqlite.pictures import drop_picture_vectors, vectors_as_stored
@@ -349,14 +349,13 @@ def _tidy(connection: Connection, _keys: Sequence[int]) -> None:
 
 
 def _check_derived(connection: Connection) -> Iterator[Finding]:
-    wrong = [table for table, rows in DERIVED.items() if rows.is_wrong(connection)]
+    wrong = wrong_tables(connection)
     if wrong:
         yield stale_derived(_ROWS, "rows do not follow from the pages", wrong, wrong)
 
 
-def _make_again(connection: Connection, tables: Sequence[str]) -> None:
-    for table in tables:
-        DERIVED[table].make(connection)
+def _make_again(connection: Connection, _keys: Sequence[int]) -> None:
+    make_again(connection)
 
 
 _CHECKS = (
@@ -373,6 +372,6 @@ _REPAIRS: dict[str, Callable[[Connection, Sequence[int]], None]] = {
     _PICTURES: drop_picture_vectors,
     _QUESTIONS: drop_questions,
     _LEFTOVERS: _tidy,
-    _ROWS: _make_again,  # type: ignore[dict-item]
+    _ROWS: _make_again,
 }
 """The repair for each kind of finding, of its keys. Repairs run inside a transaction."""

@@ -1,29 +1,20 @@
 """Rows that follow from other rows: whether they do, and how they are made again."""
 
+# ruff: noqa: S608 - queries are put together from constants alone
+
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from zlib import crc32
 
 from trivium.graph.sqlite.connection import Connection
 from trivium.graph.sqlite.ids import forms_of
-from trivium.graph.sqlite.reconcile import Touched, reconcile
+from trivium.graph.sqlite.reconcile import LEADS_TO, UNUSED_NAME, UNUSED_TEXT, UNUSED_TYPE, Touched, reconcile
 from trivium.graph.sqlite.words import forget_words, put_words
 from trivium.parser.gazetteer import distinct_words
-
-
-@dataclass(frozen=True, slots=True)
-class _Derived:
-    """``is_wrong`` reads everything the rows follow from; ``make`` makes them again inside a transaction."""
-
-    is_wrong: Callable[[Connection], bool]
-    make: Callable[[Connection], None]
-
 
 # -- row numbers, which are never given twice --------------------------------------------------------------------
 
@@ -43,10 +34,6 @@ def _reused_numbers(connection: Connection) -> dict[str, int]:
     given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
     highest = {table: connection.execute(query).fetchone()[0] or 0 for table, query in _HIGHEST.items()}
     return {table: number for table, number in highest.items() if number > given.get(table, 0)}
-
-
-def _numbers_wrong(connection: Connection) -> bool:
-    return bool(_reused_numbers(connection))
 
 
 def _renumber(connection: Connection) -> None:
@@ -106,11 +93,6 @@ def _words_wrong(connection: Connection) -> bool:
     )
 
 
-def _make_words(connection: Connection) -> None:
-    forget_words(connection)
-    put_words(connection)
-
-
 # -- the list of pages -------------------------------------------------------------------------------------------
 
 _LISTED_WRONG = """
@@ -121,51 +103,41 @@ _LISTED_WRONG = """
     """
 
 
-def _list_wrong(connection: Connection) -> bool:
-    return bool(connection.execute(_LISTED_WRONG).fetchone()[0])
+# -- all of them -------------------------------------------------------------------------------------------------
 
 
-def _list_pages(connection: Connection) -> None:
+def wrong_tables(connection: Connection) -> list[str]:
+    """Return the tables whose rows do not follow from the others. Everything they follow from is read."""
+    wrong = {
+        "sqlite_sequence": bool(_reused_numbers(connection)),
+        "lookup": _forms_wrong(connection),
+        "page_words": _words_wrong(connection),
+        "page_uri": connection.execute(_LISTED_WRONG).fetchone() == (1,),
+    }
+    return [table for table, is_wrong in wrong.items() if is_wrong]
+
+
+def make_again(connection: Connection) -> None:
+    """Make the rows of all these tables again, inside a transaction."""
+    _renumber(connection)
+    _make_forms(connection)
     connection.execute("DELETE FROM page_uri")
     connection.execute(
         "INSERT INTO page_uri (uri, page_id) SELECT n.uri, p.id FROM page AS p JOIN name AS n ON n.id = p.id"
     )
-
-
-DERIVED = {
-    "sqlite_sequence": _Derived(_numbers_wrong, _renumber),
-    "lookup": _Derived(_forms_wrong, _make_forms),
-    "page_words": _Derived(_words_wrong, _make_words),
-    "page_uri": _Derived(_list_wrong, _list_pages),
-}
-"""The tables, in the order in which they are made again."""
+    forget_words(connection)
+    put_words(connection)
 
 
 # -- titles and what nothing mentions ----------------------------------------------------------------------------
 
-_LEADS_WRONG = """
-    SELECT id, uri FROM name WHERE leads_to IS NOT CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
-        SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
-        WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
-    ) END OR (leads_to IS NULL) != (text_id IS NOT NULL)
+_LEADS_WRONG = f"""
+    SELECT id, uri FROM name WHERE leads_to IS NOT {LEADS_TO} OR (leads_to IS NULL) != (text_id IS NOT NULL)
     OR (leads_to IS NOT NULL AND id IN (SELECT name_id FROM entity_type))
     """
-_UNUSED_NAMES = """
-    SELECT id, uri FROM name WHERE id NOT IN (SELECT id FROM page)
-    AND NOT EXISTS (SELECT 1 FROM citation WHERE name_id = name.id)
-    AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
-    AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
-    AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
-    """
-_UNUSED_TYPES = """
-    SELECT id, type FROM relation_type WHERE NOT EXISTS (SELECT 1 FROM relation WHERE type_id = relation_type.id)
-    """
-_UNUSED_TEXTS = """
-    SELECT id, hash FROM text WHERE NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
-    AND NOT EXISTS (SELECT 1 FROM section WHERE text_id = text.id)
-    AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
-    AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
-    """
+_UNUSED_NAMES = f"SELECT id, uri FROM name WHERE {UNUSED_NAME}"
+_UNUSED_TYPES = f"SELECT id, type FROM relation_type WHERE {UNUSED_TYPE}"
+_UNUSED_TEXTS = f"SELECT id, hash FROM text WHERE {UNUSED_TEXT}"
 
 
 def leftovers(connection: Connection) -> list[str]:

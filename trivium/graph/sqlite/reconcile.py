@@ -1,5 +1,7 @@
 """Restores consistency after pages were added or removed: aliases, and unreferenced rows."""
 
+# ruff: noqa: S608 - queries are put together from constants alone
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -7,6 +9,29 @@ from dataclasses import dataclass, field
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.ids import text_ids
+
+LEADS_TO = """CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
+        SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
+        WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
+    ) END"""
+"""Where a name leads: a page's own title to the page itself, an alias claimed by several pages to the one with the lowest
+uri.
+"""
+UNUSED_NAME = """
+    NOT EXISTS (SELECT 1 FROM page WHERE page.id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM citation WHERE name_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
+    AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
+    """
+UNUSED_TYPE = "NOT EXISTS (SELECT 1 FROM relation WHERE type_id = relation_type.id)"
+UNUSED_TEXT = """
+    NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM section WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
+    AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
+    """
+"""Conditions for what nothing refers to."""
 
 
 @dataclass
@@ -32,17 +57,11 @@ def reconcile(connection: Connection, touched: Touched) -> None:
 
 
 def _redirect(connection: Connection, names: str) -> None:
-    """Resolve names: a page's own title refers to the page itself, an alias claimed by several pages to the one with
-    the lowest uri.
-    """
+    """Make names lead where they should."""
     found = connection.execute(
-        """
+        f"""
         WITH claimed AS MATERIALIZED (
-            SELECT id, leads_to, CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
-                SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
-                WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
-            ) END AS target
-            FROM name WHERE id IN (SELECT value FROM json_each(?))
+            SELECT id, leads_to, {LEADS_TO} AS target FROM name WHERE id IN (SELECT value FROM json_each(?))
         )
         SELECT target, id FROM claimed WHERE leads_to IS NOT target
         """,
@@ -53,15 +72,7 @@ def _redirect(connection: Connection, names: str) -> None:
 
 def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
     dropped = connection.execute(
-        """
-        DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))
-        AND NOT EXISTS (SELECT 1 FROM page WHERE page.id = name.id)
-        AND NOT EXISTS (SELECT 1 FROM citation WHERE name_id = name.id)
-        AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
-        AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
-        AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
-        RETURNING text_id
-        """,
+        f"DELETE FROM name WHERE id IN (SELECT value FROM json_each(?)) AND {UNUSED_NAME} RETURNING text_id",
         [names],
     ).fetchall()
     touched.texts.update(text for (text,) in dropped if text is not None)
@@ -90,8 +101,7 @@ def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
 
 def _drop_types(connection: Connection, touched: Touched) -> None:
     dropped = connection.execute(
-        "DELETE FROM relation_type WHERE id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM relation WHERE type_id = relation_type.id) RETURNING text_id",
+        f"DELETE FROM relation_type WHERE id IN (SELECT value FROM json_each(?)) AND {UNUSED_TYPE} RETURNING text_id",
         [as_json(sorted(touched.types))],
     ).fetchall()
     touched.texts.update(text for (text,) in dropped)
@@ -100,12 +110,6 @@ def _drop_types(connection: Connection, touched: Touched) -> None:
 def _drop_texts(connection: Connection, touched: Touched) -> None:
     """Remove texts without nodes, with their vectors."""
     connection.execute(
-        """
-        DELETE FROM text WHERE id IN (SELECT value FROM json_each(?))
-        AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
-        AND NOT EXISTS (SELECT 1 FROM section WHERE text_id = text.id)
-        AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
-        AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
-        """,
+        f"DELETE FROM text WHERE id IN (SELECT value FROM json_each(?)) AND {UNUSED_TEXT}",
         [as_json(sorted(touched.texts))],
     )
