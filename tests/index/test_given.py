@@ -241,7 +241,7 @@ def test_what_is_no_list_of_records_is_refused(engine: Engine, given: Any, says:
         engine.add_records(given)
 
 
-@pytest.mark.parametrize("option", ["names", "by_name", "only", "prune", "ray"])
+@pytest.mark.parametrize("option", ["names", "by_name", "prune", "ray"])
 def test_options_about_files_on_disk_are_refused(engine: Engine, option: str) -> None:
     options: dict[str, Any] = {option: None}
     for add in (

@@ -55,7 +55,7 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
         else:
             found[uri] = None
     if unknown:
-        by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)], by_path=True)
+        by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)])
         lost = [name for name in unknown if not by_source.get(name)]
         if lost:
             hints = [hint for name in lost if (hint := _suggest(store, name))]
@@ -65,17 +65,12 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def pages_of_sources(store: PageReader, files: Sequence[str]) -> list[str]:
-    """Return the uris of the pages that come from these files."""
-    by_source = _of_sources(store, files)
-    return list(dict.fromkeys(uri for file in files for uri in by_source[file]))
-
-
 def _is_file_name(name: str) -> bool:
     return "/" in name or os.sep in name or bool(PurePath(name).suffix)
 
 
-def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = False) -> dict[str, list[str]]:
+def _of_sources(store: PageReader, files: Sequence[str]) -> dict[str, list[str]]:
+    """Map the names of files to the uris of the pages that come from them, or are displayed under them."""
     if not files:
         return {}
     wanted: dict[str, list[str]] = {}
@@ -84,15 +79,15 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
             wanted.setdefault(form, []).append(file)
     found: dict[str, dict[str, None]] = {file: {} for file in files}
     few = len(files) <= _FEW_FILES
-    for page in _that_may_come_from(store, wanted, by_path) if few else each_page(store):
+    for page in _that_may_come_from(store, wanted) if few else each_page(store):
         source = page.source.removeprefix(RECORDS)
-        for form in (source, absolute(source), *([page.path] if by_path and page.path else [])):
+        for form in (source, absolute(source), *([page.path] if page.path else [])):
             for file in wanted.get(composed(form), ()):
                 found[file][page.uri] = None
     return {file: list(uris) for file, uris in found.items()}
 
 
-def _that_may_come_from(store: PageReader, files: Collection[str], by_path: bool) -> Iterator[PageRecord]:
+def _that_may_come_from(store: PageReader, files: Collection[str]) -> Iterator[PageRecord]:
     """Iterate over the pages of files with the same names, which are few, and those displayed under these paths."""
     # Some systems decompose the letters of file names.
     spelled = [normalize(form, file) for file in files for form in ("NFC", "NFD")]
@@ -101,8 +96,7 @@ def _that_may_come_from(store: PageReader, files: Collection[str], by_path: bool
         page.uri: page
         for page in store.pages_of_files([form for name in names for form in (name, f"{RECORDS}{name}")])
     }
-    if by_path:
-        pages.update((page.uri, page) for page in store.pages_at(spelled))
+    pages.update((page.uri, page) for page in store.pages_at(spelled))
     for uri in sorted(pages):
         yield pages[uri]
 

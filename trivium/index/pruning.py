@@ -56,13 +56,13 @@ class Pruning:
         # As it is called and where it really is: a folder may be a symbolic link.
         if not any(form.startswith(self._below) for form in (os.path.abspath(file), absolute(file))):  # noqa: PTH100
             return False
-        if is_deleted(file):
+        if _is_deleted(file):
             return True
-        sound = not report.unlisted and not any(is_of(problem.location, file) for problem in report.problems)
+        sound = not report.unlisted and not any(_is_of(problem.location, file) for problem in report.problems)
         return sound and page.source in self._read
 
 
-def is_deleted(file: str) -> bool:
+def _is_deleted(file: str) -> bool:
     """Whether a file is certainly not there: it may also be in a folder that cannot be read now."""
     try:
         os.lstat(file)
@@ -73,7 +73,7 @@ def is_deleted(file: str) -> bool:
     return False
 
 
-def is_of(location: str, file: str) -> bool:
+def _is_of(location: str, file: str) -> bool:
     """Whether the location of a problem is that of a file or in it."""
     return location == file or location.startswith((f"{file},", f"{file} "))
 
