@@ -6,12 +6,12 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import metadata
 from urllib.parse import urlsplit
 
 import requests
 from urllib3.exceptions import ReadTimeoutError
 
+from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
 from trivium.errors import TriviumError
 from trivium.text.normalise import has_lone_surrogate
@@ -179,15 +179,6 @@ class SparqlClient:
         if status == _TOO_MANY_REQUESTS or (status >= 500 and status != _NOT_IMPLEMENTED):
             return _FailedError(message, later=True, wait=wait)
         return SparqlError(message)
-
-
-def user_agent(contact: str | None) -> str:
-    """How requests introduce themselves."""
-    try:
-        version = metadata.version("trivium")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        version = "dev"
-    return f"trivium/{version} ({contact or 'no contact given'})"
 
 
 def _rows(content: bytes, variables: tuple[str, ...]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
