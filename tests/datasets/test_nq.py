@@ -17,6 +17,7 @@ from trivium.datasets.gold import Cause
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.errors import QuestionFileError
+from trivium.evaluation.report import traced_json
 from trivium.graph.build import build
 from trivium.graph.protocols import GraphStore
 from trivium.parser.sources.nq import to_page
@@ -149,6 +150,7 @@ def test_a_long_answer_that_is_lost_does_no_harm_beside_one_that_is_found(
     traced = trace(read_questions(path), store)
     assert traced.gold["nq-1"].groups == (("Tarn#chunk-2",),)
     assert [(one.id, one.cause) for one in traced.partly] == [("nq-1", Cause.NO_MATCH)]
+    assert traced_json(traced)["partly_traced"] == 1
 
 
 def test_of_the_same_words_twice_the_marked_ones_are_gold(tmp_path: Path) -> None:

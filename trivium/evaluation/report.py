@@ -114,6 +114,7 @@ def traced_json(traced: Traced) -> dict[str, Any]:
         "questions": traced.asked,
         "traced": len(traced.questions),
         "untraceable": [{"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in traced.untraceable],
+        **({"partly_traced": len(traced.partly)} if traced.partly else {}),
         **({"unanswerable": len(traced.unanswerable)} if traced.unanswerable else {}),
     }
 
@@ -229,6 +230,8 @@ def _footnotes(report: Report) -> Iterator[Text]:
     for warning in report.warnings:
         yield Text(f"warning: {warning}", style="yellow")
     yield from problem_lines(report.problems)
+    if report.traced.partly:
+        yield Text(f"{len(report.traced.partly)} of them in part: some of their gold was not found")
     if report.traced.unanswerable:
         yield Text(
             f"{len(report.traced.unanswerable)} unanswerable (evaluate answers has the share that is refused)"
