@@ -23,6 +23,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
+    PageRecord,
     Passage,
     Pending,
     Progress,
@@ -54,24 +55,11 @@ R = TypeVar("R")
 
 
 def reading(function: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[EmbeddedStore, P], R]:
-    """Make a method of a function that reads from the database, by one statement."""
+    """Make a method of a function that reads from the database by one statement."""
 
     @wraps(function)
     def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
         with self._database.reading() as connection:
-            return function(connection, *args, **options)
-
-    return method
-
-
-def reading_one_state(
-    function: Callable[Concatenate[Connection, P], R],
-) -> Callable[Concatenate[EmbeddedStore, P], R]:
-    """Make a method of a function that reads from the database, by several statements."""
-
-    @wraps(function)
-    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
-        with self._database.reading_one_state() as connection:
             return function(connection, *args, **options)
 
     return method
@@ -186,11 +174,14 @@ class EmbeddedStore(ArrayReads):
     delete = writing(writer.delete_pages)
     pages = reading(reader.pages)
     find_pages = reading(reader.find_pages)
-    pages_with_words = reading_one_state(reader.pages_with_words)
     pages_at = reading(reader.pages_at)
     pages_of_files = reading(reader.pages_of_files)
     unlinked_pages = reading(reader.unlinked_pages)
     count_pages = reading(reader.count_pages)
+
+    def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        with self._database.reading_one_state() as connection:
+            return reader.pages_with_words(connection, names, source=source, mark=mark)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked. Aliases are sorted and include claimed ones that
