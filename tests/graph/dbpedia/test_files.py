@@ -111,6 +111,14 @@ def test_turtle_goes_on_behind_a_malformed_statement(tmp_path: Path) -> None:
     assert {problem.location for problem in problems} == {f"{path}, line 3", f"{path}, line 4"}
 
 
+def test_what_is_no_turtle_is_given_up_after_a_thousand_statements(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text(TURTLE + ". un:known\n" * 3_000)
+    (tmp_path / "b.nt").write_text(ntriples(FACTS))
+    found, problems = read(tmp_path)
+    assert found == FACTS + FACTS
+    assert len(problems) == 1_001 and "rest of the file is left out" in problems[-1].reason
+
+
 def test_a_statement_without_end_stops_a_turtle_file_only(tmp_path: Path) -> None:
     (tmp_path / "a.ttl").write_text(TURTLE + '<http://a/1> <http://a/p> """' + "x" * (17 << 20))
     (tmp_path / "b.nt").write_text(ntriples(FACTS))

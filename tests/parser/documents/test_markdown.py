@@ -301,6 +301,12 @@ def test_a_file_that_takes_too_long_is_refused() -> None:
         read(DocumentFile(b"[" * 20_000, "a", "a.md"), limits)
 
 
+def test_a_long_run_of_brackets_is_text() -> None:
+    assert page("See " + "[" * 60 + " and [the sun](https://a.example)").text.endswith(
+        "[" * 60 + " and the sun"
+    )
+
+
 HOSTILE: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "[" * n,
     "nested links": lambda n: "[a](" * (n // 4),

@@ -49,6 +49,8 @@ def test_broken_rows_are_named_by_file_and_line_and_the_others_go_on(tmp_path: P
     }
     beyond = json.loads(json.dumps({**ROW, "example_id": 6}))
     beyond["annotations"][0]["long_answer"]["end_token"] = 99_999
+    endless = json.loads(json.dumps({**ROW, "example_id": 7}))
+    endless["annotations"][0]["long_answer"]["end_token"] = float("inf")
     no_id = {key: value for key, value in ROW.items() if key != "example_id"}
     rows = [
         ROW,
@@ -62,6 +64,7 @@ def test_broken_rows_are_named_by_file_and_line_and_the_others_go_on(tmp_path: P
         ROW,
         "",
         OTHER,
+        endless,
     ]
     path = write_rows(tmp_path / "rows.jsonl", rows)
     found = list(read_row_questions([str(path)]))
@@ -78,6 +81,7 @@ def test_broken_rows_are_named_by_file_and_line_and_the_others_go_on(tmp_path: P
         "6": "expected annotations, each with long_answer and short_answers",
         "7": "are outside a document of",
         "8": "with its example_id",
+        "12": "expected annotations, each with long_answer and short_answers",
         "9": f"the question nq-1 was there already: {path}, line 1",
     }
     assert problems.keys() == expected.keys()

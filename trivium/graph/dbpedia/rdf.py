@@ -17,6 +17,8 @@ Advance = Callable[[int], None]
 _LINES_A_BLOCK = 4_000
 _STATEMENTS_A_REPORT = 10_000
 _LONGEST_REASON = 200
+_MOST_MALFORMED = 1_000
+"""In a row: what has so many is no Turtle, and the parser takes long to find the end of each."""
 
 
 def read_ntriples(file: OpenFile, problem: Report, advance: Advance) -> Iterator[Statement]:
@@ -50,7 +52,9 @@ def _parsed(data: bytes) -> Iterator[Statement]:
 
 def read_turtle(file: OpenFile, problem: Report, advance: Advance) -> Iterator[Statement]:
     """Statements of a Turtle file, in constant memory. The parser goes on behind a malformed statement, which is
-    reported; what the mistake swallows (an open quote takes the lines up to the next) is lost."""
+    reported; what the mistake swallows (an open quote takes the lines up to the next) is lost, and the rest of the file
+    where a thousand follow one another."""
+    malformed = 0
     quads = iter(parse(input=file.data, format=RdfFormat.TURTLE))
     for number in count():
         if number % _STATEMENTS_A_REPORT == 0:
@@ -61,10 +65,16 @@ def read_turtle(file: OpenFile, problem: Report, advance: Advance) -> Iterator[S
             return
         except SyntaxError as error:
             problem(Problem(f"{file.name}, line {error.lineno}", _reason(error)))
+            malformed += 1
+            if malformed == _MOST_MALFORMED:
+                said = f"{malformed:,} malformed statements in a row; the rest of the file is left out"
+                problem(Problem(file.name, said))
+                return
         except MemoryError:  # the parser's own bound on its buffer
             problem(Problem(file.name, "a statement is too long; the rest of the file is left out"))
             return
         else:
+            malformed = 0
             if (statement := _statement(quad)) is not None:
                 yield statement
 

@@ -38,6 +38,7 @@ from trivium.types import Page
 INDEX_STEMS = frozenset(("index", "_index", "readme"))
 """Names of files that represent their folder."""
 
+_BRACKETS = re.compile(r"\[{50,}")
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
 _MATH = re.compile(
     r"(?<!\w)\$\$[^$]{1,4000}\$\$|(?<!\w)\$(?![\s\d])[^$\n]{0,500}(?<=[\w)\]}|'!])\$(?!\d)|(?<=\d)\*(?=\d)"
@@ -112,6 +113,7 @@ def _parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.inline.ruler.before("wiki_link", "brackets", _brackets)
     parser.inline.ruler.before("escape", "math", _math)
     parser.block.ruler.before("table", "deadline", _check_deadline)
     parser.block.ruler.before("code", "html_parts", _html_parts)
@@ -135,6 +137,17 @@ def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
     if parser_time() > state.env["deadline"]:
         raise ParseError("to parse it takes more processor time than the limit: split it")
     return False
+
+
+def _brackets(state: StateInline, silent: bool) -> bool:
+    """Take a long run of brackets as text: the parser would look for the end of a link fifty times behind each."""
+    run = _BRACKETS.match(state.src, state.pos)
+    if run is None:
+        return False
+    if not silent:
+        state.pending += run[0]
+    state.pos = run.end()
+    return True
 
 
 def _html_parts(state: StateBlock, start: int, end: int, silent: bool) -> bool:

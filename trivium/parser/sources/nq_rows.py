@@ -93,7 +93,7 @@ def annotated(row: Row) -> list[Annotation]:
             )
             for annotation in _rows(row["annotations"])
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:  # the last for Infinity
         raise InputError("expected annotations, each with long_answer and short_answers") from error
 
 
