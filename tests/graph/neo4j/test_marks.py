@@ -48,7 +48,6 @@ def _queries() -> dict[str, str]:
     for label in Label:
         for build in (
             checking.vector_sizes,
-            checking.drop_vectors,
             reading.vectors,
             searching.nearest_of_all,
         ):
