@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.change_log import Touched
-from trivium.graph.neo4j.connection import Rows, rows
+from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import pictures as cypher
-from trivium.graph.neo4j.store_part import StorePart
+from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
@@ -27,14 +27,14 @@ class PictureVectorsPart(StorePart):
     @property
     def image_embedder(self) -> EmbedderIdentity | None:
         """The embedder of the pictures."""
-        return _identity(self._connection.read(cypher.READ_EMBEDDER))
+        return identity_of(self._connection.read(cypher.READ_EMBEDDER))
 
     def set_image_embedder(self, identity: EmbedderIdentity) -> None:
         """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            stored = _identity(await rows(transaction, cypher.READ_EMBEDDER))
+            stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
             if stored == identity:
                 return
             if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
@@ -42,7 +42,7 @@ class PictureVectorsPart(StorePart):
             await rows(
                 transaction,
                 cypher.SET_EMBEDDER,
-                {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
+                identity_values(identity),
             )
 
         self._write(write)
@@ -80,7 +80,3 @@ class PictureVectorsPart(StorePart):
             known = join_vectors(found, 0 if identity is None else identity.dimension)
             self._cache.pictures.put(state.key, {_PICTURES: known})
         return known
-
-
-def _identity(found: Rows) -> EmbedderIdentity | None:
-    return EmbedderIdentity(*found[0]) if found else None

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cache import StoreCache
-from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.types import EmbedderIdentity
 
 T = TypeVar("T")
 
@@ -29,3 +30,13 @@ class StorePart:
             return self._connection.write(work)
         finally:
             self._cache.forget_state()
+
+
+def identity_of(found: Rows) -> EmbedderIdentity | None:
+    """Return the embedder that the store's node names, None if it names none."""
+    return EmbedderIdentity(*found[0]) if found else None
+
+
+def identity_values(identity: EmbedderIdentity) -> dict[str, Any]:
+    """Return the parameters of a query that writes an embedder."""
+    return {"name": identity.name, "version": identity.version, "dimension": identity.dimension}

@@ -19,7 +19,7 @@ from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning, writing
-from trivium.graph.neo4j.store_part import StorePart
+from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
@@ -44,11 +44,7 @@ Kept = TypeVar("Kept")
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
     """Return the embedder of the store."""
-    return _identity(connection.read(writing.READ_EMBEDDER))
-
-
-def _identity(found: Rows) -> EmbedderIdentity | None:
-    return EmbedderIdentity(*found[0]) if found else None
+    return identity_of(connection.read(writing.READ_EMBEDDER))
 
 
 async def find_vectors(
@@ -104,7 +100,7 @@ class VectorsPart(StorePart):
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            stored = _identity(await rows(transaction, writing.READ_EMBEDDER))
+            stored = identity_of(await rows(transaction, writing.READ_EMBEDDER))
             if stored == identity:
                 return
             if stored is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
@@ -116,7 +112,7 @@ class VectorsPart(StorePart):
             await rows(
                 transaction,
                 writing.SET_EMBEDDER,
-                {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
+                identity_values(identity),
             )
             await next_version(transaction, Touched(), vectors_only=True)
 
