@@ -153,6 +153,22 @@ def test_at_the_command_line_whoever_names_an_embedder_for_english_gets_it(
         assert engine.info().embedded > 0
     shutil.rmtree(tmp_path / "store")
     assert run(*build, "--embedder", "minilm") == 0
+    shutil.rmtree(tmp_path / "store")
+    assert run(*build, "--no-embed") == 0
+    assert run(*build[:2]) == 1 and run(*build[:2], "--embedder", "minilm") == 0, (
+        "the language is the store's"
+    )
+
+
+def test_a_store_of_english_documents_keeps_no_choice_of_an_embedder_for_english(tmp_path: Path) -> None:
+    """German documents that come later are refused as ever."""
+    (tmp_path / "english.txt").write_text(TEXTS["en"], "utf-8")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "english.txt"], any_embedder=True, sentences=False)
+        engine.indexer.embed(any_embedder=True)
+        assert engine.store.languages is None
+        with pytest.raises(ConfigurationError, match="minilm knows English only"):
+            engine.build([tmp_path / "english.txt"], language="de")
 
 
 def test_where_most_pages_turn_out_to_be_in_another_language_nothing_is_embedded(tmp_path: Path) -> None:

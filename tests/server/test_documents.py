@@ -16,9 +16,9 @@ from tests.language_texts import TEXTS
 from tests.pictures import drawn
 from tests.server.world import HTML, QUESTION, build_store, finished, serving
 from trivium.engine import Engine
-from trivium.index.languages import allow_any_embedder
 from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
+from trivium.text.languages import StoreLanguages
 
 LIMITED = ServerSettings(upload_bytes=100_000)
 
@@ -306,7 +306,7 @@ def test_a_form_says_in_which_language_its_documents_are(tmp_path: Path) -> None
         assert refused["state"] == "failed" and "knows English only" in refused["error"]["message"]
         assert client.get("/documents").json()["total"] == 0
     with Engine.open(tmp_path / "store") as engine:
-        allow_any_embedder(engine.store)
+        engine.store.set_languages(str(StoreLanguages(any_embedder=True)))
     with serving(tmp_path / "store") as client:
         assert job(client, sent(client, "DE"))["state"] == "done"
         given = {"question": "Haus eines Wärters", "retrievers": ["lexical"]}

@@ -184,8 +184,8 @@ def check_embedder(name: str | None) -> None:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
 
 
-def check_embedder_for(language: str | None, embedder: str | None, store: str) -> None:
-    """Raise before anything is created when a new store in another language would use an English-only model. The
+def check_default_embedder(language: str | None, store: str) -> None:
+    """Raise before anything is created when a new store in another language would use an English-only default. The
     embedder of an existing store is checked when the store is open.
     """
     if language is None or check_language(language) == AUTO:
@@ -196,8 +196,7 @@ def check_embedder_for(language: str | None, embedder: str | None, store: str) -
     if not may_hold_something(store):
         from trivium.index.languages import check_embedder_knows
 
-        name = embedder if embedder is None or isinstance(embedder, str) else embedder.identity.name
-        check_embedder_knows(check_language(language), name or default_name())
+        check_embedder_knows(check_language(language), default_name())
 
 
 @dataclass(frozen=True, slots=True)

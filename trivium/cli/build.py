@@ -14,8 +14,8 @@ from trivium.chunking.spec import parse_spec
 from trivium.cli.arguments import (
     LoadSettings,
     chat_model,
+    check_default_embedder,
     check_embedder,
-    check_embedder_for,
     read_load_settings,
     wrong_argument,
 )
@@ -37,7 +37,6 @@ from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
-from trivium.text.languages import ENGLISH, StoreLanguages, check_language
 
 
 def load_sources(
@@ -151,12 +150,9 @@ def build(
 
         with wrong_argument("--ray"):
             check_ray(given["ray"])
-    language = given["language"]
-    # Who names an English-only embedder for another language means it.
-    knowingly = embedder is not None and language is not None and check_language(language) != ENGLISH
-    request = _request(sources, {**given, "any_embedder": knowingly}, settings)
+    request = _request(sources, {**given, "any_embedder": embedder is not None}, settings)
     if request.embed and not request.any_embedder:
-        check_embedder_for(request.language, embedder, store)
+        check_default_embedder(request.language, store)
     try:
         with (
             never_left_empty(store),
@@ -214,10 +210,8 @@ def embed(
         progress(quiet=json) as bars,
     ):
         engine.indexer.set_index_parameters()
-        # Who names an English-only embedder for a store in another language means it.
-        english = StoreLanguages.read(engine.store.languages).codes[0] == ENGLISH
         texts = engine.indexer.embed(
-            lambda done, total: bars("embed", done, total), any_embedder=embedder is not None and not english
+            lambda done, total: bars("embed", done, total), any_embedder=embedder is not None
         )
         sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
         pictures = 0

@@ -246,8 +246,9 @@ class Indexer:
         """Embed every text without a vector and return their number. An interrupted run can be resumed.
 
         Raises ConfigurationError if most documents are not in English and the embedder supports English only, unless
-        ``any_embedder`` is true, which the store records. Without ``headings`` chunks are embedded without their
-        headings; raises EmbedderMismatchError if the store was built with them.
+        ``any_embedder`` is true (the embedder was chosen knowingly), which a store of such documents records. Without
+        ``headings`` chunks are embedded without their headings; raises EmbedderMismatchError if the store was built
+        with them.
         """
         if any_embedder:
             allow_any_embedder(self.store)

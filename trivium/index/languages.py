@@ -49,7 +49,7 @@ class Localiser:
     ``language`` is the code of all documents, or ``auto`` to detect that of each page from its text, else from its
     metadata (``language: de``), else the first language of the store. With None, documents are in the language of the
     store, or detected if it has several languages or used detection before. ``any_embedder``: record that an
-    English-only embedder may be used for them.
+    English-only embedder may be used for them, if some are in another language.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Localiser:
         several = self._before.detect or len(self._before.codes) > 1
         self._detect = given == AUTO or (given is None and several)
         self._only = self._before.codes[0] if given is None or given == AUTO else given
-        self._any_embedder = any_embedder or self._before.any_embedder
+        self._any_embedder = any_embedder
         # The recorded languages of an empty store are ignored.
         self._known = dict.fromkeys(self._before.codes if store.count_pages() else ())
         self.pages: Counter[str] = Counter()
@@ -113,7 +113,8 @@ class Localiser:
         if not self.pages:
             return
         self._known.update(dict.fromkeys(code for code, _ in self.pages.most_common()))
-        now = str(StoreLanguages(tuple(self._known), self._detect, self._any_embedder))
+        allowed = self._any_embedder and self._known.keys() != {ENGLISH}
+        now = str(StoreLanguages(tuple(self._known), self._detect, allowed or self._before.any_embedder))
         if now != (self._kept or ENGLISH):
             self._store.set_languages(now)
             self._kept = now
@@ -190,9 +191,9 @@ def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
 
 
 def allow_any_embedder(store: LanguageStore) -> None:
-    """Record that an English-only embedder may be used for the store's documents."""
+    """Record that an English-only embedder may be used for the store's documents, if they are in another language."""
     kept = StoreLanguages.read(store.languages)
-    if not kept.any_embedder:
+    if kept.codes[0] != ENGLISH and not kept.any_embedder:
         store.set_languages(str(replace(kept, any_embedder=True)))
 
 

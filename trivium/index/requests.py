@@ -72,7 +72,8 @@ class BuildRequest:
         default=False,
         kw_only=True,
         metadata=_about(
-            "Allow an English-only model to embed documents in other languages. A store keeps this choice."
+            "The embedder was chosen knowingly: it may be an English-only one for documents in other languages. A store"
+            " of such documents keeps this choice."
         ),
     )
     meta: Mapping[str, MetadataValue | None] | None = field(
