@@ -15,7 +15,7 @@ install: $(VENV)/installed
 $(VENV)/installed: pyproject.toml constraints.txt tools/make-venv tools/install_packages.py
 	@echo "1/3  a virtual environment in $(VENV), a few seconds"
 	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "2/3  packages into it, half a minute with a fast connection (600 MB of disk)"
+	@echo "2/3  packages into it, half a minute with a fast connection (about 570 MB of disk)"
 	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(EXTRAS)]'
 	@echo "3/3  loops of a search, compiled for this processor, a quarter of a minute"
 	@$(BIN)/trivium warm-up >/dev/null 2>&1 || echo "going on: the first search will compile them"
