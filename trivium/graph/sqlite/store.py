@@ -54,26 +54,19 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def reading(function: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[EmbeddedStore, P], R]:
-    """Make a method of a function that reads from the database by one statement."""
+def method(
+    function: Callable[Concatenate[Connection, P], R], *, writes: bool = False
+) -> Callable[Concatenate[EmbeddedStore, P], R]:
+    """Make a method of a function that reads from the database by one statement, or that ``writes`` to it, in one
+    transaction.
+    """
 
     @wraps(function)
-    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
-        with self._database.reading() as connection:
+    def on_the_database(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._database.writing() if writes else self._database.reading() as connection:
             return function(connection, *args, **options)
 
-    return method
-
-
-def writing(function: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[EmbeddedStore, P], R]:
-    """Make a method of a function that writes to the database, in one transaction."""
-
-    @wraps(function)
-    def method(self: EmbeddedStore, /, *args: P.args, **options: P.kwargs) -> R:
-        with self._database.writing() as connection:
-            return function(connection, *args, **options)
-
-    return method
+    return on_the_database
 
 
 class EmbeddedStore(ArrayReads):
@@ -166,18 +159,18 @@ class EmbeddedStore(ArrayReads):
                 writer.claim_chunker(connection, chunker)
             return writer.write_pages(connection, pages)
 
-    chunker = property(reading(reader.chunker))
-    add_aliases = writing(writer.add_aliases)
-    add_relations = writing(writer.add_relations)
-    put_questions = writing(questions.put_questions)
-    set_types = writing(writer.set_types)
-    delete = writing(writer.delete_pages)
-    pages = reading(reader.pages)
-    find_pages = reading(reader.find_pages)
-    pages_at = reading(reader.pages_at)
-    pages_of_files = reading(reader.pages_of_files)
-    unlinked_pages = reading(reader.unlinked_pages)
-    count_pages = reading(reader.count_pages)
+    chunker = property(method(reader.chunker))
+    add_aliases = method(writer.add_aliases, writes=True)
+    add_relations = method(writer.add_relations, writes=True)
+    put_questions = method(questions.put_questions, writes=True)
+    set_types = method(writer.set_types, writes=True)
+    delete = method(writer.delete_pages, writes=True)
+    pages = method(reader.pages)
+    find_pages = method(reader.find_pages)
+    pages_at = method(reader.pages_at)
+    pages_of_files = method(reader.pages_of_files)
+    unlinked_pages = method(reader.unlinked_pages)
+    count_pages = method(reader.count_pages)
 
     def pages_with_words(self, names: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
         with self._database.reading_one_state() as connection:
@@ -191,7 +184,7 @@ class EmbeddedStore(ArrayReads):
         with self._database.reading_one_state() as connection:
             yield from page_graphs.page_graphs(connection, uris)
 
-    types = reading(reader.read_types)
+    types = method(reader.read_types)
 
     # -- embeddings ------------------------------------------------------------------------------------------
 
@@ -206,14 +199,14 @@ class EmbeddedStore(ArrayReads):
                 known.append(vectors.read_embedder(connection))
         return known[0]
 
-    set_embedder = writing(vectors.claim)
-    fusion_decision = property(reading(reader.fusion_decision))
-    set_fusion_decision = writing(writer.set_fusion_decision)
-    links_pending = property(reading(reader.links_pending))
-    set_links_pending = writing(writer.set_links_pending)
-    languages = property(reading(reader.languages))
-    set_languages = writing(writer.set_languages)
-    index_parameters = property(reading(reader.index_parameters))
+    set_embedder = method(vectors.claim, writes=True)
+    fusion_decision = property(method(reader.fusion_decision))
+    set_fusion_decision = method(writer.set_fusion_decision, writes=True)
+    links_pending = property(method(reader.links_pending))
+    set_links_pending = method(writer.set_links_pending, writes=True)
+    languages = property(method(reader.languages))
+    set_languages = method(writer.set_languages, writes=True)
+    index_parameters = property(method(reader.index_parameters))
 
     def set_index_parameters(self, parameters: IndexParameters) -> None:
         with self._database.writing() as connection:
@@ -223,17 +216,17 @@ class EmbeddedStore(ArrayReads):
     def pending_texts(self) -> Pending[str]:
         return vectors.pending_texts(self._database)
 
-    put_vectors = writing(vectors.put_vectors)
+    put_vectors = method(vectors.put_vectors, writes=True)
 
     def pending_sentences(self) -> Pending[Passage]:
         return vectors.pending_sentences(self._database)
 
-    count_pending_sentences = reading(reader.count_pending_sentences)
-    put_sentences = writing(vectors.put_sentences)
-    image_embedder = property(reading(pictures.read_image_embedder))
-    set_image_embedder = writing(pictures.claim_pictures)
-    pending_pictures = reading(pictures.pending_pictures)
-    put_picture_vectors = writing(pictures.put_picture_vectors)
+    count_pending_sentences = method(reader.count_pending_sentences)
+    put_sentences = method(vectors.put_sentences, writes=True)
+    image_embedder = property(method(pictures.read_image_embedder))
+    set_image_embedder = method(pictures.claim_pictures, writes=True)
+    pending_pictures = method(pictures.pending_pictures)
+    put_picture_vectors = method(pictures.put_picture_vectors, writes=True)
 
     def refresh(self, progress: Progress | None = None) -> None:
         indexes = self._current(progress)
@@ -350,17 +343,17 @@ class EmbeddedStore(ArrayReads):
     def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
         return relation_embeddings(self, relations)
 
-    relations = reading(reader.relations)
-    cited_sections = reading(reader.cited_sections)
-    fetch = reading(reader.fetch)
-    thumbnails = reading(pictures.thumbnails)
-    page_text = reading(reader.page_text)
-    resolve = reading(reader.resolve)
-    lookup_names = reading(reader.lookup_names)
-    names_like = reading(reader.names_like)
-    aliases = reading(reader.aliases)
-    names = reading(reader.names)
-    chunk_uris = reading(reader.chunk_uris)
+    relations = method(reader.relations)
+    cited_sections = method(reader.cited_sections)
+    fetch = method(reader.fetch)
+    thumbnails = method(pictures.thumbnails)
+    page_text = method(reader.page_text)
+    resolve = method(reader.resolve)
+    lookup_names = method(reader.lookup_names)
+    names_like = method(reader.names_like)
+    aliases = method(reader.aliases)
+    names = method(reader.names)
+    chunk_uris = method(reader.chunk_uris)
 
     # -- checking ----------------------------------------------------------------------------------------------
 
