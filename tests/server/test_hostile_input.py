@@ -3,18 +3,16 @@ silence, nothing in the log that tells of a mistake, and the next question is an
 
 from __future__ import annotations
 
-import http.client
 import json
 import logging
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
+import requests
 
 pytest.importorskip("av")
 
@@ -70,16 +68,14 @@ def no_mistake_is_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 def send(address: str, path: str, body: bytes, kind: str = "application/json") -> tuple[int, Any]:
     """Status and JSON of an answer, which comes in time."""
-    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)) as connection:
-        connection.request("POST", path, body, {"Content-Type": kind})
-        answer = connection.getresponse()
-        said = json.loads(answer.read())
-    if answer.status >= 400:
+    answer = requests.post(f"{address}{path}", data=body, headers={"Content-Type": kind}, timeout=PATIENCE)
+    said = answer.json()
+    if answer.status_code >= 400:
         error = said["error"]
         assert isinstance(error["code"], str) and 0 < len(error["message"]) < 1000
         assert "Traceback" not in error["message"] and "/site-packages/" not in error["message"]
         assert error["message"].isprintable(), error["message"]
-    return answer.status, said
+    return answer.status_code, said
 
 
 def ask(address: str, given: Any) -> Any:
@@ -89,9 +85,7 @@ def ask(address: str, given: Any) -> Any:
 
 
 def get(address: str, path: str) -> Any:
-    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)) as connection:
-        connection.request("GET", path)
-        return json.loads(connection.getresponse().read())
+    return requests.get(f"{address}{path}", timeout=PATIENCE).json()
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,8 @@ from trivium.server.settings import ServerSettings
 
 HEAD_SECONDS = 20
 """Seconds a client may take to send the head of its first or next request."""
-LINGER_SECONDS = 2.0
-"""Seconds during which input is read and discarded after an answer that did not wait for it. If the connection were
-closed immediately, the reset could overtake the answer.
-"""
 ACCEPTED_AT_ONCE = 16
 """Connections accepted before any of them is checked. A few times as many may be open beyond the limit."""
-_MAX_REFUSED = 32
-"""Rejected connections that are being sent an error. Further ones are closed without an answer."""
 _RESERVED = 128
 """File descriptors for the store, uploaded files and connections being rejected, in addition to those below."""
 _PER_READER = 6
@@ -51,24 +45,16 @@ class TimedConnection(H11Protocol):
         super().__init__(**given)
         self._most = most
         self._timer: asyncio.TimerHandle | None = None
-        self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        beyond = len(self.connections) - self._most
-        if beyond > _MAX_REFUSED:
-            transport.abort()
-        elif beyond > 0:
+        if len(self.connections) > self._most:
             _log.warning("a connection was refused: all %d are in use", self._most)
             self._refuse(
                 HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections: try again in a moment"
             )
         else:
             self._set_timer()
-
-    def data_received(self, data: bytes) -> None:
-        if not self._refused:
-            super().data_received(data)
 
     def handle_events(self) -> None:
         super().handle_events()
@@ -93,22 +79,16 @@ class TimedConnection(H11Protocol):
             self._refuse(HTTPStatus.BAD_REQUEST, "bad_request", msg)
 
     def _refuse(self, status: HTTPStatus, code: str, message: str) -> None:
-        """Send an error without a request, and close the connection after a moment."""
+        """Send an error without a request, and close the connection."""
         body = json.dumps(error_body(code, message)).encode()
         head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             head += f"\r\nretry-after: {RETRY_SECONDS}"
         self.transport.write(f"HTTP/1.1 {status.value} {status.phrase}\r\n{head}\r\n\r\n".encode() + body)
-        self._refused = True
-        self._cancel_timer()
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+        self.transport.close()
 
     def _set_timer(self) -> None:
         """Let the time run while no request is being answered."""
-        if self._refused:
-            return
         if self.cycle is not None and not self.cycle.response_complete:
             self._cancel_timer()
         elif self._timer is None:

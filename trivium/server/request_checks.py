@@ -8,7 +8,6 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -16,7 +15,6 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trivium.server.connection import LINGER_SECONDS
 from trivium.server.errors import ApiError
 from trivium.server.keys import Key, KeyRing
 from trivium.server.settings import ServerSettings
@@ -77,7 +75,6 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        send = _linger(receive, send)
         headers = Headers(scope=scope)
         limit = self._limit(scope["path"])
         try:
@@ -273,28 +270,6 @@ def client_of(address: str) -> str:
     if own.ipv4_mapped is not None:
         return str(own.ipv4_mapped)
     return str(ipaddress.ip_network((own, _IPV6_NETWORK), strict=False))
-
-
-def _linger(receive: Receive, send: Send) -> Send:
-    """Return a ``send`` that reads and discards what is left of a request, for a moment, before it ends an answer that
-    closes the connection. If it were closed immediately, the reset could overtake the answer.
-    """
-    closes = False
-
-    async def send_on(message: Message) -> None:
-        nonlocal closes
-        if message["type"] == "http.response.start":
-            closes = Headers(raw=message.get("headers", [])).get("connection") == "close"
-        elif closes and not message.get("more_body", False):
-            await send({**message, "more_body": True})
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LINGER_SECONDS):
-                    while (await receive()).get("more_body", False):
-                        pass
-            message = {"type": "http.response.body", "body": b""}
-        await send(message)
-
-    return send_on
 
 
 def _refusal(error: ApiError, headers: Headers) -> JSONResponse:
