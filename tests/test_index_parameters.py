@@ -7,44 +7,36 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import ConfigurationError
-from trivium.settings.index_parameters import IndexParameters, index_parameters
+from trivium.settings.index_parameters import IndexParameters
 from trivium.settings.settings import load_settings
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"connectivity": 1}, "index.connectivity: .*greater than or equal to 2"),
-        ({"expansion_add": 5_000}, "index.expansion_add: .*less than or equal to 3200"),
-        ({"expansion_search": "many"}, "index.expansion_search: .*valid integer"),
-        ({"quantized": "perhaps"}, "index.quantized: .*valid boolean"),
-        ({"ef": 3}, "index.ef: Extra inputs"),
-    ],
-)
-def test_what_is_not_known_or_out_of_range_is_refused(values: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
-        index_parameters(**values)
-
-
 def test_what_is_not_said_stays_and_none_takes_back() -> None:
-    kept = IndexParameters(connectivity=32, quantized=False)
-    assert kept.changed(IndexParameters(expansion_add=200)).stored() == (
-        '{"connectivity": 32, "expansion_add": 200, "quantized": false}'
-    )
-    assert kept.changed(IndexParameters(connectivity=None, quantized=None)).stored() is None
+    kept = IndexParameters(expansion_search=32)
+    both = kept.changed(IndexParameters(approximate_from=200))
+    assert both.stored() == '{"approximate_from": 200, "expansion_search": 32}'
+    assert both.changed(IndexParameters(expansion_search=None, approximate_from=None)).stored() is None
 
 
-def test_they_are_kept_as_text() -> None:
-    given = IndexParameters(connectivity=32, quantized=True)
+def test_they_are_kept_as_text(caplog: pytest.LogCaptureFixture) -> None:
+    """Text of an earlier version may have parameters that are gone."""
+    given = IndexParameters(expansion_search=32, approximate_from=1)
     assert IndexParameters.read(given.stored()) == given
     assert IndexParameters.read(None) == IndexParameters()
+    earlier = '{"connectivity": 32, "expansion_search": 64, "quantized": false}'
+    assert IndexParameters.read(earlier) == IndexParameters(expansion_search=64)
+    assert not caplog.records
 
 
-def test_they_are_a_table_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_a_table_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("trivium.toml").write_text("[index]\nconnectivity = 24\n")
-    assert load_settings().index == IndexParameters(connectivity=24)
-    assert load_settings().index.model_fields_set == {"connectivity"}
-    Path("trivium.toml").write_text("[index]\nconnectivity = 1\n")
-    with pytest.raises(ConfigurationError, match=r"index\.connectivity"):
-        load_settings()
+    Path("trivium.toml").write_text("[index]\nexpansion_search = 24\nconnectivity = 32\n")
+    assert load_settings().index == IndexParameters(expansion_search=24)
+    assert load_settings().index.model_fields_set == {"expansion_search"}
+    assert caplog.messages == ["index.connectivity is gone and ignored: a node of an index has 16 edges"]
+    for wrong in ("expansion_search = 0", "approximate_from = 'many'", "ef = 3"):
+        Path("trivium.toml").write_text(f"[index]\n{wrong}\n")
+        with pytest.raises(ConfigurationError, match=rf"index\.{wrong.partition(' ')[0]}"):
+            load_settings()

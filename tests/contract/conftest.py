@@ -30,7 +30,7 @@ STORES: dict[str, Callable[[Path], GraphStore]] = {
 SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
 """Stores in a server's database, by the fixture of the server."""
 OLDER = "neo4j-5.26"
-DIFFERS = ("filters", "index_parameters", "words")
+DIFFERS = ("filters", "words")
 """Files of tests about what the two versions do in different ways: of the older version only these are not slow. What it
 writes and finds is asked in tests/graph/neo4j, too."""
 DRAWN = ("enrichment", "relations", "structure")

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.retrievers.setting_values import parse_assignments
-from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.index_parameters import WITHDRAWN, IndexParameters
 from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
 from trivium.settings.settings import Settings, load_settings
 from trivium.text.languages import AUTO, check_language
@@ -105,6 +105,8 @@ def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
         values = parse_assignments(assignments or ())
         of_limits = [f"limits.{name}" for name in InputLimits.model_fields if name in LIMIT_SETTINGS]
         of_index = [f"index.{name}" for name in IndexParameters.model_fields]
+        gone = {name: values.pop(f"index.{name}") for name in WITHDRAWN if f"index.{name}" in values}
+        IndexParameters.model_validate(gone)  # warns of them
         limits = _of_table(of_limits, values, configured.limits)
         index = _of_table(of_index, values, configured.index)
         names = [*of_limits, *of_index]

@@ -491,8 +491,8 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWrit
         ...
 
     def set_index_parameters(self, parameters: IndexParameters) -> None:
-        """Replace the parameters of the vector indexes. :meth:`refresh` rebuilds the indexes if they differ. Raises
-        ConfigurationError for a parameter that this kind of store does not support.
+        """Replace the parameters of the vector indexes, which :meth:`refresh` then follows. Raises ConfigurationError
+        for a parameter that this kind of store does not have.
         """
         ...
 

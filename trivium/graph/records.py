@@ -268,4 +268,4 @@ class StoreInfo:
     embedded: int = 0
     to_embed: int = 0
     chunker: str | None = None
-    index: Mapping[str, int | bool] = field(default_factory=dict)
+    index: Mapping[str, int] = field(default_factory=dict)

@@ -216,8 +216,8 @@ class Indexer:
 
     def set_index_parameters(self, given: IndexParameters | None = None) -> None:
         """Replace the parameters of the store's vector indexes by the ``given`` ones (default: those of the
-        settings). The next ``refresh`` of the store, which ends a build, rebuilds the indexes if they differ. Raises
-        ConfigurationError for a parameter that this kind of store does not support.
+        settings). The next ``refresh`` of the store, which ends a build, follows them. Raises ConfigurationError for a
+        parameter that this kind of store does not have.
         """
         given = load_settings().index if given is None else given
         if given.model_fields_set:

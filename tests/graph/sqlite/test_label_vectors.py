@@ -15,10 +15,9 @@ from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.records import Vectors
 from trivium.graph.string_table import StringTable
-from trivium.settings.index_parameters import IndexParameters
 
-ALL = IndexParameters(approximate_from=1)
-NONE = IndexParameters()
+ALL, NONE = 1, None
+"""From how many vectors on there is an index."""
 
 
 def drawn(seed: int, count: int, dimension: int) -> Vectors:
@@ -43,14 +42,14 @@ def matrix_of(vectors: Vectors, more: Vectors | None = None) -> Matrix:
     return Matrix(stacked, np.arange(1, len(stacked) + 1))
 
 
-def files(folder: Path, vectors: Vectors, vector: Rows, parameters: IndexParameters) -> LabelVectors:
+def files(folder: Path, vectors: Vectors, vector: Rows, approximate_from: int | None) -> LabelVectors:
     """The vectors of nodes, written and mapped again."""
     matrix = matrix_of(vectors)
-    plan = build_vectors(folder, "Chunk", nodes_with(vector), matrix, None, parameters)
+    plan = build_vectors(folder, "Chunk", nodes_with(vector), matrix, None, approximate_from)
     if plan is not None:
         plan.apply(folder, matrix, lambda _: None)
-    loaded = load_vectors(folder, "Chunk", vectors.shape[1], parameters)
-    assert loaded is not None and (loaded.index is None) == (parameters is NONE)
+    loaded = load_vectors(folder, "Chunk", vectors.shape[1], None)
+    assert loaded is not None and (loaded.index is None) == (approximate_from is NONE)
     return loaded.opened(matrix)
 
 
@@ -86,14 +85,14 @@ def test_the_nearest_are_found_after_changes(
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     """So that the indexes are built anew; without any there is nothing to load."""
-    assert load_vectors(tmp_path, "Chunk", 64, NONE) is None
+    assert load_vectors(tmp_path, "Chunk", 64, None) is None
     files(tmp_path, drawn(1, 100, 64), np.arange(100), NONE)
     with pytest.raises(ValueError, match="coarse has vectors"):
-        load_vectors(tmp_path, "Chunk", 65, NONE)
+        load_vectors(tmp_path, "Chunk", 65, None)
     files(tmp_path, drawn(1, 100, 64), np.arange(100), ALL)
     with pytest.raises(ValueError, match="has 100 vectors of 64 numbers, not 100 of 65"):
-        load_vectors(tmp_path, "Chunk", 65, ALL)
+        load_vectors(tmp_path, "Chunk", 65, None)
     whole = load_array(tmp_path, "Chunk.rows").copy()
     save_array(tmp_path, "Chunk.rows", whole[:7])
     with pytest.raises(ValueError, match="has 100 vectors of 64 numbers, not 7 of 64"):
-        load_vectors(tmp_path, "Chunk", 64, ALL)
+        load_vectors(tmp_path, "Chunk", 64, None)

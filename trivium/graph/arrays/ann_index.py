@@ -13,30 +13,27 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Codes, Vectors
-from trivium.settings.index_parameters import IndexParameters
 
 if sys.platform == "linux":
     # USearch brings its own C++ runtime. A library loaded after it that expects the system's runtime (onnxruntime)
     # crashes the process. Loading the system's runtime first, globally, prevents that.
     with suppress(OSError):
         ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
-from usearch.compiled import ScalarKind
 from usearch.index import Index
 
 CONNECTIVITY = 16
-"""Edges per node of the graph, unless the store's parameters say otherwise; likewise for the next two."""
+"""Edges per node of the graph (HNSW's M)."""
 EXPANSION_ADD = 128
+"""Candidates considered when a node is added (``ef_construction``)."""
 EXPANSION_SEARCH = 320
-"""Size of USearch's candidate list during search. On 45,000 entities 256 finds .972 of the 100 nearest (in .94 ms),
-320 .978 (1.13 ms), 384 .981 (1.3 ms); 16-bit floats at 256 .979 (1.6 ms). At .94 the vector retriever lost two points
-of hit@5.
+"""Size of USearch's candidate list during search, unless the store's parameters say otherwise. On 45,000 entities 256
+finds .972 of the 100 nearest (in .94 ms), 320 .978 (1.13 ms), 384 .981 (1.3 ms); 16-bit floats at 256 .979 (1.6 ms). At
+.94 the vector retriever lost two points of hit@5.
 """
 FEW = 10
 """Number of neighbours up to which a smaller candidate list suffices: on 218,000 entities .6 of the size finds .983 of
@@ -62,41 +59,32 @@ class AnnIndex:
     expansion: int
 
     @classmethod
-    def empty(cls, dimension: int, parameters: IndexParameters) -> AnnIndex:
+    def empty(cls, dimension: int, expansion: int = EXPANSION_SEARCH) -> AnnIndex:
         """An index to which vectors are added."""
         index = Index(
             ndim=dimension,
             metric="cos",  # since each quantised vector has its own scale
-            dtype="f16" if parameters.quantized is False else "i8",
+            dtype="i8",
             multi=False,
-            connectivity=parameters.connectivity or CONNECTIVITY,
-            expansion_add=parameters.expansion_add or EXPANSION_ADD,
+            connectivity=CONNECTIVITY,
+            expansion_add=EXPANSION_ADD,
             expansion_search=_ALONE,
         )
-        return cls._of(index, parameters)
+        return cls(index, expansion)
 
     @classmethod
-    def open(cls, file: Path, parameters: IndexParameters, *, mapped: bool) -> AnnIndex:
-        """Open the index in a file with the number type and edges it was built with: ``mapped`` into memory, or as a
-        copy that can be changed. Raises ValueError for another file.
+    def open(cls, file: Path, expansion: int = EXPANSION_SEARCH, *, mapped: bool) -> AnnIndex:
+        """Open the index in a file: ``mapped`` into memory, or as a copy that can be changed. Raises ValueError for
+        another file.
         """
-        index = Index.restore(
-            str(file),
-            view=mapped,
-            expansion_add=parameters.expansion_add or EXPANSION_ADD,
-            expansion_search=_ALONE,
-        )
+        index = Index.restore(str(file), view=mapped, expansion_add=EXPANSION_ADD, expansion_search=_ALONE)
         if index is None:
             raise ValueError(f"{file.name} is no index")
-        return cls._of(index, parameters)
-
-    @classmethod
-    def _of(cls, index: Index, parameters: IndexParameters) -> AnnIndex:
-        return cls(index, parameters.expansion_search or EXPANSION_SEARCH)
+        return cls(index, expansion)
 
     def add(self, numbers: Rows, vectors: Vectors) -> None:
         """Add vectors (n, d) under their numbers (n,)."""
-        self.index.add(numbers.astype(np.uint64), self._encode(vectors), threads=1)
+        self.index.add(numbers.astype(np.uint64), quantise(vectors), threads=1)
 
     def remove(self, numbers: Rows) -> None:
         """Remove the vectors with these numbers (n,)."""
@@ -112,13 +100,9 @@ class AnnIndex:
         expansion = math.ceil(_FEW_SHARE * self.expansion) if k <= FEW else self.expansion
         # The candidate list is as long as the list of results, which come in order.
         asked = min(max(count, expansion), len(self.index))
-        found = self.index.search(self._encode(vector), asked, threads=1).keys
+        found = self.index.search(quantise(vector), asked, threads=1).keys
         numbers: Rows = found[:count].astype(np.int64)
         return numbers
-
-    def _encode(self, vectors: Vectors) -> NDArray[Any]:
-        """Convert vectors to the number type of the index."""
-        return quantise(vectors) if self.index.dtype == ScalarKind.I8 else vectors
 
 
 def compared(k: int) -> int:

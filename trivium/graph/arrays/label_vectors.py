@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.common.arrays import Floats32
-from trivium.graph.arrays.ann_index import AnnIndex, compared
+from trivium.graph.arrays.ann_index import EXPANSION_SEARCH, AnnIndex, compared
 from trivium.graph.arrays.columns import Rows, distinct, find_sorted, link_or_copy, load_array, save_array
 from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Codes, Vectors
-from trivium.settings.index_parameters import IndexParameters
 
 if TYPE_CHECKING:
     from trivium.graph.byte_vectors import CoarseVectors
@@ -137,18 +136,17 @@ class IndexPlan:
     add: Rows
     remove: Rows
     base: Path | None
-    parameters: IndexParameters
 
     def apply(self, folder: Path, matrix: Matrix, step: Step) -> None:
         """Write the index."""
         file = f"{self.name}.vectors"
         if self.base is None:
-            index = AnnIndex.empty(matrix.dimension, self.parameters)
+            index = AnnIndex.empty(matrix.dimension)
         elif not len(self.add) and not len(self.remove):
             link_or_copy(self.base / file, folder / file)
             return
         else:
-            index = AnnIndex.open(self.base / file, self.parameters, mapped=False)
+            index = AnnIndex.open(self.base / file, mapped=False)
             index.remove(self.remove)
         for begin in range(0, len(self.add), _BATCH):
             numbers = self.add[begin : begin + _BATCH]
@@ -164,16 +162,16 @@ def embedded_rows(nodes: Nodes) -> Rows:
 
 
 def build_vectors(
-    folder: Path, name: str, nodes: Nodes, matrix: Matrix, previous: Path | None, parameters: IndexParameters
+    folder: Path, name: str, nodes: Nodes, matrix: Matrix, previous: Path | None, approximate_from: int | None
 ) -> IndexPlan | None:
     """Write the files of a label, but for the index if it is to have one: its plan is returned. An index in
-    ``previous``, which must have been made with the same parameters, is changed, unless half of it is gone.
+    ``previous`` is changed, unless half of it is gone.
     """
     rows = distinct(nodes.vector, len(matrix.vectors))
     if len(rows) == 0:
         return None
     save_array(folder, f"{name}.rows", rows)
-    if len(rows) < (parameters.approximate_from or APPROXIMATE_FROM):
+    if len(rows) < (approximate_from or APPROXIMATE_FROM):
         from trivium.graph.byte_vectors import CoarseVectors  # loads numba
 
         coarse = CoarseVectors.of(matrix.vectors, rows)
@@ -185,17 +183,17 @@ def build_vectors(
         before = load_array(previous, "matrix.ids")[load_array(previous, f"{name}.rows")]
         gone = np.setdiff1d(before, now, assume_unique=True)
         if 2 * len(gone) <= len(before):
-            return IndexPlan(name, np.setdiff1d(now, before, assume_unique=True), gone, previous, parameters)
-    return IndexPlan(name, now, none, None, parameters)
+            return IndexPlan(name, np.setdiff1d(now, before, assume_unique=True), gone, previous)
+    return IndexPlan(name, now, none, None)
 
 
-def load_vectors(folder: Path, name: str, dimension: int, parameters: IndexParameters) -> VectorFiles | None:
+def load_vectors(folder: Path, name: str, dimension: int, expansion: int | None) -> VectorFiles | None:
     """Map the files of a label into memory; None if there are none. Raises ValueError if they do not fit together."""
     if not (folder / f"{name}.rows.npy").exists():
         return None
     rows = load_array(folder, f"{name}.rows")
     if (folder / f"{name}.vectors").exists():
-        index = AnnIndex.open(folder / f"{name}.vectors", parameters, mapped=True)
+        index = AnnIndex.open(folder / f"{name}.vectors", expansion or EXPANSION_SEARCH, mapped=True)
         if (len(index.index), index.index.ndim) != (len(rows), dimension):
             raise ValueError(
                 f"{name}.vectors has {len(index.index)} vectors of {index.index.ndim} numbers,"

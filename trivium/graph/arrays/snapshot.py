@@ -51,7 +51,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Floats, Progress, StoreInfo, Vectors, WaitingTexts
 from trivium.graph.schema import Label
-from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.index_parameters import WITHDRAWN, IndexParameters
 from trivium.types import EmbedderIdentity
 
 FORMAT = 6
@@ -99,7 +99,7 @@ class IndexSnapshot:
     terms: ForwardIndex
     base: Base
     parameters: IndexParameters = field(default_factory=IndexParameters)
-    """The parameters with which the vector indexes were built and are searched."""
+    """The parameters of the vector indexes."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _embedded_vectors: dict[Label, Rows] = field(default_factory=dict, repr=False)
     stored: Mapping[Label, VectorFiles] = field(default_factory=dict, repr=False)
@@ -215,10 +215,9 @@ def build(source: RowSource, folder: Path, previous: Path | None, counter: Build
     build_sentences(source, folder, previous, topology.nodes[Label.CHUNK])
     counter.going()
     parameters = source.parameters
-    kept = previous if previous is not None and _are_alike(previous, parameters) else None
     plans = []
     for label, nodes in topology.nodes.items():
-        plan = build_vectors(folder, label, nodes, matrix, kept, parameters)
+        plan = build_vectors(folder, label, nodes, matrix, previous, parameters.approximate_from)
         if plan is not None:
             plans.append(plan)
         counter.going()
@@ -286,8 +285,8 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
         return None
     matrix = load_matrix(folder)
     dimension = matrix.dimension
-    parameters = _parameters(facts)
-    vectors = {label: load_vectors(folder, label, dimension, parameters) for label in Label}
+    parameters = IndexParameters.model_validate(facts["index"])
+    vectors = {label: load_vectors(folder, label, dimension, parameters.expansion_search) for label in Label}
     topology = load_topology(folder)
     return IndexSnapshot(
         key=key,
@@ -304,17 +303,10 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
 
 
 def manifest_facts(folder: Path) -> dict[str, Any] | None:
-    """Return the facts in a folder's manifest; None unless it is complete and of this version's format."""
+    """Return the facts in a folder's manifest; None unless it is complete, of this version's format and made with its
+    constants.
+    """
     facts = read_manifest(folder)
-    return facts if facts is not None and facts.get("format") == FORMAT else None
-
-
-def _parameters(facts: Mapping[str, Any]) -> IndexParameters:
-    """Return the parameters of a snapshot's vector indexes."""
-    return IndexParameters.model_validate(facts["index"])
-
-
-def _are_alike(folder: Path, parameters: IndexParameters) -> bool:
-    """Whether the vector indexes in a folder were built with the given parameters."""
-    facts = read_manifest(folder)
-    return facts is not None and _parameters(facts).of_building == parameters.of_building
+    if facts is None or facts.get("format") != FORMAT or not WITHDRAWN.keys().isdisjoint(facts["index"]):
+        return None
+    return facts

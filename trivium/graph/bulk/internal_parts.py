@@ -9,7 +9,7 @@ from uuid import UUID
 from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.folder import Folder
 from trivium.graph.bulk.id_table import IdTable, Question
-from trivium.graph.bulk.parts import Embeddings, Lines, Parts, index_parameters, relation_vectors
+from trivium.graph.bulk.parts import Embeddings, Lines, Parts, relation_vectors
 from trivium.graph.bulk.tables import HEADERS, headers
 from trivium.graph.protocols import GraphStore
 
@@ -57,7 +57,7 @@ class InternalParts(Parts):
             row = rows.relation_type(kind, embeddings.get(kind))
             yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(next(numbers), row)]
         uuid = UUID(bytes=self.digest)
-        own = rows.store(self._store, index_parameters(self._store), self._ids.term_total, uuid)
+        own = rows.store(self._store, self._ids.term_total, uuid)
         yield tables.STORE.name, [tables.STORE.line(next(numbers), own)]
 
 

@@ -11,9 +11,8 @@ from trivium.graph.bulk.folder import Folder
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.settings.index_parameters import IndexParameters
 
-RULES = "10"
+RULES = "11"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 LINES_A_WRITE = 20_000
 Lines = Iterator[tuple[str, Iterable[str]]]
@@ -60,13 +59,8 @@ class Parts:
 
 def facts(store: GraphStore, types: Mapping[str, str]) -> tuple[object, ...]:
     """Return what all parts of a store depend on. ``types`` are those of its entities."""
-    known = (store.chunker, list(types.items()), store.languages, index_parameters(store).stored())
+    known = (store.chunker, list(types.items()), store.languages)
     return RULES, SCHEMA_VERSION, store.embedder, store.image_embedder, *known
-
-
-def index_parameters(store: GraphStore) -> IndexParameters:
-    """Return those of a store without what the server has no parameter for."""
-    return store.index_parameters.of_server
 
 
 def relation_vectors(store: GraphStore, kinds: Sequence[str]) -> Embeddings:

@@ -25,7 +25,6 @@ from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
 from trivium.graph.vectors import text_hash
-from trivium.settings.index_parameters import IndexParameters
 
 Vector = Vectors | None
 Row = dict[str, Any]
@@ -110,7 +109,7 @@ def alias(uri: str, leads_to: str | None) -> Row:
     return {"uri": uri, "name": name, "short_name": short_name, "leads_to": leads_to}
 
 
-def store(whole: GraphStore, index: IndexParameters, term_total: int, state: UUID) -> Row:
+def store(whole: GraphStore, term_total: int, state: UUID) -> Row:
     """The store's own node. The import counts as the first write; ``state`` identifies the content."""
     embedder, of_pictures, chunker = whole.embedder, whole.image_embedder, whole.chunker
     return {
@@ -127,6 +126,5 @@ def store(whole: GraphStore, index: IndexParameters, term_total: int, state: UUI
         "image_embedder_dimension": None if of_pictures is None else of_pictures.dimension,
         "chunker": None if chunker == BLOCKS else chunker,
         "languages": whole.languages,
-        "index_parameters": index.stored(),
         "fusion": whole.fusion_decision,
     }

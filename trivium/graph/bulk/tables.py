@@ -224,7 +224,6 @@ STORE = NodeTable(
         "image_embedder_dimension": Kind.NUMBER,
         "chunker": Kind.TEXT,
         "languages": Kind.TEXT,
-        "index_parameters": Kind.TEXT,
         "fusion": Kind.TEXT,
     },
 )

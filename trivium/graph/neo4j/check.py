@@ -27,7 +27,6 @@ from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEX
 from trivium.graph.neo4j.indexes import (
     ensure_vector_indexes,
     make_schema,
-    read_index_parameters,
     read_indexes,
     vector_config,
 )
@@ -94,7 +93,7 @@ class Neo4jChecker:
             name for name in chain(CONSTRAINTS, INDEXES) if name not in there or there[name].state != "ONLINE"
         ]
         if identity is not None:
-            wanted = vector_config(identity.dimension, read_index_parameters(self._connection))
+            wanted = vector_config(identity.dimension)
             wrong += [
                 name
                 for name in VECTOR_INDEXES.values()
@@ -103,7 +102,7 @@ class Neo4jChecker:
         if wrong:
             yield stale_derived(
                 _INDEXES,
-                "indexes are missing, not filled, or of another dimension or other parameters",
+                "indexes are missing, not filled, or of another dimension, or made otherwise",
                 wrong,
             )
 

@@ -12,22 +12,21 @@ from neo4j.exceptions import ClientError
 
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.neo4j.connection import Connection, rows
-from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.vectors import read_embedder
 from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.settings.index_parameters import IndexParameters
 
 CONNECTIVITY = 16
-"""Edges per node of a vector index unless the store's parameters say otherwise; the server's default."""
+"""Edges per node of a vector index; the server's default."""
 EXPANSION_ADD = 100
 """Size of the candidate list while adding a node, likewise."""
 _USUAL = {
     "vector.hnsw.m": CONNECTIVITY,
     "vector.hnsw.ef_construction": EXPANSION_ADD,
+    # Quantised scores are off by up to 0.015, so rankings would differ from those of the embedded store.
     "vector.quantization.enabled": False,
 }
 _COMPARED = ("vector.dimensions", *_USUAL)
@@ -133,20 +132,14 @@ def read_indexes(connection: Connection) -> dict[str, Index]:
     return {name: Index(*rest) for name, *rest in found}
 
 
-def read_index_parameters(connection: Connection) -> IndexParameters:
-    """Return the parameters of the vector indexes."""
-    found = connection.read(reading.READ_INDEX_PARAMETERS)
-    return IndexParameters.read(found[0][0] if found else None)
-
-
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
-    """If the store has an embedder, create vector indexes that are missing or have another dimension or other
-    parameters, and wait until all indexes are populated. ``progress`` counts to 100.
+    """If the store has an embedder, create vector indexes that are missing or have another dimension or were
+    made otherwise, and wait until all indexes are populated. ``progress`` counts to 100.
     """
     identity = read_embedder(connection)
     if identity is not None:
         existing = read_indexes(connection)
-        wanted = vector_config(identity.dimension, read_index_parameters(connection))
+        wanted = vector_config(identity.dimension)
         for label, name in VECTOR_INDEXES.items():
             index = existing.get(name)
             if index is not None and index.is_like(wanted):
@@ -157,16 +150,9 @@ def ensure_vector_indexes(connection: Connection, progress: Progress | None = No
     await_indexes(connection, progress)
 
 
-def vector_config(dimension: int, parameters: IndexParameters) -> dict[str, Any]:
+def vector_config(dimension: int) -> dict[str, Any]:
     """Return the configuration of a vector index."""
-    return {
-        "vector.dimensions": dimension,
-        "vector.similarity_function": "cosine",
-        # Quantised scores are off by up to 0.015, so rankings would differ from those of the embedded store.
-        "vector.quantization.enabled": bool(parameters.quantized),
-        "vector.hnsw.m": parameters.connectivity or CONNECTIVITY,
-        "vector.hnsw.ef_construction": parameters.expansion_add or EXPANSION_ADD,
-    }
+    return {"vector.dimensions": dimension, "vector.similarity_function": "cosine", **_USUAL}
 
 
 def await_indexes(connection: Connection, progress: Progress | None = None) -> None:

@@ -13,7 +13,6 @@ from trivium.graph.neo4j.cache import Counts
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.neo4j.indexes import read_index_parameters
 from trivium.graph.neo4j.page_graphs import read_graph
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
@@ -56,7 +55,7 @@ class GraphReads(StorePart):
 
     @property
     def index_parameters(self) -> IndexParameters:
-        return read_index_parameters(self._connection)
+        return IndexParameters()
 
     def info(self) -> StoreInfo:
         """Return identity and counts of the store. The server maintains the numbers of nodes; relationships, aliases and
@@ -90,7 +89,6 @@ class GraphReads(StorePart):
             embedded=known.embedded,
             to_embed=known.texts - known.embedded,
             chunker=self.chunker,
-            index=self.index_parameters.chosen,
         )
 
     def waiting_texts(self) -> WaitingTexts:

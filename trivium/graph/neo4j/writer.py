@@ -15,7 +15,6 @@ from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.indexes import read_index_parameters
 from trivium.graph.neo4j.insert import Parts
 from trivium.graph.neo4j.questions import answer
 from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
@@ -27,7 +26,7 @@ from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
-from trivium.settings.index_parameters import OF_FOLDERS, IndexParameters
+from trivium.settings.index_parameters import IndexParameters
 
 
 async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:
@@ -182,22 +181,11 @@ class GraphWrites(StorePart):
         self._write(write)
 
     def set_index_parameters(self, parameters: IndexParameters) -> None:
-        """Replace the parameters of the vector indexes. Cached reads remain valid. Raises ConfigurationError for a
-        parameter that the server does not support.
-        """
-        if parameters == read_index_parameters(self._connection):
-            return
-        for name in OF_FOLDERS:
-            if getattr(parameters, name) is not None:
-                raise ConfigurationError(
-                    f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
-                )
-
-        async def write(transaction: AsyncManagedTransaction) -> None:
-            await lock(transaction)
-            await rows(transaction, cypher.SET_INDEX_PARAMETERS, {"parameters": parameters.stored()})
-
-        self._write(write)
+        """Raise ConfigurationError for any parameter: the server has none of them."""
+        for name in parameters.chosen:
+            raise ConfigurationError(
+                f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
+            )
 
     def set_languages(self, languages: str | None) -> None:
         """Record the languages of the documents. Cached reads remain valid."""

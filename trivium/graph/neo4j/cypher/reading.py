@@ -26,8 +26,6 @@ READ_CHANGES: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.changes"
 READ_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.fusion"
 
 # The parameters of the vector indexes; null if not set.
-READ_INDEX_PARAMETERS: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.index_parameters"
-
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN coalesce(t.links_pending, false)"
 

@@ -411,9 +411,6 @@ MATCH (t:TriviumStore {id: 1}) SET t.links_pending = CASE WHEN $pending THEN tru
 
 SET_LANGUAGES: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.languages = $languages"
 
-# A null removes the property.
-SET_INDEX_PARAMETERS: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.index_parameters = $parameters"
-
 ANY_VECTOR: LiteralString = """
 CALL () {
   MATCH (n:TriviumChunk) WHERE n.uri IS NOT NULL AND (n.embedding IS NOT NULL OR n.sentences IS NOT NULL)
