@@ -161,15 +161,21 @@ def _quantise_question(vector: Vectors, finest: int, codes: NDArray[np.int16]) -
 
 
 @compiled
+def _prefetch_row(numbers: NDArray[np.int8], row: int, width: int) -> None:
+    """Fetch a row of a matrix of bytes ahead, of which ``numbers`` (n * width,) are the rows one after another. It is in
+    this module because a scan takes a fifth longer with the same function in another one, where it is not inlined."""
+    for place in range(row * width, (row + 1) * width, CACHE_LINE):
+        prefetch(numbers, place)
+
+
+@compiled
 def _scan(codes: Codes, scales: Floats32, question: NDArray[np.int16], scale: float, out: Floats32) -> None:
     """Fill ``out`` (n,) with scalar products of ``codes`` (n x d) and ``question`` (d,), both times their scales. A
     processor reads ahead to the end of a page of memory alone, which is ten vectors: the loop says what comes next."""
     numbers, width = codes.reshape(-1), codes.shape[1]
     for row in range(len(codes)):
         if row + _SCANNED_AHEAD < len(codes):
-            begin = (row + _SCANNED_AHEAD) * width
-            for place in range(begin, begin + width, CACHE_LINE):
-                prefetch(numbers, place)
+            _prefetch_row(numbers, row + _SCANNED_AHEAD, width)
         total = np.int32(0)
         for k in range(len(question)):
             # numba multiplies and adds integers in 64 bits unless told so each time, at a third of the speed
@@ -194,9 +200,7 @@ def _bounds(
     numbers, width = codes.reshape(-1), codes.shape[1]
     for number in range(len(places)):
         if number + _AHEAD < len(places):
-            begin = places[number + _AHEAD] * width
-            for place in range(begin, begin + width, CACHE_LINE):
-                prefetch(numbers, place)
+            _prefetch_row(numbers, places[number + _AHEAD], width)
         row = places[number]
         total = np.int32(0)
         for k in range(len(question)):
