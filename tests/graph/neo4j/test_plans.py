@@ -14,7 +14,7 @@ from tests.neo4j_servers import Server
 from tests.plans import operators, replan, scans
 from tests.sample_graph import fill_with_a_part
 from trivium.graph.neo4j import Neo4jStore
-from trivium.graph.neo4j.cypher import reading, scanning, searching, writing
+from trivium.graph.neo4j.cypher import reading, scanning, searching, vectors, writing
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.indexes import detect
 from trivium.graph.schema import Hop, Label
@@ -55,7 +55,7 @@ _MERGED = "MergeUniqueNode"
 """Looks a node up in the index of its constraint, and makes it if it is not there."""
 WRITING: dict[str, LiteralString] = {
     name: query
-    for module in (writing, scanning)
+    for module in (writing, vectors, scanning)
     for name, query in vars(module).items()
     if name.isupper() and name[0] != "_"
 }

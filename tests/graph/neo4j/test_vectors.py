@@ -16,7 +16,7 @@ from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.neo4j import Neo4jStore, transactions, vectors
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.cypher.writing import SET_VECTORS
+from trivium.graph.neo4j.cypher.vectors import SET_VECTORS
 from trivium.graph.records import Passage
 from trivium.types import EmbedderIdentity
 

@@ -18,7 +18,8 @@ from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
-from trivium.graph.neo4j.cypher import reading, scanning, writing
+from trivium.graph.neo4j.cypher import reading, scanning
+from trivium.graph.neo4j.cypher import vectors as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
@@ -44,22 +45,22 @@ Kept = TypeVar("Kept")
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
     """Return the embedder of the store."""
-    return identity_of(connection.read(writing.READ_EMBEDDER))
+    return identity_of(connection.read(cypher.READ_EMBEDDER))
 
 
 async def find_vectors(
     transaction: AsyncManagedTransaction, hashes: Iterable[str]
 ) -> dict[str, Sequence[float]]:
     """Map text hashes to vectors, for the texts that have one."""
-    found = await in_batches(transaction, writing.FIND_VECTORS, "hashes", list(dict.fromkeys(hashes)))
+    found = await in_batches(transaction, cypher.FIND_VECTORS, "hashes", list(dict.fromkeys(hashes)))
     return {text: vector for text, vector in found if vector is not None}
 
 
 async def keep_vectors(transaction: AsyncManagedTransaction, vectors: Mapping[str, Sequence[float]]) -> None:
     """Give every node with one of these texts (by hash) its vector."""
     listed = [{"hash": text, "vector": vector} for text, vector in vectors.items()]
-    await in_batches(transaction, writing.SET_VECTORS, "rows", listed, size=_VECTORS_A_STATEMENT)
-    await in_batches(transaction, writing.UNMARK_TYPES, "hashes", list(vectors))
+    await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_VECTORS_A_STATEMENT)
+    await in_batches(transaction, cypher.UNMARK_TYPES, "hashes", list(vectors))
 
 
 def embed_relations(connection: Connection) -> None:
@@ -72,9 +73,9 @@ def embed_relations(connection: Connection) -> None:
             await lock(transaction)
             for relation, stated in ((kind, True), (mirror_type(kind), False)):
                 asked = {"type": kind, "relation": relation, "stated": stated, "limit": _RELATIONS_A_WRITE}
-                if (await rows(transaction, writing.EMBED_RELATIONS, asked))[0][0]:
+                if (await rows(transaction, cypher.EMBED_RELATIONS, asked))[0][0]:
                     return False
-            await rows(transaction, writing.MARK_TYPE, {"type": kind})
+            await rows(transaction, cypher.MARK_TYPE, {"type": kind})
             return True
 
         while not connection.write(write):
@@ -83,13 +84,13 @@ def embed_relations(connection: Connection) -> None:
 
 async def find_sentences(transaction: AsyncManagedTransaction, hashes: Iterable[str]) -> dict[str, str]:
     """Map text hashes to serialised sentence vectors, for the texts that have them."""
-    return dict(await in_batches(transaction, writing.FIND_SENTENCES, "hashes", list(dict.fromkeys(hashes))))
+    return dict(await in_batches(transaction, cypher.FIND_SENTENCES, "hashes", list(dict.fromkeys(hashes))))
 
 
 async def keep_sentences(transaction: AsyncManagedTransaction, sentences: Mapping[str, str]) -> None:
     """Give every chunk with one of these texts (by hash) the vectors of its sentences."""
     listed = [{"hash": text, "sentences": vectors} for text, vectors in sentences.items()]
-    await in_batches(transaction, writing.SET_SENTENCES, "rows", listed, size=_VECTORS_A_STATEMENT)
+    await in_batches(transaction, cypher.SET_SENTENCES, "rows", listed, size=_VECTORS_A_STATEMENT)
 
 
 class VectorsPart(StorePart):
@@ -100,10 +101,10 @@ class VectorsPart(StorePart):
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            stored = identity_of(await rows(transaction, writing.READ_EMBEDDER))
+            stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
             if stored == identity:
                 return
-            if stored is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
+            if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
                 raise EmbedderMismatchError(
                     f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
                     f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
@@ -111,7 +112,7 @@ class VectorsPart(StorePart):
                 )
             await rows(
                 transaction,
-                writing.SET_EMBEDDER,
+                cypher.SET_EMBEDDER,
                 identity_values(identity),
             )
             await next_version(transaction, Touched(), vectors_only=True)

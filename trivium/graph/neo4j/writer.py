@@ -34,7 +34,7 @@ async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> 
     noted, filled = (await rows(transaction, reading.READ_CHUNKER))[0]
     check_chunker((noted or BLOCKS) if filled else None, chunker)
     if chunker != (noted or BLOCKS):
-        await rows(transaction, cypher.SET_CHUNKER, {"chunker": None if chunker == BLOCKS else chunker})
+        await rows(transaction, cypher.NOTE, {"values": {"chunker": None if chunker == BLOCKS else chunker}})
 
 
 class GraphWrites(StorePart):
@@ -164,21 +164,11 @@ class GraphWrites(StorePart):
 
     def set_fusion_decision(self, decision: str | None) -> None:
         """Replace or remove the decision on the default fusion. Cached reads remain valid."""
-
-        async def write(transaction: AsyncManagedTransaction) -> None:
-            await lock(transaction)
-            await rows(transaction, cypher.SET_FUSION, {"decision": decision})
-
-        self._write(write)
+        self._note("fusion", decision)
 
     def set_links_pending(self, pending: bool) -> None:
         """Record whether a load has begun and not ended. Cached reads remain valid."""
-
-        async def write(transaction: AsyncManagedTransaction) -> None:
-            await lock(transaction)
-            await rows(transaction, cypher.SET_LINKS_PENDING, {"pending": pending})
-
-        self._write(write)
+        self._note("links_pending", True if pending else None)
 
     def set_index_parameters(self, parameters: IndexParameters) -> None:
         """Raise ConfigurationError for any parameter: the server has none of them."""
@@ -189,9 +179,13 @@ class GraphWrites(StorePart):
 
     def set_languages(self, languages: str | None) -> None:
         """Record the languages of the documents. Cached reads remain valid."""
+        self._note("languages", languages)
+
+    def _note(self, name: str, value: str | bool | None) -> None:
+        """Replace or remove a property of the store's own node."""
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            await rows(transaction, cypher.SET_LANGUAGES, {"languages": languages})
+            await rows(transaction, cypher.NOTE, {"values": {name: value}})
 
         self._write(write)
