@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
 
 import numpy as np
 
 from trivium.common.arrays import dots
-from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.errors import StoreError
 from trivium.graph.records import Floats, Vectors
 from trivium.graph.vectors import check_vectors
 from trivium.types import EmbedderIdentity
@@ -57,12 +56,3 @@ def split_vectors(vectors: Vectors, count: int, identity: EmbedderIdentity | Non
         )
     check_vectors(vectors, count, identity.dimension)
     return [row.tobytes() for row in np.ascontiguousarray(vectors, dtype="<f4")]
-
-
-def refuse_claim(stored: EmbedderIdentity, identity: EmbedderIdentity) -> NoReturn:
-    """Refuse pictures whose vectors another image embedder made. Raises EmbedderMismatchError."""
-    raise EmbedderMismatchError(
-        f"the pictures of the store were embedded by {stored.name!r} (version {stored.version}, {stored.dimension}"
-        f" dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, {identity.dimension}"
-        f" dimensions); use {stored.name!r} of that version, or build another store"
-    )

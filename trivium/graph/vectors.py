@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
-from trivium.errors import StoreError
+from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.records import Codes, Passage, SentenceVectors, Vectors
 from trivium.graph.schema import embedding_text, mirror_type
 from trivium.text.headings import body_of
 from trivium.text.normalise import sentences
+from trivium.types import EmbedderIdentity
 
+FILLED, EMBEDDED = "the store was filled by embedder", "the pictures of the store were embedded by"
+"""What :func:`refuse_embedder` says of texts, and of pictures."""
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""
 
@@ -27,6 +30,15 @@ def text_hash(text: str) -> str:
     'a765a8387881851e3a301818493cb448'
     """
     return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def refuse_embedder(what: str, stored: EmbedderIdentity, identity: EmbedderIdentity) -> NoReturn:
+    """Raise EmbedderMismatchError: what the text ``what`` begins to say was done by another embedder."""
+    raise EmbedderMismatchError(
+        f"{what} {stored.name!r} (version {stored.version}, {stored.dimension} dimensions) and cannot take vectors of"
+        f" {identity.name!r} (version {identity.version}, {identity.dimension} dimensions); use {stored.name!r} of that"
+        " version, or build another store"
+    )
 
 
 def check_vectors(vectors: Vectors, count: int, dimension: int) -> None:

@@ -15,19 +15,19 @@ from trivium.graph.dbpedia.source import Source
 from trivium.settings.settings import load_settings
 
 
-def open_source(name: str, *, vocabulary: Vocabulary | None = None, answers: Path | None = None) -> Source:
+def open_source(name: str, *, vocabulary: Vocabulary | None = None) -> Source:
     """A SPARQL endpoint (``https://dbpedia.org/sparql``), or the dump files of a path, folder or glob.
 
-    ``answers`` is the file that keeps what an endpoint has answered; by default it lies under the home folder of
-    the settings. Raises InputError when nothing is there, MissingExtraError when a package is missing.
+    What an endpoint has answered is kept in a file under the home folder of the settings. Raises InputError when nothing
+    is there, MissingExtraError when a package is missing.
     """
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
     if "://" in name:
-        return _endpoint(name, vocabulary, answers)
+        return _endpoint(name, vocabulary)
     return DumpSource(_expand(name), Titles(vocabulary.language))
 
 
-def _endpoint(url: str, vocabulary: Vocabulary, answers: Path | None) -> Source:
+def _endpoint(url: str, vocabulary: Vocabulary) -> Source:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise InputError(
@@ -41,9 +41,8 @@ def _endpoint(url: str, vocabulary: Vocabulary, answers: Path | None) -> Source:
     except ImportError as error:
         raise MissingExtraError("asking a SPARQL endpoint", "dbpedia") from error
     settings = load_settings()
-    if answers is None:
-        key = hashlib.sha256(repr((url, vocabulary)).encode()).hexdigest()[:12]
-        answers = settings.home / "dbpedia" / f"{parts.hostname}-{key}.jsonl"
+    key = hashlib.sha256(repr((url, vocabulary)).encode()).hexdigest()[:12]
+    answers = settings.home / "dbpedia" / f"{parts.hostname}-{key}.jsonl"
     return SparqlSource(SparqlClient(url, settings.contact), answers, vocabulary=vocabulary)
 
 

@@ -12,8 +12,9 @@ from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import pictures as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
-from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
+from trivium.graph.pictures import PictureVectors, join_vectors, split_vectors
 from trivium.graph.records import Vectors
+from trivium.graph.vectors import EMBEDDED, refuse_embedder
 from trivium.types import EmbedderIdentity
 
 _PICTURES = "pictures"
@@ -38,12 +39,8 @@ class PictureVectorsPart(StorePart):
             if stored == identity:
                 return
             if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
-                refuse_claim(stored, identity)
-            await rows(
-                transaction,
-                cypher.SET_EMBEDDER,
-                identity_values(identity),
-            )
+                refuse_embedder(EMBEDDED, stored, identity)
+            await rows(transaction, cypher.SET_EMBEDDER, identity_values(identity))
 
         self._write(write)
 

@@ -265,11 +265,9 @@ class GraphReads(StorePart):
         rows = self._connection.read(query, asked, whole=True)[0][0]
         return sorted((page_record(*row) for row in rows), key=lambda page: page.uri)
 
-    def count_pages(self, after: str | None = None) -> int:
-        """Return the number of pages, or of those with a uri greater than ``after``."""
-        if after is None:
-            return int(self._connection.read(cypher.COUNT_PAGES)[0][0])
-        return int(self._connection.read(cypher.COUNT_PAGES_AFTER, {"after": after})[0][0])
+    def count_pages(self) -> int:
+        """Return the number of pages."""
+        return int(self._connection.read(cypher.COUNT_PAGES)[0][0])
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """Iterate over pages with all their current relations and aliases, sorted by uri or in the order asked (unknown

@@ -14,7 +14,7 @@ import numpy as np
 from neo4j import AsyncManagedTransaction
 
 from trivium.common.iteration import batched
-from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.errors import StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
@@ -25,7 +25,7 @@ from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of, mirror_type, page_of, section_of
-from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
+from trivium.graph.vectors import FILLED, check_codes, check_vectors, join_codes, refuse_embedder, text_hash
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_STATEMENT = 500
@@ -105,16 +105,8 @@ class VectorsPart(StorePart):
             if stored == identity:
                 return
             if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
-                raise EmbedderMismatchError(
-                    f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
-                    f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
-                    f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
-                )
-            await rows(
-                transaction,
-                cypher.SET_EMBEDDER,
-                identity_values(identity),
-            )
+                refuse_embedder(FILLED, stored, identity)
+            await rows(transaction, cypher.SET_EMBEDDER, identity_values(identity))
             await next_version(transaction, Touched(), vectors_only=True)
 
         self._write(write)

@@ -67,8 +67,8 @@ class PageReader(Protocol):
         """
         ...
 
-    def count_pages(self, after: str | None = None) -> int:
-        """Return the number of pages: of all, or of those with a uri greater than ``after``, by code points."""
+    def count_pages(self) -> int:
+        """Return the number of pages."""
         ...
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:

@@ -78,8 +78,8 @@ class SourceReads(HeldReads):
     def unlinked_pages(self) -> list[str]:
         return [page.uri for page in self._graph.records if page.content_hash.endswith(".")]
 
-    def count_pages(self, after: str | None = None) -> int:
-        return sum(after is None or uri > after for uri in self._graph.stored)
+    def count_pages(self) -> int:
+        return len(self._graph.stored)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked."""

@@ -11,12 +11,12 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Self
 
-from trivium.errors import EmbedderMismatchError, StoreBusyError, StoreError
+from trivium.errors import StoreBusyError, StoreError
 from trivium.graph.findings import PAGES, VECTORS, Finding, wrong_vectors
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.page_checks import check_page
 from trivium.graph.pages import check_chunker, choose, latest
-from trivium.graph.pictures import refuse_claim, split_vectors
+from trivium.graph.pictures import split_vectors
 from trivium.graph.records import (
     Codes,
     Passage,
@@ -29,7 +29,7 @@ from trivium.graph.source_store.content import Content, Searchable
 from trivium.graph.source_store.graph import Draft, Graph
 from trivium.graph.source_store.reads import SourceReads
 from trivium.graph.source_store.source import PICTURES, SENTENCES, TEXTS, SourceOfTruth
-from trivium.graph.vectors import check_codes, check_vectors
+from trivium.graph.vectors import EMBEDDED, FILLED, check_codes, check_vectors, refuse_embedder
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
@@ -217,8 +217,8 @@ class SourceStore(SourceReads):
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as content:
             stored = content.embedder("embedder")
-            if (content.searchable.texts or content.searchable.sentences) and stored != identity:
-                raise EmbedderMismatchError(f"the store was filled by embedder {stored}, not by {identity}")
+            if stored not in (None, identity) and (content.searchable.texts or content.searchable.sentences):
+                refuse_embedder(FILLED, stored, identity)
             if stored != identity:
                 self._source.put_setting("embedder", json.dumps(asdict(identity)))
 
@@ -247,7 +247,7 @@ class SourceStore(SourceReads):
         with self._writing() as content:
             stored = content.embedder("image_embedder")
             if stored is not None and stored != identity and content.pictures:
-                refuse_claim(stored, identity)
+                refuse_embedder(EMBEDDED, stored, identity)
             self._source.put_setting("image_embedder", json.dumps(asdict(identity)))
 
     def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:

@@ -4,16 +4,16 @@ replaced, its pictures have no vectors until they are embedded again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from zlib import crc32
 
 from trivium.errors import StoreFormatError
-from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, refuse_claim, split_vectors
+from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, split_vectors
 from trivium.graph.records import Vectors
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
+from trivium.graph.sqlite.meta import begin_state
+from trivium.graph.sqlite.vectors import read_embedder, record_embedder
+from trivium.graph.vectors import EMBEDDED
 from trivium.types import EmbedderIdentity
 
 _META = "image_embedder"
@@ -32,21 +32,12 @@ def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes
 
 def read_image_embedder(connection: Connection) -> EmbedderIdentity | None:
     """Return the embedder of the pictures."""
-    value = read_meta(connection, _META)
-    return None if value is None else EmbedderIdentity(**json.loads(value))
+    return read_embedder(connection, _META)
 
 
 def claim_pictures(connection: Connection, identity: EmbedderIdentity) -> None:
     """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
-    stored = read_image_embedder(connection)
-    if stored == identity:
-        return
-    if (
-        stored is not None
-        and connection.execute("SELECT 1 FROM picture_vector LIMIT 1").fetchone() is not None
-    ):
-        refuse_claim(stored, identity)
-    write_meta(connection, _META, json.dumps(asdict(identity)))
+    record_embedder(connection, _META, identity, EMBEDDED, "SELECT 1 FROM picture_vector LIMIT 1")
 
 
 def pending_pictures(connection: Connection) -> list[str]:

@@ -114,11 +114,8 @@ def _page_record(
     return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
-def count_pages(connection: Connection, after: str | None = None) -> int:
-    """Return the number of pages, or of those with a uri greater than ``after``."""
-    if after is not None:
-        (count,) = connection.execute("SELECT count(*) FROM page_uri WHERE uri > ?", [after]).fetchone()
-        return int(count)
+def count_pages(connection: Connection) -> int:
+    """Return the number of pages."""
     return number(connection, "SELECT count(*) FROM page_uri")
 
 

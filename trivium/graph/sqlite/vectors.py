@@ -10,42 +10,45 @@ from zlib import crc32
 
 import numpy as np
 
-from trivium.errors import EmbedderMismatchError, StoreError, StoreFormatError
+from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Codes, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
 from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
-from trivium.graph.vectors import check_codes, check_vectors, text_hash
+from trivium.graph.vectors import FILLED, check_codes, check_vectors, refuse_embedder, text_hash
 from trivium.types import EmbedderIdentity
 
-_BLOCK = 8192
 TEXTS_A_READ = 1000
 """Number of chunk texts in memory at once, about a megabyte."""
-_SLACK = 1e-5
-"""Upper bound of the single-precision error in the cosine of two unit vectors."""
 
 
-def read_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Return the embedder of the store."""
-    value = read_meta(connection, "embedder")
+def read_embedder(connection: Connection, name: str = "embedder") -> EmbedderIdentity | None:
+    """Return the embedder of the store, or another one that is recorded under a ``name``."""
+    value = read_meta(connection, name)
     return None if value is None else EmbedderIdentity(**json.loads(value))
 
 
 def claim(connection: Connection, identity: EmbedderIdentity) -> None:
     """Assign the store to an embedder, unless it was built with another one."""
-    stored = read_embedder(connection)
-    if stored == identity:
-        return
     filled = "SELECT 1 FROM vector UNION ALL SELECT 1 FROM sentences LIMIT 1"
-    if stored is not None and connection.execute(filled).fetchone() is not None:
-        raise EmbedderMismatchError(
-            f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
-            f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
-            f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
-        )
-    write_meta(connection, "embedder", json.dumps(asdict(identity)))
-    begin_state(connection)
+    if record_embedder(connection, "embedder", identity, FILLED, filled):
+        begin_state(connection)
+
+
+def record_embedder(
+    connection: Connection, name: str, identity: EmbedderIdentity, what: str, vectors: str
+) -> bool:
+    """Record an embedder under a name, and return whether it is new. Raises EmbedderMismatchError, which begins with
+    ``what``, if there is another one and the query ``vectors`` finds some.
+    """
+    stored = read_embedder(connection, name)
+    if stored == identity:
+        return False
+    if stored is not None and connection.execute(vectors).fetchone() is not None:
+        refuse_embedder(what, stored, identity)
+    write_meta(connection, name, json.dumps(asdict(identity)))
+    return True
 
 
 def intact(data: bytes, crc: int | None, what: str) -> bytes:

@@ -121,8 +121,6 @@ UNLINKED_PAGES: LiteralString = (
 
 COUNT_PAGES: LiteralString = "MATCH (p:TriviumPage) RETURN count(p)"
 
-COUNT_PAGES_AFTER: LiteralString = "MATCH (p:TriviumPage) WHERE p.uri > $after RETURN count(p)"
-
 CHUNK_TEXTS: LiteralString = """
 UNWIND $keys AS uri MATCH (c:TriviumChunk {uri: uri}) RETURN collect([uri, c.text])
 """
