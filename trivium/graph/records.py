@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
+from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.schema import headings_of
 from trivium.text.headings import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
@@ -269,3 +270,15 @@ class StoreInfo:
     to_embed: int = 0
     chunker: str | None = None
     index: Mapping[str, int] = field(default_factory=dict)
+
+
+def unknown_chunk(uri: str) -> StoreChangedError:
+    """The error of a store that is asked for a chunk that it does not have."""
+    return StoreChangedError(
+        f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+    )
+
+
+def unknown_page(uri: str) -> StoreError:
+    """The error of a store that is asked for a page that it does not have."""
+    return StoreError(f"there is no page {uri!r} in the store; resolve() leads from an alias to its page")

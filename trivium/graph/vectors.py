@@ -41,6 +41,13 @@ def refuse_embedder(what: str, stored: EmbedderIdentity, identity: EmbedderIdent
     )
 
 
+def dimension_of(identity: EmbedderIdentity | None) -> int:
+    """The dimension of a store's vectors. Raises StoreError if it has no embedder yet."""
+    if identity is None:
+        raise StoreError("the store has no embedder yet: call set_embedder before vectors are stored")
+    return identity.dimension
+
+
 def check_vectors(vectors: Vectors, count: int, dimension: int) -> None:
     """Raise StoreError unless these are ``count`` finite unit vectors of ``dimension`` numbers."""
     if vectors.shape != (count, dimension):

@@ -14,14 +14,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from trivium.errors import StoreChangedError, StoreError
+from trivium.errors import StoreError
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.rows_by_uri import KeyedRows, Touched, changes_of
 from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, open_snapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.model import RelationEdge
-from trivium.graph.records import ChunkRecord, PageRecord, Vectors
+from trivium.graph.records import ChunkRecord, PageRecord, Vectors, unknown_chunk
 from trivium.graph.schema import Label, page_of, section_of
 
 S = TypeVar("S")
@@ -127,9 +127,7 @@ class HeldReads(ArrayReads):
         records = []
         for uri, row in zip(chunks, rows, strict=True):
             if row < 0:
-                raise StoreChangedError(
-                    f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
-                )
+                raise unknown_chunk(uri)
             text, kind, start, end, tokens, first, last = facts.chunks[uri]
             page = facts.pages[page_of(uri)]
             records.append(

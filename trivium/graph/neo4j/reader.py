@@ -7,7 +7,6 @@ from typing import Any, LiteralString
 
 from trivium.common import stopping
 from trivium.common.iteration import batched
-from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.cache import Counts
 from trivium.graph.neo4j.cypher import reading as cypher
@@ -17,7 +16,15 @@ from trivium.graph.neo4j.page_graphs import read_graph
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
 from trivium.graph.property_graph import decode_thumbnail
-from trivium.graph.records import NONE_KNOWN, ChunkRecord, PageRecord, StoreInfo, WaitingTexts
+from trivium.graph.records import (
+    NONE_KNOWN,
+    ChunkRecord,
+    PageRecord,
+    StoreInfo,
+    WaitingTexts,
+    unknown_chunk,
+    unknown_page,
+)
 from trivium.graph.schema import (
     QUESTION,
     SEPARATOR,
@@ -125,9 +132,7 @@ class GraphReads(StorePart):
         records = {row[0]: _chunk_record(*row) for row in found}
         for uri in chunks:
             if uri not in records:
-                raise StoreChangedError(
-                    f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
-                )
+                raise unknown_chunk(uri)
         return [records[uri] for uri in chunks]
 
     def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
@@ -140,9 +145,7 @@ class GraphReads(StorePart):
         """Return a page's plain text. Raises StoreError for an unknown page."""
         found = self._connection.read(cypher.PAGE_TEXT, {"page": page})
         if not found:
-            raise StoreError(
-                f"there is no page {page!r} in the store; resolve() leads from an alias to its page"
-            )
+            raise unknown_page(page)
         return str(found[0][0])
 
     def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:

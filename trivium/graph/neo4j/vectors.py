@@ -14,7 +14,6 @@ import numpy as np
 from neo4j import AsyncManagedTransaction
 
 from trivium.common.iteration import batched
-from trivium.errors import StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
@@ -25,7 +24,15 @@ from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of, mirror_type, page_of, section_of
-from trivium.graph.vectors import FILLED, check_codes, check_vectors, join_codes, refuse_embedder, text_hash
+from trivium.graph.vectors import (
+    FILLED,
+    check_codes,
+    check_vectors,
+    dimension_of,
+    join_codes,
+    refuse_embedder,
+    text_hash,
+)
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_STATEMENT = 500
@@ -170,10 +177,7 @@ class VectorsPart(StorePart):
         """Store vectors of texts that some node has. Others are ignored. One transaction, which the server holds in
         memory: pass a few thousand texts per call.
         """
-        identity = read_embedder(self._connection)
-        if identity is None:
-            raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
-        check_vectors(vectors, len(texts), identity.dimension)
+        check_vectors(vectors, len(texts), dimension_of(read_embedder(self._connection)))
         last = {text_hash(text): row for row, text in enumerate(texts)}
         self._put(keep_vectors, {key: vectors[row].tolist() for key, row in sorted(last.items())})
 
@@ -181,10 +185,7 @@ class VectorsPart(StorePart):
         """Store the sentence vectors of passages that some chunk has. Others are ignored. One transaction, as for
         :meth:`put_vectors`.
         """
-        identity = read_embedder(self._connection)
-        if identity is None:
-            raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
-        check_codes(codes, len(passages), identity.dimension)
+        check_codes(codes, len(passages), dimension_of(read_embedder(self._connection)))
         last = {
             text_hash(embedding_text(passage.headings, passage.text)): vectors
             for passage, vectors in zip(passages, codes, strict=True)

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from trivium.errors import StoreError
 from trivium.graph.arrays.filtered import ArrayWithin
 from trivium.graph.arrays.held import HeldReads, HeldStore
 from trivium.graph.arrays.snapshot import IndexSnapshot
@@ -15,7 +14,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.pages import BLOCKS
 from trivium.graph.pictures import PictureVectors, join_vectors
-from trivium.graph.records import PageRecord, Passage, Pending, StoreInfo, Vectors, WaitingTexts
+from trivium.graph.records import PageRecord, Passage, Pending, StoreInfo, Vectors, WaitingTexts, unknown_page
 from trivium.graph.schema import SCHEMA_VERSION, headings_of, unescape
 from trivium.graph.source_store.content import Content
 from trivium.graph.source_store.graph import Graph
@@ -88,7 +87,7 @@ class SourceReads(HeldReads):
 
     def page_text(self, page: str) -> str:
         if page not in self._graph.pages:
-            raise StoreError(f"there is no page {page!r} in the store")
+            raise unknown_page(page)
         return self._graph.pages[page].text
 
     def types(self) -> dict[str, str]:

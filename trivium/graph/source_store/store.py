@@ -11,25 +11,19 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Self
 
-from trivium.errors import StoreBusyError, StoreError
+from trivium.errors import StoreBusyError
 from trivium.graph.findings import PAGES, VECTORS, Finding, wrong_vectors
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.page_checks import check_page
 from trivium.graph.pages import check_chunker, choose, latest
 from trivium.graph.pictures import split_vectors
-from trivium.graph.records import (
-    Codes,
-    Passage,
-    Progress,
-    Vectors,
-    WriteReport,
-)
+from trivium.graph.records import Codes, Passage, Progress, Vectors, WriteReport
 from trivium.graph.schema import embedding_text
 from trivium.graph.source_store.content import Content, Searchable
 from trivium.graph.source_store.graph import Draft, Graph
 from trivium.graph.source_store.reads import SourceReads
 from trivium.graph.source_store.source import PICTURES, SENTENCES, TEXTS, SourceOfTruth
-from trivium.graph.vectors import EMBEDDED, FILLED, check_codes, check_vectors, refuse_embedder
+from trivium.graph.vectors import EMBEDDED, FILLED, check_codes, check_vectors, dimension_of, refuse_embedder
 from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
@@ -224,24 +218,18 @@ class SourceStore(SourceReads):
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._writing() as content:
-            check_vectors(vectors, len(texts), self._dimension(content))
+            check_vectors(vectors, len(texts), dimension_of(content.embedder("embedder")))
             known = content.searchable.graph.texts
             rows = zip(texts, vectors.astype("<f4"), strict=True)
             self._source.put_vectors(TEXTS, {text: row.tobytes() for text, row in rows if text in known})
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._writing() as content:
-            check_codes(codes, len(passages), self._dimension(content))
+            check_codes(codes, len(passages), dimension_of(content.embedder("embedder")))
             texts = [embedding_text(passage.headings, passage.text) for passage in passages]
             known = content.searchable.graph.passages
             rows = zip(texts, codes, strict=True)
             self._source.put_vectors(SENTENCES, {text: row.tobytes() for text, row in rows if text in known})
-
-    @staticmethod
-    def _dimension(content: Content) -> int:
-        if not content.searchable.dimension:
-            raise StoreError("the store has no embedder yet: call set_embedder before vectors are stored")
-        return content.searchable.dimension
 
     def set_image_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as content:

@@ -6,10 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from trivium.common import stopping
-from trivium.errors import StoreChangedError, StoreError, StoreFormatError
+from trivium.errors import StoreFormatError
 from trivium.graph.model import RelationEdge
 from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
-from trivium.graph.records import ChunkRecord, PageRecord
+from trivium.graph.records import (
+    ChunkRecord,
+    PageRecord,
+    unknown_chunk,
+    unknown_page,
+)
 from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.sqlite import words
 from trivium.graph.sqlite.connection import Connection, as_json
@@ -143,9 +148,7 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
     records = {row[1]: _intact(row[0], _chunk_record(row[1:])) for row in rows}
     for uri in chunks:
         if uri not in records:
-            raise StoreChangedError(
-                f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
-            )
+            raise unknown_chunk(uri)
     return [records[uri] for uri in chunks]
 
 
@@ -190,7 +193,7 @@ def page_text(connection: Connection, page: str) -> str:
         "SELECT p.text FROM page AS p JOIN name AS n ON n.id = p.id WHERE n.uri = ?", [page]
     ).fetchone()
     if row is None:
-        raise StoreError(f"there is no page {page!r} in the store; resolve() leads from an alias to its page")
+        raise unknown_page(page)
     return str(row[0])
 
 

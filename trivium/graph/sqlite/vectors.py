@@ -10,13 +10,13 @@ from zlib import crc32
 
 import numpy as np
 
-from trivium.errors import StoreError, StoreFormatError
+from trivium.errors import StoreFormatError
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Codes, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
 from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
-from trivium.graph.vectors import FILLED, check_codes, check_vectors, refuse_embedder, text_hash
+from trivium.graph.vectors import FILLED, check_codes, check_vectors, dimension_of, refuse_embedder, text_hash
 from trivium.types import EmbedderIdentity
 
 TEXTS_A_READ = 1000
@@ -151,10 +151,7 @@ def _read_some(database: Database, query: str, numbers: Rows) -> Iterator[list[t
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
     """Store vectors of texts that some node has. Others are skipped, and where nothing is stored the state stays."""
-    identity = read_embedder(connection)
-    if identity is None:
-        raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
-    check_vectors(vectors, len(texts), identity.dimension)
+    check_vectors(vectors, len(texts), dimension_of(read_embedder(connection)))
     data = np.ascontiguousarray(vectors, dtype="<f4")
     stored = connection.executemany(
         """
@@ -209,10 +206,7 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
     """Store the sentence vectors of passages that some chunk has. Others are skipped, and where nothing is stored the
     state stays.
     """
-    identity = read_embedder(connection)
-    if identity is None:
-        raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
-    check_codes(codes, len(passages), identity.dimension)
+    check_codes(codes, len(passages), dimension_of(read_embedder(connection)))
     rows = [
         (text_hash(embedding_text(passage.headings, passage.text)), vectors.tobytes())
         for passage, vectors in zip(passages, codes, strict=True)
