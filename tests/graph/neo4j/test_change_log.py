@@ -16,7 +16,7 @@ from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j import Neo4jStore, change_log, projection
+from trivium.graph.neo4j import Neo4jStore, change_log, projection, transactions
 from trivium.graph.neo4j.change_log import LoggedWrite, Touched, touched_since
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import scanning as cypher
@@ -29,12 +29,21 @@ WITH t MATCH (:Chunk {uri: 'B#chunk-1'})-[r:cites]->() DELETE r
 """
 """A write by a program that knows of no log."""
 WHOLE = {cypher.NUMBERED_ENTITIES, cypher.CITATIONS}
+KEPT = 8
+"""Changes that the log keeps in ``short_log``."""
 
 
 @pytest.fixture
 def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by each query that reads the whole graph."""
     return sent_queries(monkeypatch, WHOLE)
+
+
+@pytest.fixture
+def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log forgets sooner, so that fewer writes reach its end: each costs a good part of a second."""
+    for module in (transactions, projection):
+        monkeypatch.setattr(module, "KEPT_CHANGES", KEPT)
 
 
 @pytest.fixture
@@ -96,6 +105,7 @@ def test_another_process_takes_over_what_a_write_touched(
     assert whole_reads == []
 
 
+@pytest.mark.usefixtures("short_log")
 def test_a_process_goes_on_from_the_file_of_an_earlier_one(
     filled: Neo4jStore,
     neo4j_2026: Server,
@@ -109,7 +119,7 @@ def test_a_process_goes_on_from_the_file_of_an_earlier_one(
     filled._cache.clear()
     filled.adjacency()
     whole_reads.clear()
-    for number in range(change_log.KEPT_CHANGES + 1):
+    for number in range(KEPT + 1):
         pages_to(filled, number)
         with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as later:
             assert f"Y{number}" in later.adjacency().entities
@@ -117,6 +127,7 @@ def test_a_process_goes_on_from_the_file_of_an_earlier_one(
     assert len(list((tmp_path / projection.FOLDER).iterdir())) == 2
 
 
+@pytest.mark.usefixtures("short_log")
 @pytest.mark.parametrize("why", ["too much", "too long ago", "an earlier version", "another database"])
 def test_without_a_note_everything_is_read_again(
     filled: Neo4jStore, whole_reads: list[str], monkeypatch: pytest.MonkeyPatch, why: str
@@ -124,7 +135,7 @@ def test_without_a_note_everything_is_read_again(
     """Nothing may be missed."""
     if why == "too much":
         monkeypatch.setattr(change_log, "MOST_NAMES", 0)
-    for number in range(change_log.KEPT_CHANGES + 1 if why == "too long ago" else 1):
+    for number in range(KEPT + 1 if why == "too long ago" else 1):
         pages_to(filled, number)
     if why == "an earlier version":
         filled._connection.write(lambda transaction: rows(transaction, WITHOUT_NOTE))
