@@ -133,6 +133,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "recall_query": answer.recall_query,
         "outcome": answer.outcome,
         "answer": answer.text,
+        "form": answer.form,
+        "parts": [{**asdict(part), "cells": [list(cell) for cell in part.cells]} for part in answer.parts],
         "statements": [
             {
                 "text": answer.text[s.start : s.end],

@@ -377,6 +377,19 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """What an answer quotes: characters ``start`` to ``end`` of the text of passage ``number``. ``cells`` are heads and
+    values if it is a row of a table. The answer shows code and lists as they are written, and other parts in one line.
+    """
+
+    number: int
+    form: AnswerForm
+    start: int
+    end: int
+    cells: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Number of tokens a language model read and wrote. Usages can be added and subtracted.
 
@@ -405,6 +418,10 @@ class Usage:
 
 Outcome = Literal["answered", "closest", "absent"]
 """The outcome of an answer; see :class:`Answer`."""
+AnswerForm = Literal["sentence", "row", "block", "list", "code", "clause", "closest"]
+"""The form of a quoted answer: a sentence or two; rows of a table; a block of lines or a paragraph; a whole list or all
+steps, in their order; code; what stands under a number or a heading; or the closest passages.
+"""
 Intent = Literal["collection", "live", "small_talk", "conversation"]
 """What a question is about: the documents of the collection, sources outside it, nothing (a greeting or small talk),
 or the conversation itself.
@@ -418,6 +435,8 @@ class Answer:
     - ``text``: the answer, with citation marks like ``[1]``.
     - ``outcome``: ``answered``; ``closest`` when no sentence states the answer and the text quotes the nearest
       passages; ``absent`` when nothing in the collection is near.
+    - ``form``: the form of an answer that quotes; None of one that a model wrote, of small talk, and of ``absent``.
+    - ``parts``: what such an answer quotes, in its order.
     - ``intent``: what the question was classified as.
     - ``passages``: the passages that were read, best first.
     - ``model``: the language model that wrote the text, if any.
@@ -441,6 +460,8 @@ class Answer:
     sources: tuple[SourceOutcome, ...] = ()
     recall_query: str | None = None
     warnings: tuple[str, ...] = ()
+    form: AnswerForm | None = None
+    parts: tuple[AnswerPart, ...] = ()
 
     def __str__(self) -> str:
         """Return the text, with its citations."""

@@ -1,21 +1,13 @@
-"""Collects training data for the classifiers of answers, as JSON Lines: sentences that do or do not answer a question,
-passages that are or are not about its topic, and statements that a passage does or does not support.
+"""Collects statements that a passage does or does not support, as JSON Lines for ``fit.py``.
 
     python experiments/answers/collect.py --store joint-store --out rows.jsonl \
         --questions ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \
         ../shared/data/nq/qed_questions.jsonl --sample 170
 
-*Sentences.* Each question is asked of the whole store (``present``) and of a store without its page (``absent``: hits
-of the page, and others that contain the answer, are left out). A sentence is correct if it is in the gold passage and
-contains an answer.
-
-*Nearness.* The same questions (``near`` if the gold is among the passages), and ``--foreign`` questions about other
-topics, which nothing in the store answers.
-
-*Statements.* The question with its answer in place of the question word, and the answer alone: supported by the gold
-passage, but not by other hits without the answer nor by a random passage. The same with the answer of another question:
-not supported by the gold passage. Also a sentence of the gold passage: supported as it is, but not with another number
-or another name in it.
+The question with its answer in place of the question word, and the answer alone: supported by the gold passage, but not
+by other hits without the answer nor by a random passage. The same with the answer of another question: not supported by
+the gold passage. Also a sentence of the gold passage: supported as it is, but not with another number or another name in
+it. (The parts of passages that answer a question are collected by ``collect_parts.py``.)
 """
 
 from __future__ import annotations
@@ -29,9 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.answering import attribution, extraction
-from trivium.answering.extraction import Sentence
-from trivium.answering.nearness import nearness_features
+from trivium.answering import attribution
 from trivium.answering.passages import MAX_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
@@ -40,7 +30,7 @@ from trivium.graph.schema import page_of, section_of
 from trivium.text.normalise import normalise_name, sentences
 from trivium.types import Hit, Question
 
-OFFERED, DEPTH = 6, 30
+DEPTH = 30
 FUSION = "convex"
 """Not the network, which was trained on these questions."""
 ASKED = re.compile(
@@ -64,40 +54,6 @@ def statement(question: str, answer: str) -> str:
     text = question.rstrip("? ")
     asked = ASKED.search(text)
     return f"{text} {answer}." if asked is None else f"{text[: asked.start()]}{answer}{text[asked.end() :]}."
-
-
-def about_sentences(
-    engine: trivium.Engine, name: str, question: Question, gold: set[str], hits: Sequence[Hit]
-) -> Iterator[dict[str, Any]]:
-    page = page_of(min(gold))
-    elsewhere = [hit for hit in hits if hit.page != page and not contains(hit.text, question.answers)]
-    rarity = Rarity.of(engine.store, [question.text])
-    alone = hits[:1]
-    for pool, offered in (("present", hits[:OFFERED]), ("absent", elsewhere[:OFFERED]), ("alone", alone)):
-        rows = extraction.features(question.text, passages(offered), rarity, engine.embedder)
-        for passage, text, features in rows:
-            answers = contains(text, question.answers)
-            yield {
-                "task": "sentence", "set": name, "page": page, "question": question.id, "case": pool,
-                "right": answers and passage.hit.uri in gold, "answers": answers, "features": features,
-            }  # fmt: skip
-
-
-def about_nearness(
-    engine: trivium.Engine, name: str, question: Question, case: str, group: str, hits: Sequence[Hit]
-) -> dict[str, Any]:
-    """Return the row of nearness of a question. The probability of its best sentence depends on the other classifier,
-    which is fitted later; therefore the features of all sentences are kept.
-    """
-    rarity = Rarity.of(engine.store, [question.text])
-    offered = passages(hits[:OFFERED])
-    rows = extraction.features(question.text, offered, rarity, engine.embedder)
-    sentences_found = [Sentence(passage, text, 0.0, found["cosine"]) for passage, text, found in rows]
-    return {
-        "task": "nearness", "set": name, "page": group, "question": question.id, "case": case, "right": case == "near",
-        "features": nearness_features(question.text, offered, sentences_found, rarity),
-        "sentences": [found for _, _, found in rows],
-    }  # fmt: skip
 
 
 def about_statements(
@@ -172,13 +128,6 @@ def main() -> None:
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
     parser.add_argument("--sample", type=int, default=170, help="maximum number of questions per file")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument(
-        "--foreign", nargs="*", type=Path, default=[], help="files of questions about other topics"
-    )
-    parser.add_argument(
-        "--foreign-sample", type=int, default=30, help="maximum number of questions per file of --foreign"
-    )
-    parser.add_argument("--only", choices=["sentences", "statements"])
     arguments = parser.parse_args()
     with trivium.Engine.open(arguments.store) as engine, arguments.out.open("w", encoding="utf-8") as out:
         for file in arguments.questions:
@@ -195,27 +144,9 @@ def main() -> None:
                     for q in traced.questions
                     if q.page == question.page and q.id != question.id and q.answers
                 ]
-                rows: list[dict[str, Any]] = []
-                if arguments.only != "statements":
-                    if question.answers:
-                        rows += about_sentences(engine, file.stem, question, gold, hits)
-                    if not gold.isdisjoint(hit.uri for hit in hits[:OFFERED]):
-                        rows.append(
-                            about_nearness(engine, file.stem, question, "near", page_of(min(gold)), hits)
-                        )
-                if arguments.only != "sentences" and question.answers:
-                    rows += about_statements(engine, file.stem, question, gold, hits, others, rng)
-                out.writelines(json.dumps(row) + "\n" for row in rows)
-        for file in arguments.foreign if arguments.only != "statements" else ():
-            rng = random.Random(0)
-            others = [question for question in read_questions(file) if not question.history]
-            for question in rng.sample(others, min(arguments.foreign_sample, len(others))):
-                hits = engine.search(question.text, k=DEPTH, fusion=FUSION)
-                group = f"{file.stem} {question.page or question.gold_titles or question.id}"
-                row = about_nearness(
-                    engine, f"{arguments.out.stem} foreign", question, "foreign", group, hits
-                )
-                out.write(json.dumps(row) + "\n")
+                if question.answers:
+                    rows = about_statements(engine, file.stem, question, gold, hits, others, rng)
+                    out.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 if __name__ == "__main__":

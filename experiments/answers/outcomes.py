@@ -5,18 +5,15 @@
 
 Prints how many answers contain a known one (or cite a gold passage, if the file has no answers), how many questions are
 called absent although a gold passage is among the first five, and how many of a hundred ``--foreign`` questions, which
-the store cannot answer, are called absent. ``--classifiers`` uses classifiers written by ``fit.py --out``, which were
-fitted without the questions of this file.
+the store cannot answer, are called absent.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import Counter
 from pathlib import Path
-from unittest.mock import patch
 
 import trivium
 from experiments.answers.collect import contains
@@ -45,16 +42,12 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--foreign", nargs="*", type=Path, default=[])
     parser.add_argument("--sample", type=int, default=150, help="maximum number of questions")
-    parser.add_argument("--classifiers", type=Path)
     parser.add_argument(
         "--ending", help='punctuation at the end of every question: "", "?", "." ... (default: its own)'
     )
     arguments = parser.parse_args()
     rng = random.Random(1)
     with trivium.Engine.open(arguments.store) as engine:
-        if arguments.classifiers is not None:
-            fitted = json.loads(arguments.classifiers.read_text("utf-8"))
-            patch("trivium.answering.classifier.shipped", lambda: fitted).start()
         traced = Evaluator(engine.searcher).trace(
             [question for question in read_questions(arguments.questions) if not question.history]
         )

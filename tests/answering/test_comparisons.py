@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from tests.answering.world import ground, hit
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
 from trivium.answering.comparisons import about_each, comparison_of, decides
-from trivium.answering.events import CLOSEST, Done
-from trivium.answering.extraction import Sentence
+from trivium.answering.events import Done
+from trivium.answering.judging import Judged
+from trivium.answering.parts import sentence_of
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.types import Answer
 
@@ -99,46 +98,47 @@ def test_more_than_six_things_are_not_compared() -> None:
     assert comparison_of("Which is larger" + ", B" * 6 + " or C?") is None
 
 
-def test_each_is_asked_for_by_itself_and_quoted_from_a_passage_of_its_own() -> None:
+def said(passage: NumberedPassage, place: int) -> Judged:
+    """One of its sentences."""
+    return Judged(sentence_of(passage, passage.sentences[place]), 1.0)
+
+
+def test_each_is_asked_for_by_itself_and_answered_by_a_part_of_its_own() -> None:
     """First of a page of its name: "Ada" in parentheses is another one."""
     comparison = comparison_of("Who is older, Ada Lovelace or Alan Turing?")
     assert comparison is not None
-    asked_for: list[tuple[str, list[str]]] = []
-
-    def first(question: str, some: Sequence[NumberedPassage]) -> list[Sentence]:
-        asked_for.append((question, [passage.hit.uri for passage in some]))
-        return [Sentence(passage, passage.sentences[0], 1.0) for passage in some]
+    asked_for: list[str] = []
 
     def quoted(*uris: str) -> list[str]:
-        asked_for.clear()
         offered = passages([hit(STORE, uri, rank) for rank, uri in enumerate(uris, start=1)])
-        return [sentence.passage.hit.uri for sentence in about_each(comparison, offered, first)]
+        asked_for.clear()
+
+        def judge(question: str) -> list[Judged]:
+            asked_for.append(question)
+            return [said(passage, place) for passage in offered for place in (0, 1)]
+
+        return [one.passage.hit.uri for one in about_each(comparison, judge)]
 
     assert quoted(LANGUAGE, COMPUTING, ALAN, ADA) == [ADA, ALAN]
-    assert asked_for == [("Who is older Ada Lovelace?", [ADA]), ("Who is older Alan Turing?", [ALAN])]
+    assert asked_for == ["Who is older Ada Lovelace?", "Who is older Alan Turing?"]
     assert quoted(LANGUAGE, COMPUTING) == [LANGUAGE, COMPUTING]
-    assert asked_for[0] == ("Who is older Ada Lovelace?", [LANGUAGE, COMPUTING])
     assert quoted(COMPUTING) == [COMPUTING]
 
 
-def test_a_sentence_about_one_is_no_answer() -> None:
-    """What is said of each is quoted, in the order of the question."""
+def test_what_is_said_of_each_is_set_side_by_side() -> None:
+    """In the order of the question, as no sentence says it of both."""
     alone = asked("Who wrote the first program, Ada Lovelace?", ALAN, COMPUTING, ADA)
-    assert (alone.outcome, alone.text) == ("answered", "Ada Lovelace wrote the first program. [3]")
-    whole = asked("Who is older than computers, Ada Lovelace or Alan Turing?", ALAN, COMPUTING, ADA)
-    assert whole.outcome == "closest"
-    assert whole.text.splitlines() == [
-        CLOSEST.strip(),
-        f"{PAGES['Ada Lovelace']} [3]",
-        f"{PAGES['Alan Turing']} [1]",
-    ]
-    assert [statement.citations for statement in whole.statements] == [(3,), (1,)]
+    assert alone.text.startswith("Ada Lovelace wrote the first program.")
+    whole = asked("Who is older than computers, Ada Lovelace or Alan Turing?", ALAN, ADA)
+    assert whole.outcome == "answered"
+    assert [part.number for part in whole.parts] == [2, 1]
 
 
 def test_a_sentence_that_names_both_and_says_what_is_asked_is_the_answer() -> None:
     """That both are named is not enough, see above: they are pioneers."""
     whole = asked("Who is older, Ada Lovelace or Alan Turing?", ALAN, BOTH, ADA)
-    assert (whole.outcome, whole.text) == ("answered", "Both: Ada Lovelace is older than Alan Turing. [2]")
+    assert whole.outcome == "answered" and "Ada Lovelace is older than Alan Turing." in whole.text
+    assert [part.number for part in whole.parts] == [2]
 
 
 @pytest.mark.parametrize(
@@ -158,23 +158,16 @@ def test_what_is_no_matter_of_degree_a_sentence_about_one_can_say(question: str,
     (passage,) = passages([hit(STORE, PROGRAM)])
     comparison = comparison_of(question)
     assert comparison is not None
-    assert decides(Sentence(passage, passage.sentences[0], 1.0), comparison) is told
+    assert decides(said(passage, 0), comparison) is told
 
 
 def test_that_both_are_named_is_not_enough() -> None:
     """Something of what is asked has to be said, too."""
     (passage,) = passages([hit(STORE, COMPUTING)])
-    named = Sentence(passage, passage.sentences[1], 1.0)
+    named = said(passage, 1)
     for question, told in (("Who is older", False), ("Who are the pioneers of trees", True)):
         comparison = comparison_of(f"{question}, Ada Lovelace or Alan Turing?")
         assert comparison is not None and decides(named, comparison) is told
-
-
-def test_the_best_passage_is_quoted_first_if_it_names_both() -> None:
-    """It may compare them in several sentences."""
-    whole = asked("Who was born earlier than computers, Ada Lovelace or Alan Turing?", COMPUTING, ALAN, ADA)
-    assert whole.outcome == "closest"
-    assert [statement.citations for statement in whole.statements] == [(1,), (3,), (2,)]
 
 
 def test_what_is_about_one_only_leaves_the_closest_passages() -> None:

@@ -8,27 +8,6 @@ from tests.answering.world import ground, hit
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
-from trivium.answering.quoting import with_list
-
-LIST = "The crew has two:\n\nAda, who steers\nGrace, who cooks\n\nIt sails at dawn."
-
-
-@pytest.mark.parametrize(
-    ("sentence", "longest", "expected"),
-    [
-        ("The crew has two:", 480, "The crew has two:\n\nAda, who steers\nGrace, who cooks"),
-        ("The crew has two:", 40, "The crew has two:\n\nAda, who steers …"),
-        ("The crew has two:", 20, "The crew has two: …"),
-        ("Grace, who cooks", 480, "Grace, who cooks"),
-        ("Of another passage:", 480, "Of another passage:"),
-    ],
-)
-def test_a_list_comes_with_the_sentence_that_announces_it(sentence: str, longest: int, expected: str) -> None:
-    assert with_list(LIST, sentence, longest) == expected
-
-
-def test_a_colon_at_the_end_of_a_passage_announces_nothing() -> None:
-    assert with_list("The crew has two:", "The crew has two:") == "The crew has two:"
 
 
 def test_a_document_is_named_as_people_write_it() -> None:

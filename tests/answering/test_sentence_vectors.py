@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.answering.extraction import features
+from trivium.answering.evidence import features
+from trivium.answering.parts import parts_of
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.rarity import Rarity
 from trivium.answering.sentence_vectors import vectors_of
@@ -94,7 +95,7 @@ def test_a_sentence_is_judged_alike_whatever_mark_the_question_ends_with(engine:
     found = passages(engine.search(question, k=5))
     rarity = Rarity.of(engine.store, [question, *(text for passage in found for text in passage.sentences)])
     embedder = HearsMarks()
-    bare = [row for _, _, row in features(question, found, rarity, embedder)]
-    assert [row for _, _, row in features(question + mark, found, rarity, embedder)] == bare
-    inside = [row for _, _, row in features(question.replace(" ", "? ", 1), found, rarity, embedder)]
-    assert inside != bare
+    parts = parts_of(found)
+    bare = features(question, parts, rarity, embedder)
+    assert features(question + mark, parts, rarity, embedder) == bare
+    assert features(question.replace(" ", "? ", 1), parts, rarity, embedder) != bare

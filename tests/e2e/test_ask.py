@@ -25,7 +25,8 @@ from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"
 FIELDS = {
-    "question", "intent", "searched_for", "recall_query", "outcome", "answer", "statements", "citations", "passages",
+    "question", "intent", "searched_for", "recall_query", "outcome", "answer", "form", "parts", "statements",
+    "citations", "passages",
     "model", "usage", "sources", "warnings",
 }  # fmt: skip
 KEY = "sk-very-secret"

@@ -71,6 +71,7 @@ def test_what_differs_from_http_is_what_the_guide_lists() -> None:
     assert set(SearchAnswer.model_fields) ^ set(Found.model_fields) == renamed
     assert set(AskAnswer.model_fields) ^ set(Answered.model_fields) == {
         "passages",
+        "parts",
         "statements",
         "unsupported",
         "note",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
+from trivium.answering.clauses import sections_with_number
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.extraction import rank
 from trivium.answering.followups import own_terms, with_subject
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
+from trivium.answering.judging import judge, thresholds_of, worth_asking
 from trivium.answering.marks import MarkFilter
-from trivium.answering.nearness import is_near
 from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
@@ -22,7 +22,6 @@ from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
-from trivium.answering.steps import asks_for_steps
 from trivium.answering.tables import asks_for_rows
 from trivium.answering.talk import converse, greets, has_topic
 from trivium.answering.writing import AS_USUAL, Writing
@@ -32,7 +31,18 @@ from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.languages import StoreLanguages
 from trivium.text.normalise import STOPS, composed, sentences, words
-from trivium.types import Answer, ChunkKind, Hit, Intent, Outcome, Statement, Turn, Usage
+from trivium.types import (
+    Answer,
+    AnswerForm,
+    AnswerPart,
+    ChunkKind,
+    Hit,
+    Intent,
+    Outcome,
+    Statement,
+    Turn,
+    Usage,
+)
 
 _LONGEST_TOKEN = 16
 """Characters. A server that ignores how many tokens were asked for is not listened to any longer."""
@@ -65,6 +75,8 @@ class _Text:
     statements: tuple[Statement, ...]
     usage: Usage
     language: str | None = None
+    form: AnswerForm | None = None
+    parts: tuple[AnswerPart, ...] = ()
 
 
 def answer(
@@ -105,7 +117,8 @@ def answer(
             asked = rewrite_question(question, before, model, context.store, context.domain)
         hits = tuple(context.search(asked.match_query, asked.recall_query))
         kinds = _continued_kinds(asked.match_query)
-        hits += tuple(continuations(hits, kinds, context.store))
+        wanted = sections_with_number(asked.match_query, hits, context.store)
+        hits += tuple(continuations(hits, kinds, context.store, wanted))
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         known = StoreLanguages.read(context.store.languages)
         language = foreign_language(question, known.codes)
@@ -140,17 +153,18 @@ def answer(
             usage=found.usage if asked is None else asked.usage + found.usage,
             recall_query=None if asked is None else asked.recall_query,
             warnings=warnings,
+            form=found.form,
+            parts=found.parts,
         )
     )
 
 
 def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
-    """Return the kinds of passages that are read beyond their borders for a question: lists for how something is done,
-    tables for which of their rows meet a condition.
+    """Return the kinds of passages that are read beyond their borders for a question: lists and code, and tables for
+    which of their rows meet a condition.
     """
-    if asks_for_steps(question):
-        return ChunkKind.LIST, ChunkKind.CODE
-    return (ChunkKind.TABLE,) if asks_for_rows(question) else ()
+    always = (ChunkKind.LIST, ChunkKind.CODE)
+    return (*always, ChunkKind.TABLE) if asks_for_rows(question) else always
 
 
 def _told(question: str, history: Sequence[Turn], context: AnswerContext, asked: str) -> Told:
@@ -179,7 +193,10 @@ def _quoted(
 
 
 def _text_of(quotation: Quotation, usage: Usage, language: str | None = None) -> _Text:
-    return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, usage, language)
+    text = "".join(quotation.pieces)
+    return _Text(
+        text, quotation.outcome, quotation.statements, usage, language, quotation.form, quotation.parts
+    )
 
 
 def _written(
@@ -193,11 +210,14 @@ def _written(
     asked = respelled(rewriting.match_query, offered)
     embedder = context.embedder.identity.name
     rarity = Rarity.of(context.store, [asked])
-    ranked, threshold = rank(asked, offered, rarity, context.embedder, context.store)
-    near = is_near(asked, offered, ranked, rarity, embedder, for_model=True)
+    near_from = thresholds_of(embedder).near
+    judged = judge(asked, offered, rarity, context.embedder, context.store)
+    near = worth_asking(asked, judged, rarity, near_from)
     if not near and rewriting.recall_query is not None:
         # It has other words for what is meant.
-        near = _is_near(rewriting.recall_query, offered, context)
+        recalled = Rarity.of(context.store, [rewriting.recall_query])
+        other = judge(rewriting.recall_query, offered, recalled, context.embedder, context.store)
+        near = worth_asking(rewriting.recall_query, other, recalled, near_from)
     if near:
         language = None
     elif language is None:
@@ -228,18 +248,16 @@ def _written(
             asked, prompt.offered, context.store, context.embedder, outright=False, near=not near
         )
         return _text_of(quotation, usage, language)
-    classifier = load_classifier("support", embedder)
+    classifier = load_classifier(embedder)
     statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
     read = {passage.number for passage in prompt.offered}
-    ranked = [sentence for sentence in ranked if sentence.passage.number in read]
-    statements = check_short_answers(asked, text, statements, ranked, threshold, rarity)
+    sentences_read = [
+        one for one in judged.parts if one.passage.number in read and one.part.kind in ("sentence", "row")
+    ]
+    statements = check_short_answers(
+        asked, text, statements, sentences_read, thresholds_of(embedder).answered, rarity
+    )
     return _Text(text, "answered", statements, usage, language)
-
-
-def _is_near(asked: str, offered: Sequence[NumberedPassage], context: AnswerContext) -> bool:
-    rarity = Rarity.of(context.store, [asked])
-    ranked, _ = rank(asked, offered, rarity, context.embedder, context.store)
-    return is_near(asked, offered, ranked, rarity, context.embedder.identity.name, for_model=True)
 
 
 def final_text(text: str, cut: bool) -> str:

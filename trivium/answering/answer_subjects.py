@@ -102,7 +102,7 @@ def known_names(text: str, store: GraphReader) -> list[str]:
 def short_answer(turn: Turn) -> str:
     """Return the beginning of an answer without its citations; empty if the answer said that there is none."""
     text = turn.answer.strip()
-    if text in ("", NOT_FOUND) or text.startswith(CLOSEST):
+    if not text or text.startswith((NOT_FOUND, CLOSEST)):
         return ""
     return without_marks(text)[:ANSWER_CHARACTERS]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.answering.classifier import SentenceClassifier
+from trivium.answering.classifier import SupportClassifier
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
@@ -29,7 +29,7 @@ def attribute(
     question: str,
     text: str,
     offered: Sequence[NumberedPassage],
-    classifier: SentenceClassifier,
+    classifier: SupportClassifier,
     store: TextSearch,
     embedder: Embedder,
 ) -> tuple[Statement, ...]:
@@ -103,7 +103,7 @@ def claim_terms(statement: str, rarity: Rarity) -> list[str]:
 
 
 def _probabilities(
-    by_passage: Sequence[Features], offered: Sequence[NumberedPassage], classifier: SentenceClassifier
+    by_passage: Sequence[Features], offered: Sequence[NumberedPassage], classifier: SupportClassifier
 ) -> dict[int, float]:
     return {
         passage.number: round(classifier.probability(features), 6)
@@ -115,7 +115,7 @@ def _attributed(
     span: tuple[int, int],
     named: tuple[int, ...],
     probabilities: dict[int, float],
-    classifier: SentenceClassifier,
+    classifier: SupportClassifier,
 ) -> Statement:
     best = max((probabilities[number] for number in named), default=0.0)
     if best < classifier.threshold and probabilities:

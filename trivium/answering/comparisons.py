@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from trivium.answering.extraction import Sentence
+from trivium.answering.judging import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.schema import unescape
 from trivium.text.normalise import content_terms, terms, without_closing_marks, without_parenthesis, words
@@ -70,7 +70,7 @@ def comparison_of(question: str) -> Comparison | None:
     return _comparison(what, [*_COMMA.split(before[parted.end() :]), last])
 
 
-def decides(sentence: Sentence, comparison: Comparison) -> bool:
+def decides(sentence: Judged, comparison: Comparison) -> bool:
     """Whether a sentence can be the answer: it names all the things and says something else of the question, or it says
     all that is asked ("Who discovered Titan, ...?") of one of them, unless that is a matter of degree.
     """
@@ -84,29 +84,28 @@ def decides(sentence: Sentence, comparison: Comparison) -> bool:
     return of_one and said.issuperset(asked) and _OF_DEGREE.search(comparison.what) is None
 
 
-def about_each(
-    comparison: Comparison,
-    offered: Sequence[NumberedPassage],
-    rank: Callable[[str, Sequence[NumberedPassage]], Sequence[Sentence]],
-) -> list[Sentence]:
-    """Return the best sentence about each of the things, from different passages: from one of a page of its name, or
-    else from one that names it. ``rank`` orders the sentences of passages by how well they answer a question.
+def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]]) -> list[Judged]:
+    """Return the best part about each of the things, as far as there is one, no part twice: of a page of its name, or
+    else one that names it. ``judge`` orders the parts of passages by how probably they answer a question.
     """
-    found: list[Sentence] = []
+    found: list[Judged] = []
     for name in comparison.names:
-        others = [passage for passage in offered if all(passage is not one.passage for one in found)]
+        judged = [
+            one
+            for one in judge(f"{comparison.what} {name}?")
+            if all(one.text != other.text for other in found)
+        ]
         about = (
-            [passage for passage in others if _title(passage) == set(terms(name))]
-            or [passage for passage in others if _is_about(passage, name)]
-            or [passage for passage in others if says_all(passage, [name])]
+            [one for one in judged if _title(one.passage) == set(terms(name))]
+            or [one for one in judged if _is_about(one.passage, name)]
+            or [one for one in judged if _said(one).issuperset(one.passage.analyzer.terms(name))]
         )
-        found += rank(f"{comparison.what} {name}?", about)[:1]
+        found += about[:1]
     return found
 
 
-def says_all(passage: NumberedPassage, names: Sequence[str]) -> bool:
-    """Whether a passage or its headings name all of these."""
-    return all(passage.said.issuperset(passage.analyzer.terms(name)) for name in names)
+def _said(one: Judged) -> frozenset[str]:
+    return one.passage.said_by(one.text)
 
 
 def _of_all(asked: str) -> Comparison | None:

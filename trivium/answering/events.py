@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.types import Answer, Hit, Intent, SourceOutcome
@@ -10,6 +11,15 @@ NOT_FOUND = "Not in the collection."
 """The whole text of an answer when the collection has none."""
 CLOSEST = "No sentence states it outright. The closest passages:"
 """Introduces the nearest passages when none of their sentences answers the question."""
+
+
+def not_found_of(unsaid: Sequence[str]) -> str:
+    """Return the whole text of an answer when the collection does not speak of something that the question names.
+
+    >>> not_found_of(["2023"])
+    'Not in the collection. What comes closest does not speak of 2023.'
+    """
+    return f"{NOT_FOUND} What comes closest does not speak of {' or '.join(unsaid)}."
 
 
 @dataclass(frozen=True, slots=True)

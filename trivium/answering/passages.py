@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import takewhile
 
 from trivium.graph.protocols import GraphReader
@@ -20,6 +21,10 @@ LEAST_STATED = 6
 """Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
 _MOST_JOINED = 8
 """Number of words written apart in a question that are put together."""
+_LEAST_MENDED = 5
+"""Number of letters of a word that is looked for among similar ones."""
+_ALIKE = 0.85
+"""How similar, in [0, 1], two words must be to be taken for the same (difflib's ratio)."""
 _CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 _CONTINUED = 3
 """Number of hits of which continuations are looked for."""
@@ -80,14 +85,17 @@ def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
     )
 
 
-def continuations(hits: Sequence[Hit], kinds: Sequence[ChunkKind], store: GraphReader) -> list[Hit]:
+def continuations(
+    hits: Sequence[Hit], kinds: Sequence[ChunkKind], store: GraphReader, wanted: Sequence[str] = ()
+) -> list[Hit]:
     """Return up to four passages that are not among the ``hits`` and stand beside one of the best three in its section,
-    if it and all between them are of ``kinds``. They are ranked behind the others.
+    if it and all between them are of ``kinds``, or if they announce it with a colon, and those that are
+    ``wanted``. They are ranked behind the others.
     """
     best = [hit for hit in hits[:_CONTINUED] if hit.kind in kinds and hit.live is None]
     below = store.expand(list(dict.fromkeys(hit.section for hit in best)), Hop.CHILD) if best else {}
     known = {hit.uri for hit in hits}
-    added: dict[str, Hit] = {}
+    added = {record.uri: _beside(hits[0], record, hits[-1]) for record in store.fetch(list(wanted))}
     for hit in best:
         chunks = below.get(hit.section, [])
         place = chunks.index(hit.uri) if hit.uri in chunks else len(chunks)
@@ -97,7 +105,10 @@ def continuations(hits: Sequence[Hit], kinds: Sequence[ChunkKind], store: GraphR
         )
         records = {record.uri: record for record in store.fetch([*before, *behind])}
         for way in (before[::-1], behind):
-            for record in takewhile(lambda one: one.kind in kinds, (records[uri] for uri in way)):
+            beside = [records[uri] for uri in way]
+            going_on = list(takewhile(lambda one: one.kind in kinds, beside))
+            announcing = [] if way is behind else beside[len(going_on) :][:1]
+            for record in [*going_on, *(one for one in announcing if one.text.rstrip().endswith(":"))]:
                 if record.uri not in known:
                     added[record.uri] = _beside(hit, record, hits[-1])
     found = list(added.values())[:_MOST_ADDED]
@@ -105,10 +116,13 @@ def continuations(hits: Sequence[Hit], kinds: Sequence[ChunkKind], store: GraphR
 
 
 def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
-    """Return a passage of the section of a hit with the score of the last one."""
+    """Return a passage as a hit with the score of the last one."""
     return replace(
         hit,
         uri=record.uri,
+        page=record.page,
+        section=record.section,
+        document=record.document,
         text=record.text,
         kind=record.kind,
         start=record.start,
@@ -151,6 +165,26 @@ def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
         if shown.lower() != core.lower():
             spelled[word] = word.replace(core, shown)
     return " ".join(spelled.get(word, word) for word in question.split()) if spelled else question
+
+
+def mended(question: str, offered: Sequence[NumberedPassage], unknown: Collection[str]) -> str:
+    """Return a question in which words in lower case that the store does not have (its ``unknown`` terms) are replaced
+    by the word of a passage that looks most like them.
+
+    >>> mended("wich flag", passages([]), ["wich"])
+    'wich flag'
+    """
+    known = sorted({word for passage in offered for word in passage.words if len(word) >= _LEAST_MENDED})
+    parts = question.split()
+    for place, part in enumerate(parts):
+        core = _bare(part)
+        said = [*(offered[0].analyzer.terms(core) if offered else ()), core]
+        if len(core) >= _LEAST_MENDED and core.isalpha() and core.islower() and said[0] in unknown:
+            alike = get_close_matches(core, known, n=1, cutoff=_ALIKE)
+            # "largest" is no misspelt "large".
+            alike = [word for word in alike if not (word.startswith(core) or core.startswith(word))]
+            parts[place] = part.replace(core, alike[0]) if alike else part
+    return " ".join(parts)
 
 
 def _together(question: str, offered: Sequence[NumberedPassage]) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trivium.answering.comparisons import about_each, comparison_of, decides, says_all
-from trivium.answering.events import CLOSEST, NOT_FOUND
-from trivium.answering.extraction import Sentence, choose, rank
+from trivium.answering.clauses import asks_for_section, clause_asked, whole
+from trivium.answering.comparisons import about_each, comparison_of, decides
+from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
+from trivium.answering.evidence import unsaid
+from trivium.answering.in_force import in_force
+from trivium.answering.judging import Judged, having_identifier, judge, thresholds_of
 from trivium.answering.marks import uncited
-from trivium.answering.nearness import BEST, having_identifier, is_near
-from trivium.answering.passages import NumberedPassage, respelled
+from trivium.answering.parts import Part, part_of_row
+from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.steps import Steps, asks_for_steps, steps_asked
-from trivium.answering.tables import rows_asked, rows_of, tells_apart
+from trivium.answering.tables import rows_asked, tells_apart
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.graph.schema import unescape
-from trivium.parser.tables import head_rows
-from trivium.text.headings import BETWEEN
+from trivium.graph.schema import headings_of, unescape
+from trivium.parser.tables import cells_of
 from trivium.text.normalise import (
     STOPS,
     content_terms,
@@ -30,19 +31,25 @@ from trivium.text.normalise import (
     without_parenthesis,
     words,
 )
-from trivium.types import ChunkKind, Outcome, Statement
+from trivium.types import AnswerForm, AnswerPart, ChunkKind, Outcome, Statement
 
+BEST = 3
+"""Number of passages that are quoted when no part answers."""
 MAX_EXCERPT = 480
 """Maximum characters quoted of a passage when no sentence answers. A longer single sentence is truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """The consecutive pieces of an answer's text, and its statements: one for each piece with a citation."""
+    """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
+    passages that it quotes.
+    """
 
     outcome: Outcome
     pieces: tuple[str, ...]
     statements: tuple[Statement, ...]
+    form: AnswerForm | None = None
+    parts: tuple[AnswerPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +64,14 @@ class Told:
 
 
 NOTHING_TOLD = Told()
-_STEP = re.compile(r"(?:[^\n]+\n)*?[ \t]*\d{1,3}[.)]\s")
-_REASON = re.compile(r"\b(?:because|since|due to|so that|in order to|owing to)\b", re.IGNORECASE)
-_NUMBER_ASKED = re.compile(
-    r"(?:\b(?:step|clause|rule|section|article|paragraph|point|item)s?\s|§)\s?(\d{1,3}(?:\.\d{1,3}){0,8})\b",
+_LEAD_IN = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|now|well|so|thanks|thank you|by the way|btw"
+    r"|(?:now )?(?:to|for|on to) something (?:else|different)|something else"
+    r"|(?:another|next|different) (?:question|topic))[\s.,:;!–-]+)+(?=\w)",
     re.IGNORECASE,
 )
+"""How a new topic is announced in a conversation."""
+_REASON = re.compile(r"\b(?:because|since|due to|so that|in order to|owing to)\b", re.IGNORECASE)
 
 
 def quote(
@@ -77,162 +86,128 @@ def quote(
 ) -> Quotation:
     """Quote an answer.
 
-    Quotes up to three sentences if one of them answers the question (skipped without ``outright``), the three best
-    passages if none does but they are near it (of a comparison, one about each of the things compared), and nothing
-    otherwise. Two classifiers, fitted per embedder (``experiments/answers``), make these decisions. ``told`` describes
-    a follow-up and excludes sentences that do not answer it. With ``near`` the passages are taken to be near the
-    question, whatever words it has.
+    Quotes the part of a passage that most probably answers the question, if it is probable enough (skipped without
+    ``outright``), the three best passages if none is but they are near it (of a comparison, one about each of the things
+    compared), and nothing otherwise. Boosted trees and a classifier, fitted per embedder (``experiments/answers``), make
+    these decisions. ``told`` describes a follow-up and excludes parts that do not answer it. With ``near`` the passages
+    are taken to be near the question, whatever words it has.
     """
-    question = respelled(question, offered)
-    rarity = Rarity.of(store, [question])
+    question, rarity = understood(question, offered, store)
     if not offered or not rarity.terms(question):
         return absent()
-    numbered = _numbered(question, offered) if outright else []
-    if numbered:
-        return _answered(numbered)
+    clause = clause_asked(question, offered) if outright else []
+    if clause:
+        return _answered(clause)
     comparison = comparison_of(question)
-    asked_for = rows_asked(question, offered, store) if outright and comparison is None else []
+    rows = rows_asked(question, offered, store) if outright and comparison is None else []
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
-    ranked, threshold = rank(question, offered, rarity, embedder, store)
-    if not (near or asked_for or is_near(question, offered, ranked, rarity, embedder.identity.name)):
+    judged, nearness = judge(question, offered, rarity, embedder, store)
+    meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, told)]
+    if meeting:
+        return _answered(meeting, question)
+    answered, nothing, near_from = thresholds_of(embedder.identity.name)
+    best_first = judged[0].probability
+    is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
+    if not (near or named or meeting or is_near):
         return absent()
-    heads = [line for passage in offered for line in head_rows(passage.body)]
-    rows = {row.text: row for passage in offered for row in rows_of(passage)}
+    if outright and asks_for_section(question) and headings_of(judged[0].passage.hit.section)[1:]:
+        return _answered([whole(judged[0].passage)])
     answering = [
-        sentence
-        for sentence in ranked
-        if _tells(sentence, question, told, is_row=sentence.text in rows)
-        and not any(sentence.text in line for line in heads)
-        and (sentence.text not in rows or tells_apart(question, rows[sentence.text]))
-        and (comparison is None or decides(sentence, comparison))
+        one
+        for one in judged
+        if _tells(one.part, question, told)
+        and tells_apart(question, one.passage, one.part.text)
+        and (comparison is None or decides(one, comparison))
     ]
-    # To "who" a sentence that says all of the question by itself needs no others, which may name bystanders.
-    asked = set(rarity.content(question)) if words(question)[:1] == ["who"] else {""}
-    outspoken = [
-        one for one in answering if asked.issubset(rarity.terms(one.text)) and one.probability >= threshold
-    ]
-    chosen = choose(outspoken or answering, threshold) if outright else []
-    meeting = [Sentence(row.passage, row.text, 1.0) for row in asked_for]
-    meeting = [one for one in meeting if _tells(one, question, told, is_row=True)]
-    if meeting and (not chosen or chosen[0].text in rows):
-        return _answered(meeting)
-    steps = steps_asked(question, offered, chosen, rarity) if outright and asks_for_steps(question) else []
-    if steps:
-        return _in_order(steps)
-    if chosen:
-        return _answered(chosen)
+    best = in_force(answering, question) if outright else None
+    lacking = [] if best is None else unsaid(question, best.part)
+    if lacking:
+        return absent(lacking)
+    if best is not None and answering[0].probability >= answered:
+        return _answered([best.part], question)
     if comparison is None:
-        return _closest(offered[:BEST], ranked)
-    each = about_each(comparison, offered, lambda asked, some: rank(asked, some, rarity, embedder, store)[0])
-    if len(each) < len(comparison.names):
-        return _closest(offered[:BEST], ranked)
-    quoted = [sentence.passage for sentence in each]
-    of_all = [
-        passage for passage in offered[:1] if says_all(passage, comparison.names) and passage not in quoted
-    ]
-    return _closest([*of_all, *quoted], [*each, *ranked])
+        return _closest(offered[:BEST], judged)
+    each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
+    if outright and len(each) == len(comparison.names) and min(one.probability for one in each) >= nothing:
+        return _answered([one.part for one in each])
+    quoted = list({one.passage.number: one.passage for one in each}.values())
+    return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
 
 
-def _numbered(question: str, offered: Sequence[NumberedPassage]) -> list[Sentence]:
-    """Return the sentence with the number that a question asks for ("What does clause 2.1 say?"), and the one after it
-    if that is only a heading; none if no passage has it.
-    """
-    asked = _NUMBER_ASKED.search(question)
-    if asked is None:
-        return []
-    end = r"(?!\.?\d)[.):]?" if "." in asked[1] else r"[.):]"
-    begins = re.compile(rf"\W*{re.escape(asked[1])}{end}\s")
-    for passage in offered:
-        for at, text in enumerate(passage.sentences):
-            if begins.match(text):
-                count = 1 if text.rstrip().endswith(STOPS) else 2
-                return [Sentence(passage, one, 1.0) for one in passage.sentences[at : at + count]]
-    return []
+def understood(question: str, offered: Sequence[NumberedPassage], store: SearchStore) -> tuple[str, Rarity]:
+    """Return a question in the spelling of the passages, its typing errors mended, and the weights of its terms."""
+    question = respelled(_LEAD_IN.sub("", question), offered)
+    rarity = Rarity.of(store, [question])
+    spelled = mended(question, offered, rarity.unknown) if rarity.unknown else question
+    return spelled, rarity if spelled == question else Rarity.of(store, [spelled])
 
 
-def _tells(sentence: Sentence, question: str, told: Told, *, is_row: bool) -> bool:
-    """Whether a sentence can be an answer: it says more than a title, and more than the previous answer, unless it is a
-    row that has all words of the follow-up, or the reason that is asked for. The caption of a picture always can, since
+def _tells(part: Part, question: str, told: Told) -> bool:
+    """Whether a part can be an answer: it says more than a title, and more than the previous answer, unless it is a row
+    that has all words of the follow-up, or the reason that is asked for. The caption of a picture always can, since
     the picture answers.
     """
-    said = sentence.passage.said_by(sentence.text)
+    said = part.passage.said_by(part.text)
     if told.own and told.own.isdisjoint(said):
         return False
-    has_all = is_row and told.own <= said
-    gives_reason = "why" in words(question) and _REASON.search(sentence.text) is not None
-    if told.answer and _clean(sentence.text) in told.answer and not (has_all or gives_reason):
+    has_all = part.kind == "row" and told.own <= said
+    gives_reason = "why" in words(question) and _REASON.search(part.text) is not None
+    if told.answer and _clean(part.text) in told.answer and not (has_all or gives_reason):
         return False
-    if sentence.passage.hit.kind == ChunkKind.IMAGE:
+    if part.passage.hit.kind == ChunkKind.IMAGE:
         return True
     asked = question_terms(question)
-    is_title = not sentence.text.rstrip().endswith(STOPS) and ":" not in sentence.text
-    return not (is_title and (len(asked) == 1 or set(content_terms(sentence.text)).issubset(asked)))
+    is_title = not part.text.rstrip().endswith(STOPS) and ":" not in part.text
+    return not (is_title and (len(asked) == 1 or set(content_terms(part.text)).issubset(asked)))
 
 
-def absent() -> Quotation:
-    """Return the quotation for a collection that has nothing near the question."""
-    return Quotation("absent", (NOT_FOUND,), ())
+def absent(unsaid: Sequence[str] = ()) -> Quotation:
+    """Return the quotation for a collection that has nothing near the question, or does not speak of what it names."""
+    return Quotation("absent", (not_found_of(unsaid) if unsaid else NOT_FOUND,), ())
 
 
-def _answered(chosen: Sequence[Sentence]) -> Quotation:
+def _answered(chosen: Sequence[Part], question: str = "") -> Quotation:
     lines: list[tuple[str, int]] = []
     subject = ""
-    for sentence in chosen:
-        own = _quoted(sentence.passage, sentence.text)
-        if any(own in line for line, _ in lines):
-            continue  # another line of the same code
-        here = _subject(sentence.passage)
-        named = here == subject or _names(own, here)
-        subject = here
-        lines.append((own if named else f"{here}: {own}", sentence.passage.number))
-    return _composed("answered", "", lines)
+    for part in chosen:
+        for one in part.more or (part,):
+            own = _lines(one.text) if _keeps_lines(one) else _clean(one.text)
+            heading = one.kind == "clause" or _asks_for_a_name(question)
+            here = _under_heading(one.passage) if heading else _subject(one.passage)
+            named = here == subject or (_names(own, here) and not heading)
+            subject = here
+            separator = "\n" if "\n" in own else " "
+            lines.append((own if named else f"{here}:{separator}{own}", one.passage.number))
+    every = [one for part in chosen for one in part.more or (part,)]
+    return replace(_composed("answered", "", lines), form=chosen[0].kind, parts=tuple(map(_as_quoted, every)))
 
 
-def _in_order(steps: Sequence[Steps]) -> Quotation:
-    """Quote the parts of a list with the line ends between its items."""
-    lines = [(_lines(part.text), part.passage.number) for part in steps]
-    subject = _subject(steps[0].passage)
-    if not _names(lines[0][0], subject):
-        lines[0] = f"{subject}:\n{lines[0][0]}", lines[0][1]
-    return _composed("answered", "", lines)
+def _as_quoted(part: Part) -> AnswerPart:
+    before = len(part.passage.hit.text) - len(part.passage.body)
+    cells = tuple(cells_of(part.text)) if part.kind == "row" else ()
+    return AnswerPart(part.passage.number, part.kind, before + part.start, before + part.end, cells)
 
 
-def _quoted(passage: NumberedPassage, sentence: str) -> str:
-    """Return a sentence with what it announces. Code is quoted as it is written, whole and with what announces it, and
-    all numbered steps that are announced.
-    """
-    body = passage.body
-    if passage.hit.kind != ChunkKind.CODE:
-        return _clean(with_list(body, sentence))
-    start = body.find(sentence)
-    begin = body.rfind(BETWEEN, 0, start) + len(BETWEEN) if BETWEEN in body[:start] else 0
-    before = body[:begin].rstrip()
-    if before.endswith(":"):
-        begin = before.rfind(BETWEEN) + len(BETWEEN) if BETWEEN in before else 0
-    end = body.find(BETWEEN, start)
-    announces = end >= 0 and body[begin:end].endswith(":") and not _STEP.match(body, begin)
-    while end >= 0 and (
-        body[begin:end].endswith(":") or (announces and _STEP.match(body, end + len(BETWEEN)))
-    ):
-        end = body.find(BETWEEN, end + len(BETWEEN))
-    return _lines(body[begin : end if end >= 0 else len(body)])
+def _keeps_lines(part: Part) -> bool:
+    """Whether a part is quoted with the line ends of its source: code, lists, and rows of a table."""
+    return part.kind in ("code", "list", "clause") or (part.kind == "block" and "\n" in part.text.strip())
 
 
 def _lines(code: str) -> str:
-    """Return code in a quotation as it is written: with its line ends, its indentation and its brackets (``row[1]``)."""
+    """Return a text in a quotation as it is written: with its line ends, its indentation and brackets (``row[1]``)."""
     return plain(code.rstrip())
 
 
-def _closest(offered: Sequence[NumberedPassage], ranked: Sequence[Sentence]) -> Quotation:
+def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> Quotation:
     lines = []
     for passage in offered:
-        best = next((sentence.text for sentence in ranked if sentence.passage is passage), "")
+        best = next((one.part.text for one in judged if one.passage is passage and one.part.start >= 0), "")
         text = passage.hit.text if best in passage.stated else passage.body
         own, here = excerpt(text, best), _subject(passage)
         own = _lines(own) if passage.hit.kind == ChunkKind.CODE else _clean(own)
         lines.append((own if _names(own, here) else f"{here}: {own}", passage.number))
-    return _composed("closest", CLOSEST, lines)
+    return replace(_composed("closest", CLOSEST, lines), form="closest")
 
 
 def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) -> Quotation:
@@ -276,24 +251,6 @@ def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:
     return f"{before}{text[start:end]}{' …' if end < spans[-1][1] else ''}"
 
 
-def with_list(text: str, sentence: str, longest: int = MAX_EXCERPT) -> str:
-    """Return a sentence of a text. If it ends with a colon, what it announces follows, up to the next blank line, as far
-    as that fits into ``longest`` characters.
-
-    >>> with_list("The team has two:\\n\\nAda\\nGrace\\n\\nIt grows.", "The team has two:")
-    'The team has two:\\n\\nAda\\nGrace'
-    """
-    start = text.find(sentence) if sentence.endswith(":") else -1
-    if start < 0:
-        return sentence
-    after = start + len(sentence)
-    announced = text[after:].lstrip()
-    block = len(text) - len(announced) + len(announced.split("\n\n", 1)[0].rstrip())
-    ends = [min(end, block) for first, end in sentences(text) if after <= first < block]
-    end = max((end for end in ends if end - start <= longest), default=after)
-    return f"{text[start:end]}{' …' if ends and end < ends[-1] else ''}"
-
-
 def _neighbours(place: int, count: int) -> Iterator[int]:
     """Iterate over the positions around one, nearest first, following before preceding."""
     for distance in range(1, count):
@@ -311,6 +268,17 @@ def _clean(text: str) -> str:
 
 def _subject(passage: NumberedPassage) -> str:
     return _clean(without_parenthesis(unescape(passage.hit.page)))
+
+
+def _under_heading(passage: NumberedPassage) -> str:
+    heading = headings_of(passage.hit.section)[1:][-1:]
+    return _clean(" > ".join([_subject(passage), *heading]))
+
+
+def _asks_for_a_name(question: str) -> bool:
+    """Whether a heading may be what is asked for ("Which command ...?", "What is ... called?")."""
+    asked = words(question)
+    return "which" in asked[:3] or not {"called", "name", "named"}.isdisjoint(asked)
 
 
 def _names(text: str, subject: str) -> bool:

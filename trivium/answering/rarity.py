@@ -17,10 +17,13 @@ _FIRST = re.compile(r"\W*\w+")
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """The weights of terms: their inverse document frequency in a store, whose ``analyzer`` converts words to terms."""
+    """The weights of terms: their inverse document frequency in a store, whose ``analyzer`` converts words to terms.
+    ``unknown`` are those of them that no passage has.
+    """
 
     weights: dict[str, float]
     analyzer: Analyzer = IN_ENGLISH
+    unknown: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, store: TextSearch, texts: Iterable[str]) -> Rarity:
@@ -29,8 +32,9 @@ class Rarity:
         asked = sorted({term for text in texts for term in analyzer.terms(text)})
         if not asked:
             return cls({}, analyzer)
-        weights = idf(store.term_statistics(asked)).tolist()
-        return cls(dict(zip(asked, weights, strict=True)), analyzer)
+        found = store.term_statistics(asked)
+        unknown = [term for term, count in zip(asked, found.document_frequency, strict=True) if count == 0]
+        return cls(dict(zip(asked, idf(found).tolist(), strict=True)), analyzer, frozenset(unknown))
 
     def covered(self, claim: Iterable[str], said: frozenset[str]) -> float:
         """Return the share, in [0, 1], of the weight of the distinct terms that are among those ``said``; 1 for no

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from trivium.answering.attribution import claim_terms
-from trivium.answering.extraction import Sentence
+from trivium.answering.judging import Judged
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.rarity import Rarity
 from trivium.text.normalise import terms, words
@@ -32,7 +32,7 @@ def check_short_answers(
     question: str,
     text: str,
     statements: Sequence[Statement],
-    ranked: Sequence[Sentence],
+    ranked: Sequence[Judged],
     threshold: float,
     rarity: Rarity,
 ) -> tuple[Statement, ...]:
@@ -62,9 +62,7 @@ def _is_open(question: str) -> bool:
     return "or" not in asked and not _OPEN.isdisjoint(asked[:3])
 
 
-def _checked(
-    statement: Statement, text: str, claim: Collection[str], ranked: Sequence[Sentence]
-) -> Statement:
+def _checked(statement: Statement, text: str, claim: Collection[str], ranked: Sequence[Judged]) -> Statement:
     having = [s for s in ranked if s.passage.said_by(s.text).issuperset(claim)]
     if _best(s for s in having if s.passage.number in statement.citations) >= LEAST:
         return statement
@@ -76,5 +74,5 @@ def _checked(
     return replace(statement, citations=own, support=min(statement.support, best), supported=False)
 
 
-def _best(found: Iterable[Sentence]) -> float:
+def _best(found: Iterable[Judged]) -> float:
     return max((sentence.probability for sentence in found), default=0.0)

@@ -7,21 +7,15 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from trivium.answering.extraction import Sentence
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.rarity import Rarity
-from trivium.text.normalise import STOPS, sentences, terms, words
+from trivium.text.normalise import STOPS, sentences, words
 from trivium.types import ChunkKind
 
-LEAST_COVERED = 0.5
-"""Share of a question's weight that a list and what is above it must say."""
 _BETWEEN = 4
 """Maximum number of characters between passages that follow one another."""
 _HOW = frozenset(words("do does did can could should shall must may would to is are"))
 _WHAT = frozenset(words("do does must should shall can to have"))
 _OPENING = frozenset(words("and but so or ok okay please now then well hi hello tell me show us explain"))
-_PARTICLES = frozenset(terms("up off out down over away back again"))
-"""Words of verbs ("start up") that do not tell which list is meant."""
 _NAMED = frozenset(words("steps instructions procedure"))
 _ORDER = re.compile(
     r"(?:to\s[^.]{1,200},\s(?:first|begin|start)|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|now"
@@ -69,36 +63,6 @@ def asks_for_steps(question: str) -> bool:
         or asked[:3] == ["what", "to", "do"]
         or not _NAMED.isdisjoint(asked)
     )
-
-
-def steps_asked(
-    question: str, offered: Sequence[NumberedPassage], best: Sequence[Sentence], rarity: Rarity
-) -> list[Steps]:
-    """Return the list that a question asks for, in parts if it is in several passages; empty if there is none.
-
-    The list and what stands above it say at least half of the question, and not less than the ``best`` sentence of
-    another section. What stands above it says half of that alone, or the best sentence is one of the items.
-    """
-    asked = [term for term in rarity.content(question) if term not in _PARTICLES]
-
-    def covered(passage: NumberedPassage, text: str) -> float:
-        return rarity.covered(asked, passage.said_by(text))
-
-    found: list[tuple[float, Steps]] = []
-    for steps in (one for passage in offered for one in lists_of(passage) if one.first >= 0):
-        above = covered(steps.passage, steps.above)
-        of_best = bool(best) and best[0].text in steps.text
-        together = covered(steps.passage, f"{steps.above} {steps.text}")
-        if together >= LEAST_COVERED and (above >= LEAST_COVERED or of_best):
-            found.append((above + together, steps))
-    if not found:
-        return []
-    chosen = max(found, key=lambda one: one[0])[1]
-    elsewhere = [one for one in best[:1] if one.passage.hit.section != chosen.passage.hit.section]
-    said = covered(chosen.passage, f"{chosen.above} {chosen.text}")
-    if any(covered(one.passage, one.text) > said for one in elsewhere):
-        return []
-    return _whole(chosen, offered)
 
 
 def lists_of(passage: NumberedPassage) -> list[Steps]:
@@ -159,7 +123,7 @@ def _runs(body: str, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int, i
     return [run for run, before in zip(runs, ends, strict=False) if run[0] > before or run is runs[0]]
 
 
-def _whole(steps: Steps, offered: Sequence[NumberedPassage]) -> list[Steps]:
+def whole_list(steps: Steps, offered: Sequence[NumberedPassage]) -> list[Steps]:
     """Return a list with its parts in the passages of its section before and behind it."""
     section = steps.passage.hit.section
     same = sorted((one for one in offered if one.hit.section == section), key=lambda one: one.hit.start)

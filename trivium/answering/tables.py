@@ -86,9 +86,13 @@ def asks_for_rows(question: str) -> bool:
     return "which" in asked[:4] or _superlative(asked) is not None
 
 
-def tells_apart(question: str, row: Row) -> bool:
-    """Whether a cell of a row has a word of a question. Words of heads are true of every row."""
-    return not row.said.isdisjoint(row.passage.analyzer.question_terms(question))
+def tells_apart(question: str, passage: NumberedPassage, text: str) -> bool:
+    """Whether a cell of a row in a text of a passage has a word of a question, if the text has rows. Words of heads are
+    true of every row.
+    """
+    rows = [row for row in rows_of(passage) if row.text in text]
+    asked = passage.analyzer.question_terms(question)
+    return not rows or any(not row.said.isdisjoint(asked) for row in rows)
 
 
 def rows_asked(question: str, offered: Sequence[NumberedPassage], store: GraphReader) -> list[Row]:

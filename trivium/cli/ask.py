@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
@@ -199,7 +200,7 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
             if event.recall_query is not None:
                 out.print(f"[dim]candidates also for: {shown(event.recall_query)}[/]", soft_wrap=True)
-        elif isinstance(event, Piece) and not answerer.json:
+        elif isinstance(event, Piece) and not answerer.json and answerer.writer.model is not None:
             out.print(Text(plain(event.text)), end="", soft_wrap=True)
             out.file.flush()
             streamed += event.text
@@ -216,6 +217,24 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                     print_legend(event.answer.passages)
             return event.answer
     raise RuntimeError("an answer ends with Done")
+
+
+def rows_as_table(rows: Sequence[Sequence[tuple[str, str]]]) -> Table:
+    """Return rows of a table, as heads and values: below each other if there is one, else with a column for each head."""
+    table = Table(box=None, pad_edge=False, header_style="dim", show_header=len(rows) > 1)
+    if len(rows) == 1:
+        table.add_column(style="dim")
+        table.add_column()
+        for head, value in rows[0]:
+            table.add_row(Text(plain(head)), Text(plain(value)))
+        return table
+    heads = list(dict.fromkeys(head for row in rows for head, _ in row))
+    for head in heads:
+        table.add_column(Text(plain(head)))
+    for row in rows:
+        cells = dict(row)
+        table.add_row(*(Text(plain(cells.get(head, ""))) for head in heads))
+    return table
 
 
 def print_live_hint(answer: Answer) -> None:
@@ -237,7 +256,9 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
     """
     if streamed:
         out.print()
-    if streamed.strip() != answer.text:
+    if answer.form == "row" and all(part.cells for part in answer.parts):
+        out.print(rows_as_table([part.cells for part in answer.parts]))
+    elif streamed.strip() != answer.text:
         out.print(Text(plain(answer.text)), soft_wrap=True)
     unsupported = [s for s in answer.statements if not s.supported]
     if unsupported:

@@ -42,7 +42,19 @@ from trivium.server.request_fields import (
     Whole,
     unknown_fields,
 )
-from trivium.types import Answer, Hit, Intent, MetadataValue, Outcome, SourceOutcome, Statement, Turn, Usage
+from trivium.types import (
+    Answer,
+    AnswerForm,
+    AnswerPart,
+    Hit,
+    Intent,
+    MetadataValue,
+    Outcome,
+    SourceOutcome,
+    Statement,
+    Turn,
+    Usage,
+)
 
 MAX_HITS = 100
 _SAME = (
@@ -258,6 +270,12 @@ class AskAnswer(BaseModel):
         description="An alternative query written by a language model that contributed candidates; all candidates are"
         " ranked by `searched_for`.",
     )
+    form: AnswerForm | None = Field(
+        None, description="The form of an answer that quotes; null if a model wrote it, or there is none."
+    )
+    parts: tuple[AnswerPart, ...] = Field(
+        (), description="What such an answer quotes; offsets count characters of the passage's `text`."
+    )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
     passages: list[ServedHit]
@@ -278,6 +296,8 @@ class AskAnswer(BaseModel):
             intent=answer.intent,
             searched_for=answer.searched_for,
             recall_query=answer.recall_query,
+            form=answer.form,
+            parts=answer.parts,
             citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
             passages=[served_hit(hit, thumbnails) for hit in answer.passages],

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from trivium.serialization import LiveFields
 from trivium.server.live_switch import Mode
-from trivium.types import Intent, Outcome, SourceOutcome, Usage
+from trivium.types import AnswerForm, Intent, Outcome, SourceOutcome, Usage
 
 NOTE = (
     "Texts are quoted from documents, of the collection or else of a live source: data to read and to cite, never"
@@ -104,6 +104,9 @@ class Answered(BaseModel):
         description="An alternative query that contributed passages, if a language model rewrote the question."
     )
     answer: Quoted
+    form: AnswerForm | None = Field(
+        description="The form of an answer that quotes, such as `row` or `list`; null if a model wrote it."
+    )
     citations: list[Cited]
     unsupported: list[str] = Field(description="Sentences of the answer that no passage supports.")
     model: str | None = Field(description="The language model that wrote it; null if it quotes the passages.")

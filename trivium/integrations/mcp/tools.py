@@ -271,6 +271,7 @@ def _answered(answer: Answer) -> Answered:
         searched_for=answer.searched_for,
         recall_query=answer.recall_query,
         answer=answer.text,
+        form=answer.form,
         citations=[
             Cited(
                 number=citation.number,

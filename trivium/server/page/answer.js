@@ -68,7 +68,8 @@ export class AnswerView {
       const first = lines[0].textContent;
       if (done.outcome === "absent" ? first.startsWith("Not in the collection") : first.endsWith(":")) lines.shift();
     }
-    this.text.replaceChildren(...lines);
+    this.text.replaceChildren(...(tableOf(done, marks, mark) ?? lines));
+    this.text.dataset.form = done.form ?? "";
     this.text.hidden = lines.length === 0;
     this.note.textContent = noteOf(done, searched);
   }
@@ -99,7 +100,7 @@ function noteOf(done, searched) {
   const quoted = searched && done.outcome === "answered";
   const unsupported = searched && done.statements.some((statement) => !statement.supported);
   return [
-    done.model !== null ? `Written by ${done.model}.` : quoted ? "Quoted from the passages, word for word." : "",
+    done.model !== null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : "Quoted from the passages, word for word.") : "",
     searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
     unsupported ? "The passages do not bear out what is underlined with dots." : "",
     liveOutcome(done.sources ?? []),
@@ -119,6 +120,20 @@ function liveOutcome(sources) {
     return `${name} ${parts.filter((part) => part !== "").join(", ")}`;
   });
   return said.length === 0 ? "" : `Live sources: ${said.join("; ")}.`;
+}
+
+/** Rows of a table as one, with their citations; null for other answers. */
+function tableOf(done, marks, mark) {
+  const rows = done.outcome === "answered" && done.form === "row" ? done.parts : [];
+  if (rows.length === 0 || rows.some((row) => row.cells.length === 0)) return null;
+  const heads = [...new Set(rows.flatMap((row) => row.cells.map(([head]) => head)))];
+  const cite = (row) => [marks.get(String(row.number))].filter((citation) => citation !== undefined).map(mark);
+  const body = rows.map((row) => {
+    const cells = new Map(row.cells);
+    return el("tr", {}, ...heads.map((head) => el("td", {}, cells.get(head) ?? "")), el("td", {}, ...cite(row)));
+  });
+  const top = el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col" }, "Source"));
+  return [el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)))];
 }
 
 /** One paragraph for each line; a sentence may go on over several. */

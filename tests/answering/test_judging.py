@@ -1,0 +1,141 @@
+"""How probably a part answers, and which of several that overlap or disagree is taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.answering.world import hit
+from tests.retrievers.world import page, store_of
+from trivium.answering.evidence import features, unsaid
+from trivium.answering.in_force import date_of, in_force
+from trivium.answering.judging import Judged, Trees, fitted, load_trees, thresholds_of
+from trivium.answering.parts import Part, parts_of, sentence_of
+from trivium.answering.passages import NumberedPassage, mended, passages
+from trivium.answering.quoting import understood
+from trivium.answering.rarity import Rarity
+from trivium.types import ChunkKind
+
+CLUB = "The club has three organs:\n\n(a) the assembly;\n(b) the board;\n(c) the council.\n\nMembers pay 32 euros."
+ROWS = "Bin | Emptied\nBin: grey; Emptied: Tuesday\nBin: blue; Emptied: Thursday"
+
+
+def read(text: str, kind: ChunkKind = ChunkKind.PARAGRAPH, document: str = "club.txt") -> NumberedPassage:
+    """A passage of one page."""
+    store = store_of([page("Club", lead=[(text, [])])], {})
+    found = replace(hit(store, "Club#chunk-1", 1), kind=kind, document=document)
+    return passages([found])[0]
+
+
+def part(passage: NumberedPassage, text: str, kind: str) -> Part:
+    """The part with this text and form."""
+    return next(one for one in parts_of([passage]) if one.kind == kind and one.text.strip() == text)
+
+
+def test_a_tree_adds_the_value_of_the_leaf_that_a_row_falls_into() -> None:
+    """Two trees: feature 0 at most 1 gives 2 else -1; the other always 1. 1 / (1 + exp(-3)) and 1 / (1 + exp(0))."""
+    trees = Trees(
+        feature=np.array([[0, -1, -1], [-1, -1, -1]], np.int16),
+        threshold=np.array([[1, 0, 0], [0, 0, 0]], np.float32),
+        left=np.array([[1, 0, 0], [0, 0, 0]], np.int16),
+        right=np.array([[2, 0, 0], [0, 0, 0]], np.int16),
+        value=np.array([[0, 2, -1], [1, 0, 0]], np.float32),
+        thresholds=np.array([0.5, 0.1, 0.3], np.float32),
+        of_all=np.array([0.0], np.float32),
+    )
+    rows = np.array([[1.0], [1.5]], np.float32)
+    np.testing.assert_allclose(trees.probabilities(rows), [0.952574, 0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize("embedder", ["bge-small", "minilm", "words"])
+def test_shipped_trees_read_the_features_that_are_made(embedder: str) -> None:
+    """No node asks for a column that is not there, and none is asked for cosines without an embedder."""
+    trees, needs_cosine = load_trees(embedder)
+    passage = read(CLUB)
+    (row, *_) = features("Who are the organs?", parts_of([passage]), Rarity({"organ": 1.0}), None)
+    cosines = 6
+    assert trees.feature.max() < len(row) + (cosines if needs_cosine else 0)
+    assert needs_cosine == (embedder != "words")
+    answered, nothing, near = thresholds_of(embedder)
+    assert 0 < nothing < answered < 1 and 0 < near < 1
+
+
+def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:
+    passage = read(CLUB)
+    part(passage, "Members pay 32 euros.", "sentence")
+    part(passage, "The club has three organs:\n\n(a) the assembly;\n(b) the board;\n(c) the council.", "list")
+    part(read(ROWS, ChunkKind.TABLE), "Bin: blue; Emptied: Thursday", "row")
+    code = read("Run this:\n\nfor x in y:\n    print(x)", ChunkKind.CODE)
+    part(code, "Run this:\n\nfor x in y:\n    print(x)", "code")
+
+
+def test_a_whole_list_is_taken_for_one_of_its_items_and_a_row_for_its_table() -> None:
+    """If it is nearly as probable and says as much of the question."""
+    passage = read(CLUB)
+    whole = next(one for one in parts_of([passage]) if one.kind == "list")
+    item = part(passage, "(b) the board;", "sentence")
+    assert fitted([Judged(item, 0.6, covered=0.2), Judged(whole, 0.4, covered=0.9)]).part is whole
+    assert fitted([Judged(item, 0.6, covered=0.9), Judged(whole, 0.4, covered=0.9)]).part is item
+    assert fitted([Judged(item, 0.6, covered=0.2), Judged(whole, 0.2, covered=0.9)]).part is item
+    table = read(ROWS, ChunkKind.TABLE)
+    block = next(one for one in parts_of([table]) if one.kind == "block")
+    row = part(table, "Bin: blue; Emptied: Thursday", "row")
+    assert fitted([Judged(block, 0.5, covered=0.8), Judged(row, 0.3, covered=0.8)]).part is row
+
+
+def test_the_newer_document_answers() -> None:
+    """By the date in its name, or because it says what has changed; not where a year is asked for."""
+    old, new = (
+        read(f"The flat costs {price} euros.", document=f"prices-{year}.txt")
+        for price, year in ((32, 2024), (36, 2026))
+    )
+    first, second = (Judged(sentence_of(one, one.body), p) for one, p in ((old, 0.7), (new, 0.2)))
+    assert in_force([first, second], "What does the flat cost?") is second
+    assert in_force([second, first], "What does the flat cost?") is second
+    assert in_force([first, second], "What did the flat cost in 2024?") is first
+    undated = read("The flat costs 32 euros.", document="flat.html")
+    change = read("The price rises from 32 to 36 euros.", document="minutes 2025-11-05.txt")
+    other = read("The boat costs 90 euros.", document="minutes 2025-11-05.txt")
+    assert date_of(change) == (2025, 11, 5) and date_of(undated) == ()
+    before = Judged(sentence_of(undated, undated.body), 0.7)
+    told, unrelated = (Judged(sentence_of(one, one.body), 0.2) for one in (change, other))
+    assert in_force([before, told], "What does the flat cost?") is told
+    assert in_force([before, unrelated], "What does the flat cost?") is before
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("What was the income in 2023?", ["2023"]),
+        ("What was the income in 2025?", []),
+        ("What was the income?", []),
+        ("What was the income in version 4?", ["4"]),
+        ("What was the income of 214,300 in 2025?", []),
+    ],
+)
+def test_a_year_or_version_that_is_asked_for_must_be_said(question: str, missing: list[str]) -> None:
+    passage = read("Income 2025 was 214,300 euros. In 2024 it was less.")
+    assert unsaid(question, sentence_of(passage, passage.sentences[0])) == missing
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("wen is the supervisery council elected", "wen is the supervisory council elected"),
+        ("the Supervisery council", "the Supervisery council"),
+        ("what is the largest step", "what is the largest step"),
+    ],
+)
+def test_typing_errors_are_mended_and_other_words_left(asked: str, expected: str) -> None:
+    """Not names, which begin with a capital; nor forms of a word; nor short words."""
+    offered = [read("The supervisory council is large and meets at the stop.")]
+    assert mended(asked, offered, ["wen", "superviseri", "largest", "step"]) == expected
+
+
+def test_how_a_topic_is_announced_is_not_part_of_the_question() -> None:
+    store = store_of([page("Club", lead=[(CLUB, [])])], {})
+    offered = passages([hit(store, "Club#chunk-1", 1)])
+    assert understood("ok. something else: who pays 32 euros?", offered, store)[0] == "who pays 32 euros?"
+    assert understood("Now is the time?", offered, store)[0] == "is the time?"

@@ -1,0 +1,91 @@
+"""Clauses, steps and items that a question asks for by their number ("What does clause 2.1 of the statutes say?")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trivium.answering.parts import Part, sentence_of
+from trivium.answering.passages import NumberedPassage
+from trivium.graph.protocols import GraphReader
+from trivium.graph.schema import Hop, headings_of, section_of
+from trivium.text.normalise import STOPS
+from trivium.types import Hit
+
+_PAGES = 3
+"""Number of pages, those of the best hits, of which sections are looked for."""
+_MOST_ADDED = 4
+_ASKED = re.compile(
+    r"(?:\b(?P<kind>step|clause|rule|section|article|paragraph|point|item|chapter)s?\s|§)\s?"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,8})\b",
+    re.IGNORECASE,
+)
+
+_WHERE = re.compile(r"\b(?:which|what)\s(?:section|chapter|clause|article|paragraph)\b", re.IGNORECASE)
+
+
+def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader) -> list[str]:
+    """Return the uris of up to four passages in sections of the number that a question asks for, of the pages of the
+    best ``hits``, that are not among them.
+    """
+    heads = _heads(question)
+    if heads is None:
+        return []
+    pages = list(dict.fromkeys(hit.page for hit in hits if hit.live is None))[:_PAGES]
+    known = {hit.uri for hit in hits}
+    below = store.expand(pages, Hop.BELOW) if pages else {}
+    found = [
+        uri
+        for page in pages
+        for uri in below.get(page, [])
+        if heads.match(headings_of(section_of(uri))[-1]) and uri not in known
+    ]
+    return found[:_MOST_ADDED]
+
+
+def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part]:
+    """Return the sentence with the number that a question asks for, and the one after it if that is only a heading, or
+    the passages below a heading with the number; none if no passage has it. The passages of a document that the
+    question names go before others.
+    """
+    asked, heads = _ASKED.search(question), _heads(question)
+    if asked is None or heads is None:
+        return []
+    end = r"(?!\.?\d)[.):]?" if "." in asked["number"] else r"[.):]"
+    begins = re.compile(rf"\W*{re.escape(asked['number'])}{end}\s")
+    for passage in sorted(offered, key=lambda one: -_named(question, one)):
+        for at, text in enumerate(passage.sentences):
+            if begins.match(text):
+                count = 1 if text.rstrip().endswith(STOPS) else 2
+                return [sentence_of(passage, one) for one in passage.sentences[at : at + count]]
+        if heads.match(headings_of(passage.hit.section)[-1]):
+            same = [one for one in offered if one.hit.section == passage.hit.section]
+            same.sort(key=lambda one: one.hit.start)
+            return [whole(one) for one in same]
+    return []
+
+
+def asks_for_section(question: str) -> bool:
+    """Whether a question asks where something stands ("Which section deals with lifts?")."""
+    return _WHERE.search(question) is not None and _ASKED.search(question) is None
+
+
+def whole(passage: NumberedPassage) -> Part:
+    """Return all of a passage, to be shown under its heading."""
+    return Part(passage, "clause", 0, len(passage.body), passage.body)
+
+
+def _heads(question: str) -> re.Pattern[str] | None:
+    """Return what a heading begins with that has the number asked for."""
+    asked = _ASKED.search(question)
+    if asked is None:
+        return None
+    kind = f"(?:{re.escape(asked['kind'])}\\s+)?" if asked["kind"] else "§?\\s?"
+    return re.compile(rf"\W*{kind}{re.escape(asked['number'])}(?![\w]|\.\d)", re.IGNORECASE)
+
+
+def _named(question: str, passage: NumberedPassage) -> int:
+    """Return how many words of a question the title of a passage and the name of its document have."""
+    analyzer = passage.analyzer
+    title = frozenset(analyzer.terms(f"{passage.hit.page} {passage.hit.document}"))
+    return len(title.intersection(analyzer.question_terms(question)))

@@ -1,0 +1,205 @@
+"""How probably each part of the passages read answers a question.
+
+Boosted trees, fitted by ``experiments/answers`` for each embedder on questions of many collections, read the features of
+:mod:`trivium.answering.evidence`. They are kept as arrays (``evidence_trees/EMBEDDER.safetensors``) and evaluated here
+with NumPy. The same probability decides what answers, and whether the collection has anything about a question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load
+
+from trivium.answering.classifier import NO_EMBEDDER
+from trivium.answering.evidence import as_rows, features, of_all
+from trivium.answering.parts import Part, parts_of
+from trivium.answering.passages import NumberedPassage
+from trivium.answering.rarity import Rarity
+from trivium.embedding.embedder import Embedder
+from trivium.graph.protocols import SearchStore
+from trivium.text.identifiers import identifiers_of
+from trivium.text.languages import Analyzer
+from trivium.text.normalise import terms
+
+_NEARLY = 0.5
+"""Share of the probability of the best part from which another one is preferred for its form."""
+_AS_PROBABLE = 0.8
+_SHORTER = 0.7
+_OF_ANY_COLLECTION = frozenset(
+    terms(
+        "summary summarise summarize overview outline main key point points idea ideas finding findings topic topics"
+        " theme themes subject subjects document documents text texts passage passages page pages collection file files"
+        " content contents cover covered mention mentioned give list describe tell explain translate say write"
+    )
+)
+"""Words of requests that are about whatever the passages say ("Summarise this document")."""
+_FOR_A_MODEL = 0.5
+"""Share of the threshold of nearness from which a language model is asked, which understands other words for the same."""
+
+
+class Judged(NamedTuple):
+    """A part, the probability, in [0, 1], that it answers the question, the highest cosine of its sentences (0 without an
+    embedder), and the share of the question's weight that it says with its headings.
+    """
+
+    part: Part
+    probability: float
+    cosine: float = 0.0
+    covered: float = 0.0
+
+    @property
+    def passage(self) -> NumberedPassage:
+        """The passage of the part."""
+        return self.part.passage
+
+    @property
+    def text(self) -> str:
+        """The text of the part."""
+        return self.part.shown
+
+
+class Judgement(NamedTuple):
+    """All parts, the most probable first, and how probably the passages are about the question, in [0, 1]."""
+
+    parts: list[Judged]
+    nearness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Boosted trees as arrays (trees, nodes): a node asks whether a feature is at most ``threshold`` and goes on to
+    ``left`` or else to ``right``; a leaf (``feature`` -1) adds its ``value`` to the log-odds. ``of_all`` are the
+    intercept and weights of a logistic regression on :func:`trivium.answering.evidence.of_all`, and ``thresholds`` see
+    :class:`Thresholds`.
+    """
+
+    feature: NDArray[np.int16]
+    threshold: NDArray[np.float32]
+    left: NDArray[np.int16]
+    right: NDArray[np.int16]
+    value: NDArray[np.float32]
+    thresholds: NDArray[np.float32]
+    of_all: NDArray[np.float32]
+
+    def probabilities(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probabilities (n,) of rows of features (n, columns)."""
+        tree = np.arange(len(self.feature))[None, :]
+        node = np.zeros((len(rows), len(self.feature)), dtype=np.int64)
+        while True:
+            asked = self.feature[tree, node]
+            if (asked < 0).all():
+                break
+            smaller = np.take_along_axis(rows, np.maximum(asked, 0), axis=1) <= self.threshold[tree, node]
+            following = np.where(smaller, self.left[tree, node], self.right[tree, node])
+            node = np.where(asked < 0, node, following)
+        odds = self.value[tree, node].sum(axis=1, dtype=np.float64)
+        found: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+        return found
+
+
+@cache
+def load_trees(embedder: str) -> tuple[Trees, bool]:
+    """Return the trees for an embedder, and whether they read cosines."""
+    folder = files(__package__).joinpath("evidence_trees")
+    file = folder.joinpath(f"{embedder}.safetensors")
+    known = file.is_file()
+    if not known:
+        file = folder.joinpath(f"{NO_EMBEDDER}.safetensors")
+    return Trees(**load(file.read_bytes())), known
+
+
+def worth_asking(question: str, found: Judgement, rarity: Rarity, near: float) -> bool:
+    """Whether a language model should be asked: it can also do what is asked of any text."""
+    return _OF_ANY_COLLECTION.issuperset(rarity.content(question)) or found.nearness >= _FOR_A_MODEL * near
+
+
+def having_identifier(
+    question: str, offered: Sequence[NumberedPassage], analyzer: Analyzer
+) -> list[NumberedPassage]:
+    """Return the passages that have an identifier of the question, if the first one has it; else none. Who asks for a
+    code by name is told of them alone.
+    """
+    asked = identifiers_of(question, analyzer)
+    named = [passage for passage in offered if any(one.is_in(passage.said) for one in asked)]
+    return named if named[:1] == list(offered[:1]) else []
+
+
+def fitted(judged: Sequence[Judged]) -> Judged:
+    """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
+    or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
+    sentence inside of it that is about as probable.
+    """
+    best = judged[0]
+    overlapping = [
+        one
+        for one in judged[1:]
+        if one.passage is best.passage
+        and one.probability >= _NEARLY * best.probability
+        and one.part.start < best.part.end
+        and best.part.start < one.part.end
+    ]
+    for one in overlapping:
+        longer = one.part.end - one.part.start > best.part.end - best.part.start
+        says_more = best.part.start <= one.part.start or one.covered > best.covered
+        if one.part.kind == "list" and best.part.kind != "list" and longer and says_more:
+            return one
+        if one.part.kind == "row" and best.part.kind == "block" and one.covered >= best.covered:
+            return one
+    for one in overlapping:
+        inside = best.part.start <= one.part.start and one.part.end <= best.part.end
+        shorter = one.part.end - one.part.start < _SHORTER * (best.part.end - best.part.start)
+        as_probable = one.probability >= _AS_PROBABLE * best.probability
+        if one.part.kind == "sentence" and best.part.kind != "list" and inside and shorter and as_probable:
+            return one
+    return best
+
+
+class Thresholds(NamedTuple):
+    """The probability from which a part counts as an answer, that below which nothing is said of the question, and that
+    from which the passages are about it.
+    """
+
+    answered: float
+    nothing: float
+    near: float
+
+
+def thresholds_of(embedder: str) -> Thresholds:
+    """Return the thresholds for an embedder."""
+    return Thresholds(*load_trees(embedder)[0].thresholds.tolist())
+
+
+def judge(
+    question: str,
+    offered: Sequence[NumberedPassage],
+    rarity: Rarity,
+    embedder: Embedder,
+    store: SearchStore | None = None,
+) -> Judgement:
+    """Judge all parts of the passages; of equally probable ones the shortest comes first. With the ``store`` of the
+    passages, its sentence vectors are reused.
+    """
+    trees, needs_cosine = load_trees(embedder.identity.name)
+    parts = parts_of(offered)
+    if not parts:
+        return Judgement([], 0.0)
+    rows = features(question, parts, rarity, embedder if needs_cosine else None, store)
+    found = [
+        Judged(part, round(probability, 6), row.get("cosine", 0.0), row["said_with_headings"])
+        for part, probability, row in zip(
+            parts, trees.probabilities(as_rows(rows)).tolist(), rows, strict=True
+        )
+    ]
+    found.sort(key=lambda one: (-one.probability, len(one.part.shown), one.part.passage.number))
+    intercept, *weights = trees.of_all.tolist()
+    together = zip(weights, of_all(rows, found[0].probability), strict=True)
+    odds = intercept + sum(weight * value for weight, value in together)
+    return Judgement(found, 1 / (1 + math.exp(-max(-50.0, min(50.0, odds)))))

@@ -1,0 +1,111 @@
+"""The parts of passages that can be an answer: a sentence, two that follow one another, a line, a row of a table, a
+block between blank lines, a list over the borders of passages, code with what announces it, or all of a
+passage. Parts overlap: :mod:`trivium.answering.evidence` tells which of them answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from trivium.answering.passages import MAX_SENTENCE, NumberedPassage
+from trivium.answering.steps import lists_of, whole_list
+from trivium.answering.tables import Row, rows_of
+from trivium.parser.tables import head_rows
+from trivium.text.normalise import sentences
+from trivium.types import AnswerForm, ChunkKind
+
+MAX_BLOCK = 1500
+"""Characters of a block, a list or a passage that can be an answer; code may be longer."""
+_BLOCK = re.compile(r"(?:[^\n]+(?:\n|\Z))+")
+_TABLES = frozenset([ChunkKind.TABLE, ChunkKind.INFOBOX])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Characters ``start`` to ``end`` of the body of a passage, which read ``text``, and of a list what belongs to it in
+    other passages, in the order of the document. A heading has no characters of the body: -1 to -1.
+    """
+
+    passage: NumberedPassage
+    kind: AnswerForm
+    start: int
+    end: int
+    text: str
+    more: tuple[Part, ...] = ()
+    """All parts of a list that is in several passages, this one among them."""
+
+    @property
+    def shown(self) -> str:
+        """What an answer says of it."""
+        return "\n".join(one.text for one in self.more) or self.text
+
+
+def parts_of(offered: Sequence[NumberedPassage]) -> list[Part]:
+    """Return the distinct parts of some passages, in their order."""
+    found: list[Part] = []
+    for passage in offered:
+        # The heads of a table say nothing by themselves.
+        seen = {" ".join(line.split()) for line in head_rows(passage.body)}
+        for part in _parts(passage, offered):
+            text = " ".join(part.shown.split())
+            if text not in seen and len(text) > 1:
+                seen.add(text)
+                found.append(part)
+    return found
+
+
+def sentence_of(passage: NumberedPassage, text: str) -> Part:
+    """Return a sentence of a passage as a part."""
+    start = passage.body.find(text)
+    return Part(passage, "sentence", start, start + len(text), text)
+
+
+def part_of_row(row: Row) -> Part:
+    """Return a row of a table as a part."""
+    start = row.passage.body.find(row.text)
+    return Part(row.passage, "row", start, start + len(row.text), row.text)
+
+
+def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iterator[Part]:
+    body, kind = passage.body, passage.hit.kind
+    if kind != ChunkKind.CODE:
+        yield from _sentences_and_lines(passage)
+    blocks = [(one.start(), one.end()) for one in _BLOCK.finditer(body)]
+    for place, (start, end) in enumerate(blocks):
+        whole: AnswerForm = "code" if kind == ChunkKind.CODE else "block"
+        if whole == "code" or end - start < MAX_BLOCK:
+            yield _part(passage, whole, start, end)
+        if place and body[slice(*blocks[place - 1])].rstrip().endswith(":"):  # what announces it
+            yield _part(passage, whole if whole == "code" else "list", blocks[place - 1][0], end)
+    for items in (one for one in lists_of(passage) if one.first >= 0):
+        everywhere = whole_list(items, offered)
+        more = tuple(_part(one.passage, "list", one.start, one.end) for one in everywhere)
+        yield Part(passage, "list", items.start, items.end, items.text, more if len(more) > 1 else ())
+    if len(body) < MAX_BLOCK or kind == ChunkKind.CODE:
+        yield _part(passage, "code" if kind == ChunkKind.CODE else "block", 0, len(body))
+
+
+def _sentences_and_lines(passage: NumberedPassage) -> Iterator[Part]:
+    body = passage.body
+    rows = {row.text for row in rows_of(passage)}
+    spans = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(body)]
+    for start, end in spans:
+        yield _part(passage, "row" if body[start:end] in rows else "sentence", start, end)
+    if passage.hit.kind not in _TABLES:
+        for (start, _), (_, end) in pairwise(spans):
+            if end - start < MAX_SENTENCE:
+                yield _part(passage, "sentence", start, end)
+    at = 0
+    for line in body.splitlines(keepends=True):
+        text = line.rstrip("\n")
+        yield _part(passage, "row" if text in rows else "sentence", at, at + len(text))
+        at += len(line)
+
+
+def _part(passage: NumberedPassage, kind: AnswerForm, start: int, end: int) -> Part:
+    text = passage.body[start:end]
+    end -= len(text) - len(text.rstrip("\n"))
+    return Part(passage, kind, start, end, passage.body[start:end])
