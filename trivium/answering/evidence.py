@@ -28,7 +28,7 @@ _OF_ALL = ("said_with_headings", "said_by_passage", "names_in_passage", "rarest_
 _MANY = 30
 _FEW = 5
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,]|\.\d)")
+_YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,s]|\.\d)")
 _VERSION = re.compile(r"(?:\b(?:version|release)\s|(?<![\w.])v?(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)")
 _REASON = re.compile(
     r"\b(?:because|since|due to|so that|in order|owing|reasons?|otherwise|therefore)\b", re.IGNORECASE

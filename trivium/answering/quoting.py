@@ -33,6 +33,8 @@ from trivium.text.normalise import (
 )
 from trivium.types import AnswerForm, AnswerPart, ChunkKind, Outcome, Statement
 
+_MOST_JUDGED = 40
+"""Number of parts, the most probable ones, among which the answer is."""
 BEST = 3
 """Number of passages that are quoted when no part answers."""
 MAX_EXCERPT = 480
@@ -106,6 +108,8 @@ def quote(
     meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, told)]
     if meeting:
         return _answered(meeting, question)
+    if not judged:
+        return _closest(offered[:BEST], judged) if near or named else absent()
     answered, nothing, near_from = thresholds_of(embedder.identity.name)
     best_first = judged[0].probability
     is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
@@ -115,16 +119,19 @@ def quote(
         return _answered([whole(judged[0].passage)])
     answering = [
         one
-        for one in judged
+        for one in judged[:_MOST_JUDGED]
         if _tells(one.part, question, told)
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
     best = in_force(answering, question) if outright else None
+    sure = best is not None and answering[0].probability >= answered
     lacking = [] if best is None else unsaid(question, best.part)
-    if lacking:
-        return absent(lacking)
-    if best is not None and answering[0].probability >= answered:
+    if best is not None and lacking:
+        same = [one for one in offered if one.hit.document == best.passage.hit.document]
+        said_elsewhere = any(one in passage.words for one in lacking for passage in same)
+        return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
+    if best is not None and sure and not lacking:
         return _answered([best.part], question)
     if comparison is None:
         return _closest(offered[:BEST], judged)
