@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from trivium.settings.limits import InputLimits as InputLimits
     from trivium.settings.settings import Settings as Settings
     from trivium.types import Answer as Answer
+    from trivium.types import AnswerPart as AnswerPart
     from trivium.types import Attribution as Attribution
     from trivium.types import Chunk as Chunk
     from trivium.types import ChunkKind as ChunkKind
@@ -150,6 +151,7 @@ _MODULES = {
     "settings.settings": ("Settings",),
     "types": (
         "Answer",
+        "AnswerPart",
         "Attribution",
         "Chunk",
         "ChunkKind",

@@ -51,8 +51,9 @@ def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part
     asked, heads = _ASKED.search(question), _heads(question)
     if asked is None or heads is None:
         return []
-    end = r"(?!\.?\d)[.):]?" if "." in asked["number"] else r"[.):]"
-    begins = re.compile(rf"\W*{re.escape(asked['number'])}{end}\s")
+    number = asked["number"]
+    end = r"(?!\.?\d)[.):]?" if "." in number else r"[.):]"
+    begins = re.compile(rf"\W{{0,9}}{re.escape(number)}{end}\s")
     for passage in sorted(offered, key=lambda one: -_named(question, one)):
         for at, text in enumerate(passage.sentences):
             if begins.match(text):
@@ -81,7 +82,8 @@ def _heads(question: str) -> re.Pattern[str] | None:
     if asked is None:
         return None
     kind = f"(?:{re.escape(asked['kind'])}\\s+)?" if asked["kind"] else "§?\\s?"
-    return re.compile(rf"\W*{kind}{re.escape(asked['number'])}(?![\w]|\.\d)", re.IGNORECASE)
+    number = asked["number"]
+    return re.compile(rf"\W{{0,9}}{kind}{re.escape(number)}(?!\w|\.\d)", re.IGNORECASE)
 
 
 def _named(question: str, passage: NumberedPassage) -> int:
