@@ -53,7 +53,6 @@ ANSWERED, NOTHING, NEAR = 0.12, 0.005, 0.3
 """The probability from which a part answers, below which nothing is said of the question, and that of nearness from which
 the passages are about it.
 """
-OF_ALL = ("said_with_headings", "said_by_passage", "names_in_passage", "rarest_in_passage", "cosine")
 FOLDS = 3
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.answering.world import hit
+from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.evidence import features, unsaid
 from trivium.answering.in_force import date_of, in_force
 from trivium.answering.judging import Judged, Trees, fitted, load_trees, thresholds_of
 from trivium.answering.parts import Part, parts_of, sentence_of
-from trivium.answering.passages import NumberedPassage, mended, passages
+from trivium.answering.passages import NumberedPassage, continuations, mended, passages
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
+from trivium.graph.records import ChunkRecord
 from trivium.types import ChunkKind
 
 CLUB = "The club has three organs:\n\n(a) the assembly;\n(b) the board;\n(c) the council.\n\nMembers pay 32 euros."
@@ -69,6 +72,23 @@ def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:
     part(read(ROWS, ChunkKind.TABLE), "Bin: blue; Emptied: Thursday", "row")
     code = read("Run this:\n\nfor x in y:\n    print(x)", ChunkKind.CODE)
     part(code, "Run this:\n\nfor x in y:\n    print(x)", "code")
+
+
+def test_a_passage_that_is_read_besides_says_what_its_document_is_called_and_no_more() -> None:
+    """Of another page than the hits: its own page, document, format and metadata, and no folder of this machine."""
+    record = ChunkRecord(
+        uri="Rules#Item 7#chunk-1", page="Rules", section="Rules#Item 7", text="Panels.", kind=ChunkKind.PARAGRAPH,
+        position=0, start=3, end=10, token_count=2, document="records:/home/ada/rules.jsonl", format="jsonl",
+        metadata={"year": 2025},
+    )  # fmt: skip
+
+    class Store(MemoryStore):
+        def fetch(self, uris: Sequence[str]) -> list[ChunkRecord]:
+            return [record for _ in uris]
+
+    (found,) = continuations([read(CLUB).hit], (), Store(), [record.uri])
+    assert (found.page, found.section, found.document) == ("Rules", "Rules#Item 7", "rules.jsonl")
+    assert (found.format, found.metadata, found.rank) == ("jsonl", {"year": 2025}, 2)
 
 
 def test_a_whole_list_is_taken_for_one_of_its_items_and_a_row_for_its_table() -> None:

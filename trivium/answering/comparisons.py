@@ -98,14 +98,14 @@ def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]])
         about = (
             [one for one in judged if _title(one.passage) == set(terms(name))]
             or [one for one in judged if _is_about(one.passage, name)]
-            or [one for one in judged if _said(one).issuperset(one.passage.analyzer.terms(name))]
+            or [
+                one
+                for one in judged
+                if one.passage.said_by(one.text).issuperset(one.passage.analyzer.terms(name))
+            ]
         )
         found += about[:1]
     return found
-
-
-def _said(one: Judged) -> frozenset[str]:
-    return one.passage.said_by(one.text)
 
 
 def _of_all(asked: str) -> Comparison | None:

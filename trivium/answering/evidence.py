@@ -131,8 +131,7 @@ def unsaid(question: str, part: Part) -> list[str]:
 
     "What was the income in 2023?" is not answered by "Income 2025 was 214,300 euros".
     """
-    hit = part.passage.hit
-    above = f"{part.passage.headings} {hit.document} {hit.page}"
+    above = part.passage.above
     anywhere = frozenset(_NUMBER.findall(f"{part.passage.body} {above}"))
     years = frozenset(_YEAR.findall(f"{part.shown} {above}"))
     missing = [one for one in dict.fromkeys(_VERSION.findall(question)) if one not in anywhere]
@@ -256,7 +255,8 @@ def _list_above(part: Part, lists: Sequence[Part]) -> Part | None:
 
 def _of_words(asked: _Asked, part: Part, rarity: Rarity, lists: Sequence[Part]) -> dict[str, float]:
     passage, text = part.passage, part.shown
-    above = f"{passage.headings} {passage.hit.document} {passage.hit.page}"
+    above = passage.above
+    opening = frozenset(rarity.terms(" ".join(text.split()[:_OPENING])))
     said, headings = frozenset(rarity.terms(text)), frozenset(rarity.terms(above))
     both = said | headings
     numbers = frozenset(_NUMBER.findall(text))
@@ -304,15 +304,10 @@ def _of_words(asked: _Asked, part: Part, rarity: Rarity, lists: Sequence[Part]) 
         "item": float(above_it is not None and above_it is not part),
         "announced": rarity.covered(asked.terms, frozenset(rarity.terms(announced))) if announced else -1.0,
         "several_lines": float(min(_FEW, text.strip().count("\n"))),
-        "defines": float(
-            _DEFINES.match(text) is not None
-            and frozenset(rarity.terms(" ".join(text.split()[:_OPENING]))) >= frozenset(asked.terms)
-        ),
+        "defines": float(_DEFINES.match(text) is not None and opening.issuperset(asked.terms)),
         "is_question": float(end == "?"),
         "ends": float(end in ".!?"),
-        "begins_with_subject": float(
-            not frozenset(rarity.terms(" ".join(text.split()[:_OPENING]))).isdisjoint(asked.terms)
-        ),
+        "begins_with_subject": float(not opening.isdisjoint(asked.terms)),
         "is_first": float(part.start == 0),
         "log_rank": math.log(passage.number),
         "exact_cell": asked.cell_in(part) if part.kind == "row" else 0.0,

@@ -2,7 +2,7 @@
 
 Boosted trees, fitted by ``experiments/answers`` for each embedder on questions of many collections, read the features of
 :mod:`trivium.answering.evidence`. They are kept as arrays (``evidence_trees/EMBEDDER.safetensors``) and evaluated here
-with NumPy. The same probability decides what answers, and whether the collection has anything about a question.
+with NumPy. A regression on what all parts together have tells whether the passages are about the question at all.
 """
 
 from __future__ import annotations
@@ -46,13 +46,12 @@ _FOR_A_MODEL = 0.5
 
 
 class Judged(NamedTuple):
-    """A part, the probability, in [0, 1], that it answers the question, the highest cosine of its sentences (0 without an
-    embedder), and the share of the question's weight that it says with its headings.
+    """A part, the probability, in [0, 1], that it answers the question, and the share of the question's weight that it
+    says with its headings.
     """
 
     part: Part
     probability: float
-    cosine: float = 0.0
     covered: float = 0.0
 
     @property
@@ -193,7 +192,7 @@ def judge(
         return Judgement([], 0.0)
     rows = features(question, parts, rarity, embedder if needs_cosine else None, store)
     found = [
-        Judged(part, round(probability, 6), row.get("cosine", 0.0), row["said_with_headings"])
+        Judged(part, round(probability, 6), row["said_with_headings"])
         for part, probability, row in zip(
             parts, trees.probabilities(as_rows(rows)).tolist(), rows, strict=True
         )

@@ -26,7 +26,7 @@ _TABLES = frozenset([ChunkKind.TABLE, ChunkKind.INFOBOX])
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """Characters ``start`` to ``end`` of the body of a passage, which read ``text``, and of a list what belongs to it in
-    other passages, in the order of the document. A heading has no characters of the body: -1 to -1.
+    other passages, in the order of the document.
     """
 
     passage: NumberedPassage

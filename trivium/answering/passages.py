@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import takewhile
 
+from trivium.graph.pages import document_name
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of
 from trivium.text.folding import apart, joined, spellings, tokens, written
-from trivium.text.headings import BETWEEN, body_of
+from trivium.text.headings import body_of
 from trivium.text.languages import IN_ENGLISH, Analyzer
 from trivium.text.normalise import sentences, words
 from trivium.types import ChunkKind, Citation, Hit
 
-LEAST_STATED = 6
-"""Minimum number of words of a heading that is quoted like a sentence. Fewer name a topic."""
 _MOST_JOINED = 8
 """Number of words written apart in a question that are put together."""
 _LEAST_MENDED = 5
@@ -36,8 +35,8 @@ MAX_SENTENCE = 600
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
     """``number`` is the rank, by which answers cite the passage. ``body`` is its text without the headings that it
-    begins with, ``sentences`` are those of the body, in order, and ``stated`` the headings that say something as a
-    sentence does. ``said`` are the terms of headings and text, ``words`` their words.
+    begins with, ``sentences`` are those of the body, in order. ``said`` are the terms of headings and text, ``words``
+    their words.
     """
 
     number: int
@@ -48,7 +47,11 @@ class NumberedPassage:
     said: frozenset[str]
     words: frozenset[str]
     analyzer: Analyzer = IN_ENGLISH
-    stated: tuple[str, ...] = ()
+
+    @property
+    def above(self) -> str:
+        """What stands above it: its headings, its document and its page."""
+        return f"{self.headings} {self.hit.document} {self.hit.page}"
 
     @property
     def citation(self) -> Citation:
@@ -81,7 +84,6 @@ def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
         frozenset(analyzer.terms(f"{headings} {hit.text}")),
         frozenset(words(f"{headings} {hit.text}")),
         analyzer,
-        tuple(filter(_states, hit.text.removesuffix(body).split(BETWEEN))),
     )
 
 
@@ -122,7 +124,9 @@ def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
         uri=record.uri,
         page=record.page,
         section=record.section,
-        document=record.document,
+        document=document_name(record.document),
+        format=record.format,
+        metadata=record.metadata,
         text=record.text,
         kind=record.kind,
         start=record.start,
@@ -134,11 +138,6 @@ def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
         contributions={},
         provenance={},
     )
-
-
-def _states(heading: str) -> bool:
-    """Whether a heading has the words of a sentence rather than those of a topic or a question."""
-    return len(words(heading)) >= LEAST_STATED and not heading.endswith("?")
 
 
 def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:

@@ -104,16 +104,16 @@ def quote(
     rows = rows_asked(question, offered, store) if outright and comparison is None else []
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
-    judged, nearness = judge(question, offered, rarity, embedder, store)
     meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, told)]
     if meeting:
         return _answered(meeting, question)
+    judged, nearness = judge(question, offered, rarity, embedder, store)
     if not judged:
         return _closest(offered[:BEST], judged) if near or named else absent()
     answered, nothing, near_from = thresholds_of(embedder.identity.name)
     best_first = judged[0].probability
     is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
-    if not (near or named or meeting or is_near):
+    if not (near or named or is_near):
         return absent()
     if outright and asks_for_section(question) and headings_of(judged[0].passage.hit.section)[1:]:
         return _answered([whole(judged[0].passage)])
@@ -131,7 +131,7 @@ def quote(
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
-    if best is not None and sure and not lacking:
+    if best is not None and sure:
         return _answered([best.part], question)
     if comparison is None:
         return _closest(offered[:BEST], judged)
@@ -209,9 +209,8 @@ def _lines(code: str) -> str:
 def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> Quotation:
     lines = []
     for passage in offered:
-        best = next((one.part.text for one in judged if one.passage is passage and one.part.start >= 0), "")
-        text = passage.hit.text if best in passage.stated else passage.body
-        own, here = excerpt(text, best), _subject(passage)
+        best = next((one.part.text for one in judged if one.passage is passage), "")
+        own, here = excerpt(passage.body, best), _subject(passage)
         own = _lines(own) if passage.hit.kind == ChunkKind.CODE else _clean(own)
         lines.append((own if _names(own, here) else f"{here}: {own}", passage.number))
     return replace(_composed("closest", CLOSEST, lines), form="closest")

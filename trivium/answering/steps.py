@@ -32,7 +32,7 @@ _ITEM = re.compile(
 
 class Steps(NamedTuple):
     """Consecutive items of a list in a passage: ``start`` and ``end`` of its body, with the line that announces them.
-    ``first`` and ``last`` are their numbers, 0 for items without. ``above`` is what stands before them.
+    ``first`` and ``last`` are their numbers, 0 for items without.
     """
 
     passage: NumberedPassage
@@ -40,7 +40,6 @@ class Steps(NamedTuple):
     end: int
     first: int
     last: int
-    above: str
 
     @property
     def text(self) -> str:
@@ -73,7 +72,7 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
     body, kind = passage.body, passage.hit.kind
     lines = [one.span() for one in _LINE.finditer(body) if not one[0].isspace()]
     if kind == ChunkKind.CODE and lines:
-        return [Steps(passage, 0, len(body), -1, -1, "")]
+        return [Steps(passage, 0, len(body), -1, -1)]
     runs = [] if kind == ChunkKind.TABLE else _runs(body, lines)
     if not runs and kind == ChunkKind.LIST and lines:
         runs = [(0, len(lines) - 1, 0, 0)]
@@ -87,12 +86,12 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
         if end > begin or kind == ChunkKind.LIST:
             above = body[slice(*lines[begin - 1])].rstrip() if begin else ""
             start = lines[begin if above.endswith(STOPS) or not begin else begin - 1][0]
-            found.append(Steps(passage, start, lines[end][1], first, last, above))
+            found.append(Steps(passage, start, lines[end][1], first, last))
     ordered = [span for span in sentences(body) if not found and _ORDER.match(body, *span)]
     if len(ordered) > 1:
-        found.append(Steps(passage, ordered[0][0], ordered[-1][1], 0, 0, ""))
+        found.append(Steps(passage, ordered[0][0], ordered[-1][1], 0, 0))
     if lines and body.endswith(":"):
-        found.append(Steps(passage, lines[-1][0], len(body), -1, -1, ""))
+        found.append(Steps(passage, lines[-1][0], len(body), -1, -1))
     return found
 
 
