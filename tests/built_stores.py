@@ -1,15 +1,16 @@
-"""Stores and vectors that take long to make: made once, and kept until something that they are made from changes.
+"""The sample's store: built once, and kept until something that it is made from changes.
 
-They lie in ``.pytest_cache/stores``; ``make clean`` removes them.
+It lies in ``.pytest_cache/stores``; ``make clean`` removes it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import shutil
+import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,10 @@ from filelock import FileLock
 
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.models import locate
-from trivium.embedding.registry import open_embedder
+from trivium.engine import Engine
+from trivium.graph.sqlite.connection import DATABASE
+from trivium.graph.vectors import text_hash
+from trivium.sample import pages_folder
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".pytest_cache" / "stores"
@@ -28,41 +32,34 @@ UNUSED = frozenset(
 """Folders of the package that have no say in what a store holds. A change anywhere else builds it anew."""
 
 
-def copy_of_store(name: str, target: Path, build: Callable[[Path], None]) -> Path:
-    """A copy, at ``target``, of the store that ``build`` makes at the path it is given. Of all processes that ask for
-    the name one builds, and the others wait for it."""
-    with _kept(name, build) as store:
+def copy_of_sample(target: Path) -> Path:
+    """A copy, at ``target``, of the sample with the embedder that is always there. Of all processes that ask one builds
+    it, and the others wait for it."""
+    with _kept() as store:
         return Path(shutil.copytree(store, target))
 
 
-def vectors_of(name: str, texts: Sequence[str]) -> Vectors:
-    """The vectors (n x d) of the texts of the sample, by the embedder that is always there."""
-
-    def embed(target: Path) -> None:
-        embedder = open_embedder(EMBEDDER)
-        try:
-            np.savez(target, texts=np.asarray(texts), vectors=embedder.embed(texts))
-        finally:
-            embedder.close()
-
-    with _kept(f"{name}.npz", embed) as saved, np.load(saved) as arrays:
-        row = {text: i for i, text in enumerate(arrays["texts"])}
-        vectors: Vectors = arrays["vectors"][[row[text] for text in texts]]
-        return vectors
+def vectors_of_sample(texts: Sequence[str]) -> Vectors:
+    """The vectors (n x d) of texts of the sample, by that embedder."""
+    with _kept() as store, closing(sqlite3.connect(store / DATABASE)) as database:
+        query = "SELECT text.hash, vector.data FROM vector JOIN text ON text.id = vector.text_id"
+        data = dict(database.execute(query))
+    return np.stack([np.frombuffer(data[text_hash(text)], "<f4") for text in texts])
 
 
 @contextmanager
-def _kept(name: str, make: Callable[[Path], None]) -> Iterator[Path]:
-    """What ``make`` made when it was last needed; no other process looks at it meanwhile."""
+def _kept() -> Iterator[Path]:
+    """The store as it was last built; no other process looks at it meanwhile."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    kept, made_from = FOLDER / name, FOLDER / f"{name}.made-from"
-    with FileLock(FOLDER / f"{name}.lock"):
+    kept, made_from = FOLDER / "sample", FOLDER / "sample.made-from"
+    with FileLock(FOLDER / "sample.lock"):
         digest = _digest()
         if not made_from.is_file() or made_from.read_text("utf-8") != digest:
             made_from.unlink(missing_ok=True)
             if kept.is_dir():
                 shutil.rmtree(kept)
-            make(kept)
+            with Engine.create(kept, EMBEDDER) as engine:
+                engine.build([pages_folder()])
             made_from.write_text(digest, "utf-8")
         yield kept
 

@@ -1,4 +1,5 @@
-"""An empty database for each test, fast: what makes a new store slow, its constraints and indexes, may stay."""
+"""An empty database for each test, fast: what makes a new store slow, its constraints and indexes, stays.
+To drop and make the vector indexes of each test took the server longer than all else of it."""
 
 from __future__ import annotations
 
@@ -7,14 +8,11 @@ from typing import LiteralString
 from neo4j import GraphDatabase, Query
 
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j.cypher.schema import DROP_VECTOR_INDEX
 
 _DELETE: LiteralString = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 
 
 def wipe(server: Server) -> None:
-    """Delete every node, and the vector indexes: each test has vectors of its own length."""
+    """Delete every node."""
     with GraphDatabase.driver(server.bolt, auth=server.auth) as driver, driver.session() as session:
         session.run(Query(_DELETE)).consume()
-        for statement in DROP_VECTOR_INDEX.values():
-            session.run(Query(statement)).consume()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from tests.built_stores import vectors_of
+from tests.built_stores import vectors_of_sample
 from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.engine import Engine
@@ -28,7 +28,7 @@ def fill_with_sample(server: Server) -> None:
         with Engine.create(server.bolt, "minilm") as engine:
             engine.build([pages_folder()], embed=False)
             texts = list(engine.store.pending_texts())
-            engine.store.put_vectors(texts, vectors_of("sample", texts))
+            engine.store.put_vectors(texts, vectors_of_sample(texts))
             engine.store.refresh()
 
 

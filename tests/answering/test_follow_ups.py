@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.answering.table_files import in_excel, in_html, in_word
-from tests.built_stores import EMBEDDER, ROOT, copy_of_store
+from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
 from trivium.answering.answer_subjects import person_of, thing_of
 from trivium.engine import Engine
-from trivium.sample import pages_folder
 from trivium.types import Answer
 
 FIRST = "Who discovered the two moons of Mars?"
@@ -22,12 +21,7 @@ _ROW = re.compile(r"\| [^|]*\| (\*[^|]+\*) \| \*([^|]+)\* \|")
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """The sample that ``trivium demo`` loads."""
-
-    def build(store: Path) -> None:
-        with Engine.create(store, EMBEDDER) as engine:
-            engine.build([pages_folder()])
-
-    with Engine.open(copy_of_store("sample", tmp_path_factory.mktemp("talk") / "store", build)) as engine:
+    with Engine.open(copy_of_sample(tmp_path_factory.mktemp("talk") / "store")) as engine:
         yield engine
 
 

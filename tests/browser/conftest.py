@@ -22,10 +22,10 @@ PAGES = ("Mars", "Phobos_(moon)", "Deimos_(moon)", "Asaph_Hall")
 
 
 @pytest.fixture(scope="module")
-def sample_server(neo4j_5: Server) -> Server:
+def sample_server(neo4j_2026: Server) -> Server:
     """A server that holds the sample."""
-    fill_with_sample(neo4j_5)
-    return neo4j_5
+    fill_with_sample(neo4j_2026)
+    return neo4j_2026
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,7 @@ SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
 """Stores in a server's database, by the fixture of the server."""
 OLDER = "neo4j-5.26"
 DIFFERS = ("filters", "words")
-"""Files of tests about what the two versions do in different ways: of the older version only these are not slow. What it
-writes and finds is asked in tests/graph/neo4j, too."""
+"""Files of tests about what the two versions do in different ways: of the older version only these are not slow."""
 DRAWN = ("enrichment", "relations", "structure")
 """Files of tests whose claims tests/graph/neo4j asks of drawn pages and histories of changes, node by node and read by
 read, against a store that is obviously right: on servers they are slow."""

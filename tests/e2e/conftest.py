@@ -23,9 +23,8 @@ from typing import Any
 
 import pytest
 
-from tests.built_stores import EMBEDDER, copy_of_store
+from tests.built_stores import copy_of_sample
 from tests.preloaded import preloaded_python
-from trivium.sample import pages_folder
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,9 @@ def fresh_trivium() -> Run:
 
 
 @pytest.fixture(scope="session")
-def sample_store(fresh_trivium: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, embedded with the embedder that is always there."""
-
-    def build(store: Path) -> None:
-        result = fresh_trivium("build", pages_folder(), "--store", store, "--embedder", EMBEDDER, "--json")
-        assert result.code == 0, result.err
-
-    return copy_of_store("sample", tmp_path_factory.mktemp("sample") / "store", build)
+    return copy_of_sample(tmp_path_factory.mktemp("sample") / "store")
 
 
 @pytest.fixture(scope="session")

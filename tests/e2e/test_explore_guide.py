@@ -13,6 +13,7 @@ import requests
 from neo4j import Driver, GraphDatabase
 
 from tests.e2e.conftest import Run
+from tests.graph.neo4j.stores import OLDER_SLOW
 from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
 from tests.neo4j_servers import Server, log_in
 from tests.plans import operators, replan
@@ -28,7 +29,7 @@ LARGEST_PICTURE = 300_000
 """Bytes."""
 
 
-@pytest.fixture(scope="module", params=["neo4j_5", pytest.param("neo4j_2026", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=OLDER_SLOW)
 def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
     """A server that holds the sample."""
     server: Server = request.getfixturevalue(request.param)
@@ -215,20 +216,22 @@ def test_two_steps_lead_from_galilei_to_probes(driver: Driver) -> None:
 
 
 def test_explore_says_where_to_go_and_keeps_the_password(
-    neo4j_5: Server, trivium: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_2026: Server, trivium: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The address belongs to that server's Browser; the files it names are there."""
-    fill_with_sample(neo4j_5)
-    log_in(monkeypatch, neo4j_5)
+    fill_with_sample(neo4j_2026)
+    log_in(monkeypatch, neo4j_2026)
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
-    found = trivium("explore", "--store", neo4j_5.bolt, "--json")
+    found = trivium("explore", "--store", neo4j_2026.bolt, "--json")
     assert found.code == 0, found.err
-    assert found.json["browser"].startswith(f"{neo4j_5.http}/browser/?connectURL=bolt://{neo4j_5.user}@")
+    assert found.json["browser"].startswith(
+        f"{neo4j_2026.http}/browser/?connectURL=bolt://{neo4j_2026.user}@"
+    )
     assert requests.get(found.json["browser"], timeout=30).status_code == 200
     assert Path(found.json["guide"]).is_file()
     assert Path(found.json["style"]) == STYLE
 
-    said = trivium("explore", "--store", neo4j_5.bolt)
+    said = trivium("explore", "--store", neo4j_2026.bolt)
     assert said.code == 0
     assert found.json["browser"] in said.out
-    assert neo4j_5.password not in said.out + said.err + found.out
+    assert neo4j_2026.password not in said.out + said.err + found.out

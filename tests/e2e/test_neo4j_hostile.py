@@ -137,11 +137,11 @@ def test_there_are_two_hundred_of_them() -> None:
 
 
 @pytest.fixture
-def store(neo4j_5: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jStore]:
+def store(neo4j_2026: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jStore]:
     """A store with one page that nothing may touch."""
-    log_in(monkeypatch, neo4j_5)
-    wipe(neo4j_5)
-    with Neo4jStore.create(neo4j_5.bolt) as opened:
+    log_in(monkeypatch, neo4j_2026)
+    wipe(neo4j_2026)
+    with Neo4jStore.create(neo4j_2026.bolt) as opened:
         opened.write([graph("Sentinel", [("it stands", ["Sun"])], relations=[("guards", "Sun")])])
         yield opened
 
@@ -157,7 +157,7 @@ def hostile_page(number: int, text: str) -> PageGraph:
     )
 
 
-def test_stored_they_come_back_as_they_were(store: Neo4jStore, neo4j_5: Server) -> None:
+def test_stored_they_come_back_as_they_were(store: Neo4jStore, neo4j_2026: Server) -> None:
     """Whole, in every role; or refused with an error of ours and not stored at all."""
     given = [hostile_page(number, text) for number, text in enumerate(HOSTILE)]
     stored = {page.uri: page for page in given}
@@ -178,10 +178,10 @@ def test_stored_they_come_back_as_they_were(store: Neo4jStore, neo4j_5: Server) 
         assert back[uri].chunks == page.chunks
         assert back[uri].aliases == page.aliases
         assert back[uri].relations == page.relations
-    assert untouched(neo4j_5)
+    assert untouched(neo4j_2026)
 
 
-def test_asked_they_are_only_questions(store: Neo4jStore, neo4j_5: Server) -> None:
+def test_asked_they_are_only_questions(store: Neo4jStore, neo4j_2026: Server) -> None:
     """All eight retrievers, names, terms and titles; the graph is what it was."""
     store.write([graph("Mars", [("red planet", ["Sun"]), ("and OR not", [])])])
     embed_pending(store)
@@ -199,7 +199,7 @@ def test_asked_they_are_only_questions(store: Neo4jStore, neo4j_5: Server) -> No
     store.expand(HOSTILE, Hop.CITED_IN)
     store.term_statistics(HOSTILE)
     assert store.info() == before
-    assert untouched(neo4j_5)
+    assert untouched(neo4j_2026)
 
 
 def untouched(server: Server) -> bool:

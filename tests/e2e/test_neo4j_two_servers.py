@@ -29,16 +29,16 @@ PAIR = ("bolt", "neo4j")
 
 @pytest.fixture(scope="module")
 def servers(
-    neo4j_5: Server, trivium: Run, tmp_path_factory: pytest.TempPathFactory
+    neo4j_2026: Server, trivium: Run, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, str]]:
     """The addresses of both, in front of a database with four records. Each has read it into memory."""
     folder = tmp_path_factory.mktemp("two")
     (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
     with pytest.MonkeyPatch.context() as patch:
-        log_in(patch, neo4j_5)
+        log_in(patch, neo4j_2026)
         patch.setenv("XDG_STATE_HOME", str(folder))
-        wipe(neo4j_5)
-        stores = [neo4j_5.bolt.replace("bolt", scheme, 1) for scheme in PAIR]
+        wipe(neo4j_2026)
+        stores = [neo4j_2026.bolt.replace("bolt", scheme, 1) for scheme in PAIR]
         built = trivium("build", folder / "records.jsonl", "--store", stores[0], "--embedder", "minilm")
         assert built.code == 0, built.err
         with serve(stores[0]) as (_, first), serve(stores[1]) as (_, second):
@@ -107,7 +107,7 @@ def test_a_change_through_one_shows_in_the_next_answer_of_the_other(
 
 
 def test_changes_through_both_at_once_are_all_made(
-    servers: tuple[str, str], neo4j_5: Server, trivium: Run, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[str, str], neo4j_2026: Server, trivium: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both name pages that the other one adds, and the same new entity; both add one of the documents. Nothing is lost,
     nothing is there twice, and the database is as a check wants it."""
@@ -123,9 +123,9 @@ def test_changes_through_both_at_once_are_all_made(
         assert wanted <= {page["uri"] for page in pages["documents"]}
         for title in sorted(wanted):
             assert title in search(address, f"Who first saw the comet {title}?")
-    log_in(monkeypatch, neo4j_5)
-    checked = trivium("check", neo4j_5.bolt)
+    log_in(monkeypatch, neo4j_2026)
+    checked = trivium("check", neo4j_2026.bolt)
     assert checked.code == 0, checked.out + checked.err
-    stats = trivium("stats", "--store", neo4j_5.bolt, "--json").json
+    stats = trivium("stats", "--store", neo4j_2026.bolt, "--json").json
     assert stats["nodes"]["Page"] == len(RECORDS) + len(wanted)
     assert stats["to_embed"] == 0

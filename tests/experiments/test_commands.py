@@ -12,7 +12,7 @@ import pytest
 
 from experiments.chunkers import compare as chunkers
 from experiments.embedders import compare as embedders
-from tests.built_stores import EMBEDDER, copy_of_store
+from tests.built_stores import EMBEDDER, copy_of_sample
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.openai_server import OpenAIServer, Request, chat, streamed
 from trivium import Engine
@@ -37,12 +37,7 @@ ONE_HOP = folder() / "questions_single_hop.jsonl"
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The sample."""
-
-    def build(target: Path) -> None:
-        with Engine.create(target, EMBEDDER) as engine:
-            engine.build([pages_folder()])
-
-    return str(copy_of_store("sample", tmp_path_factory.mktemp("commands") / "store", build))
+    return str(copy_of_sample(tmp_path_factory.mktemp("commands") / "store"))
 
 
 @pytest.fixture(scope="module")

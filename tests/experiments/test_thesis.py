@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.built_stores import EMBEDDER, copy_of_store
+from tests.built_stores import copy_of_sample
 from tests.training.world import needs_tensorflow
 from trivium import Engine
 from trivium.datasets.gold import Gold
@@ -49,12 +49,7 @@ def one_hop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, as anybody has it: the tables need no special store."""
-
-    def build(target: Path) -> None:
-        with Engine.create(target, EMBEDDER) as engine:
-            engine.build([pages_folder()])
-
-    return copy_of_store("sample", tmp_path_factory.mktemp("thesis") / "store", build)
+    return copy_of_sample(tmp_path_factory.mktemp("thesis") / "store")
 
 
 @pytest.fixture(scope="module")

@@ -9,24 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.built_stores import EMBEDDER, copy_of_store
+from tests.built_stores import copy_of_sample
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError, RerankError
 from trivium.rerank.reranker import Deadline, RerankCandidate
-from trivium.sample import pages_folder
 from trivium.search.stages import StageEnded
 
 QUESTION = "Who found the moons of Mars?"
-
-
-def sample_store(folder: Path) -> Path:
-    """A copy of the sample's store."""
-
-    def build(store: Path) -> None:
-        with Engine.create(store, EMBEDDER) as engine:
-            engine.build([pages_folder()])
-
-    return copy_of_store("sample", folder / "sample", build)
 
 
 class Backwards:
@@ -60,7 +49,7 @@ class Broken(Backwards):
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine.open(sample_store(tmp_path_factory.mktemp("rerank"))) as engine:
+    with Engine.open(copy_of_sample(tmp_path_factory.mktemp("rerank") / "sample")) as engine:
         yield engine
 
 
@@ -211,7 +200,7 @@ def test_what_is_named_wrongly_is_refused_before_anything_is_asked(engine: Engin
 
 
 def test_settings_of_rerankers_may_stand_with_those_of_the_engine(tmp_path: Path) -> None:
-    with Engine.open(sample_store(tmp_path), settings={"rerank": {"passages": 3}}) as engine:
+    with Engine.open(copy_of_sample(tmp_path / "sample"), settings={"rerank": {"passages": 3}}) as engine:
         reranker = Backwards()
         engine.search(QUESTION, rerank=reranker)
         assert len(reranker.seen) == 3
@@ -219,7 +208,7 @@ def test_settings_of_rerankers_may_stand_with_those_of_the_engine(tmp_path: Path
 
 def test_the_stage_is_told_of_and_nothing_else_changes(tmp_path: Path) -> None:
     ended: list[StageEnded] = []
-    with Engine.open(sample_store(tmp_path), on_stage=ended.append) as engine:
+    with Engine.open(copy_of_sample(tmp_path / "sample"), on_stage=ended.append) as engine:
         engine.search(QUESTION)
         assert "rerank" not in [stage.stage for stage in ended]
         engine.search(QUESTION, rerank="bm25")
@@ -253,7 +242,7 @@ def test_as_a_column_it_scores_what_others_bring(engine: Engine) -> None:
 def test_a_column_that_fails_costs_its_own_view_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Engine.open(sample_store(tmp_path), rerankers=[Broken()]) as engine:
+    with Engine.open(copy_of_sample(tmp_path / "sample"), rerankers=[Broken()]) as engine:
         with caplog.at_level(logging.WARNING):
             hits = engine.search(QUESTION, 5, ["vector", "rerank:broken"])
         assert "rerank:broken: the model is not there, going on without" in caplog.text
@@ -277,6 +266,6 @@ def test_a_column_asks_for_each_passage_once(tmp_path: Path) -> None:
             return [float(len(candidate.text)) for candidate in candidates]
 
     counting = Counting()
-    with Engine.open(sample_store(tmp_path), rerankers=[counting]) as engine:
+    with Engine.open(copy_of_sample(tmp_path / "sample"), rerankers=[counting]) as engine:
         engine.search(QUESTION, 5, ["vector", "walk", "rerank:counting"])
     assert len(counting.asked) == len(set(counting.asked)) > 30

@@ -44,9 +44,9 @@ PAGES = [_page(title, text) for title, text in TOY_RECORDS]
 
 
 @pytest.fixture
-def engine(neo4j_5: Server) -> Iterator[Engine]:
+def engine(server: Server) -> Iterator[Engine]:
     """A store of four pages."""
-    with new_store(neo4j_5) as store:
+    with new_store(server) as store:
         store.write(PAGES)
         engine = Engine(store, HashEmbedder())
         engine.indexer.embed()

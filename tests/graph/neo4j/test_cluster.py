@@ -30,17 +30,17 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def members(neo4j_5: Server) -> Iterator[Cluster]:
+def members(neo4j_2026: Server) -> Iterator[Cluster]:
     """A leader and two secondaries; the database is empty."""
-    wipe(neo4j_5)
-    with cluster(neo4j_5.bolt) as made:
+    wipe(neo4j_2026)
+    with cluster(neo4j_2026.bolt) as made:
         yield made
 
 
 @pytest.fixture
-def store(members: Cluster, neo4j_5: Server) -> Iterator[Neo4jStore]:
+def store(members: Cluster, neo4j_2026: Server) -> Iterator[Neo4jStore]:
     """A store of one page, reached through the router."""
-    with credentials(neo4j_5), Neo4jStore.create(members.address) as made:
+    with credentials(neo4j_2026), Neo4jStore.create(members.address) as made:
         made.write([graph("A", [("a", ["B"])])])
         embed_pending(made)
         yield made
@@ -136,10 +136,10 @@ def test_a_cluster_without_a_leader_is_read(members: Cluster, store: Neo4jStore)
 
 
 def test_commands_take_the_address_of_a_cluster(
-    members: Cluster, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    members: Cluster, neo4j_2026: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Build, search and remove, as with one server."""
-    log_in(monkeypatch, neo4j_5)
+    log_in(monkeypatch, neo4j_2026)
     page = tmp_path / "Bustard.md"
     page.write_text("# Bustard\n\nThe bustard is a large bird of dry grassland and steppe.\n", "utf-8")
     for arguments in (

@@ -26,9 +26,9 @@ SLOW = "UNWIND range(1, 100000000) AS a UNWIND range(1, 1000) AS b RETURN count(
 
 
 @pytest.fixture
-def connection(neo4j_5: Server) -> Iterator[Connection]:
+def connection(neo4j_2026: Server) -> Iterator[Connection]:
     """A connection of this test's own."""
-    connection = _connect(neo4j_5, 60)
+    connection = _connect(neo4j_2026, 60)
     yield connection
     connection.close()
 
@@ -103,16 +103,16 @@ def test_too_little_memory_is_told_from_a_busy_server() -> None:
     assert not isinstance(caught.value, StoreBusyError)
 
 
-def test_a_database_that_is_replaced_is_noticed(neo4j_5: Server) -> None:
+def test_a_database_that_is_replaced_is_noticed(neo4j_2026: Server) -> None:
     """By an import of another graph, whose generation is the same: nothing of the old one is believed."""
-    with new_store(neo4j_5) as old, credentials(neo4j_5):
+    with new_store(neo4j_2026) as old, credentials(neo4j_2026):
         old.write([graph("A", [("a", ["B"])])])
         embed_pending(old)
         assert [near.uri for near in old.nearest([Label.CHUNK], unit("q"), 9)] == ["A#chunk-1"]
         assert list(old.adjacency().chunks) == ["A#chunk-1"]
         assert old.term_statistics(["a", "c"]).document_frequency.tolist() == [1, 0]
-        wipe(neo4j_5)
-        with Neo4jStore.create(neo4j_5.bolt) as new:
+        wipe(neo4j_2026)
+        with Neo4jStore.create(neo4j_2026.bolt) as new:
             new.write([graph("C", [("c", ["D"])])])
             embed_pending(new)
         old._cache.forget_state()
@@ -121,9 +121,9 @@ def test_a_database_that_is_replaced_is_noticed(neo4j_5: Server) -> None:
         assert old.term_statistics(["a", "c"]).document_frequency.tolist() == [0, 1]
 
 
-def test_new_vectors_leave_links_and_words_as_they_were(neo4j_5: Server) -> None:
+def test_new_vectors_leave_links_and_words_as_they_were(neo4j_2026: Server) -> None:
     """The walk's graph is not read again for each part of an embedding run."""
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("a", ["B"])])])
         before = store._cache.state(store._connection, now=True)
         embed_pending(store)

@@ -39,10 +39,12 @@ from trivium.types import EmbedderIdentity
 
 
 @pytest.fixture
-def connection(neo4j_5: Server) -> Iterator[Connection]:
-    """An empty database, with the schema of a store."""
-    with connected(neo4j_5) as connection:
-        wipe(neo4j_5)
+def connection(neo4j_2026: Server) -> Iterator[Connection]:
+    """An empty database, with the schema of a store and no vector index."""
+    with connected(neo4j_2026) as connection:
+        wipe(neo4j_2026)
+        for statement in DROP_VECTOR_INDEX.values():
+            connection.change_schema(statement)
         yield connection
 
 
@@ -123,6 +125,11 @@ def test_opening_makes_what_is_missing_and_writes_nothing_else(
     assert made == []
 
 
+def quantised(config: dict[str, Any]) -> bool:
+    """As servers of either version say it."""
+    return bool(config.get("vector.quantization.enabled", config.get("vector.quantization.type") != "NONE"))
+
+
 def test_every_index_is_named_as_its_statement_says() -> None:
     """What is looked for is what is made."""
     statements = cypher.CONSTRAINTS | cypher.INDEXES
@@ -132,20 +139,13 @@ def test_every_index_is_named_as_its_statement_says() -> None:
         assert f" {name} " in cypher.DROP_VECTOR_INDEX[label]
 
 
-def test_the_server_says_how_it_is_asked_for_neighbours(connection: Connection) -> None:
-    """The older one knows no SEARCH clause."""
-    assert detect(connection) is Dialect.PROCEDURE
-
-
-def test_a_newer_server_is_asked_with_the_search_clause(neo4j_2026: Server) -> None:
+def test_a_newer_server_is_asked_with_the_search_clause(connection: Connection) -> None:
     """Whether or not the index is there already."""
-    with connected(neo4j_2026) as connection:
-        wipe(neo4j_2026)
-        empty(connection)
-        assert detect(connection) is Dialect.SEARCH
-        Neo4jStore(connection, Dialect.SEARCH).set_embedder(IDENTITY)
-        ensure_vector_indexes(connection)
-        assert detect(connection) is Dialect.SEARCH
+    empty(connection)
+    assert detect(connection) is Dialect.SEARCH
+    Neo4jStore(connection, Dialect.SEARCH).set_embedder(IDENTITY)
+    ensure_vector_indexes(connection)
+    assert detect(connection) is Dialect.SEARCH
 
 
 def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(
@@ -166,7 +166,7 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(
             config = indexes[name].options["indexConfig"]
             assert indexes[name].state == "ONLINE"
             assert config["vector.dimensions"] == identity.dimension
-            assert config["vector.quantization.enabled"] is False
+            assert not quantised(config)
             assert config["vector.similarity_function"] == "COSINE"
 
     store.write([graph("A", [("one", [])])])
@@ -178,21 +178,21 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(
     assert found == [["A#chunk-1"]]
 
 
-def test_a_store_for_documents_that_never_came_leaves_an_empty_database(neo4j_5: Server) -> None:
+def test_a_store_for_documents_that_never_came_leaves_an_empty_database(neo4j_2026: Server) -> None:
     """Without node, constraint or index of it; one that has a page stays, and so does one that was there before."""
-    wipe(neo4j_5)
-    with credentials(neo4j_5), connected(neo4j_5) as connection:
-        with pytest.raises(NothingReadError), never_left_empty(neo4j_5.bolt):
-            Neo4jStore.create(neo4j_5.bolt).close()
+    wipe(neo4j_2026)
+    with credentials(neo4j_2026), connected(neo4j_2026) as connection:
+        with pytest.raises(NothingReadError), never_left_empty(neo4j_2026.bolt):
+            Neo4jStore.create(neo4j_2026.bolt).close()
             raise NothingReadError("nothing could be read", IngestReport())
         assert not exists(connection)
         assert not (cypher.CONSTRAINTS | cypher.INDEXES).keys() & read_indexes(connection).keys()
-        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_5.bolt):
-            with Neo4jStore.create(neo4j_5.bolt) as store:
+        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_2026.bolt):
+            with Neo4jStore.create(neo4j_2026.bolt) as store:
                 store.write([graph("Mars")])
             raise KeyboardInterrupt
-        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_5.bolt):
-            with Neo4jStore.open(neo4j_5.bolt) as store:
+        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_2026.bolt):
+            with Neo4jStore.open(neo4j_2026.bolt) as store:
                 store.delete(["Mars"])
             raise KeyboardInterrupt
         recognise(connection)
@@ -217,7 +217,7 @@ def test_vector_indexes_that_were_made_otherwise_are_made_anew(
     usual = _configs(connection)
     for config in usual.values():
         assert (config["vector.hnsw.m"], config["vector.hnsw.ef_construction"]) == (16, 100)
-        assert config["vector.quantization.enabled"] is False
+        assert not quantised(config)
     made = ids()
     ensure_vector_indexes(connection)
     assert ids() == made

@@ -61,9 +61,9 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def filled(neo4j_5: Server) -> Iterator[Neo4jStore]:
+def filled(neo4j_2026: Server) -> Iterator[Neo4jStore]:
     """A store with two pages, its replica read."""
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write(
             [
                 graph("A", [("red moon", ["B", "X"])], {"S": [("blue", ["X"])]}),
@@ -120,10 +120,10 @@ def test_sentences_come_from_the_replica(filled: Neo4jStore) -> None:
     np.testing.assert_array_equal(found.codes, expected.codes)
 
 
-def test_a_search_asks_the_server_for_its_state_alone(neo4j_5: Server, trips: list[str]) -> None:
+def test_a_search_asks_the_server_for_its_state_alone(neo4j_2026: Server, trips: list[str]) -> None:
     """With every view, signals and the texts of the hits; before there is a replica for at most so much."""
-    fill_with_sample(neo4j_5)
-    with credentials(neo4j_5), Engine.open(neo4j_5.bolt) as engine:
+    fill_with_sample(neo4j_2026)
+    with credentials(neo4j_2026), Engine.open(neo4j_2026.bolt) as engine:
         store = engine.store
         assert isinstance(store, Neo4jStore)
         engine.search("what is a lighthouse")  # reads the graph of the walk
@@ -145,19 +145,19 @@ def test_a_search_asks_the_server_for_its_state_alone(neo4j_5: Server, trips: li
         assert len(trips) == 1
 
 
-def test_keyword_search_finds_what_the_server_finds(neo4j_5: Server) -> None:
+def test_keyword_search_finds_what_the_server_finds(neo4j_2026: Server) -> None:
     """By the same formula: the same chunks in the same order."""
-    fill_with_sample(neo4j_5)
-    with credentials(neo4j_5), Neo4jStore.open(neo4j_5.bolt) as store:
+    fill_with_sample(neo4j_2026)
+    with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as store:
         assert store.replicate()
         with store.pinned() as view:
             for terms in (["light", "keeper"], ["ship", "harbour", "storm"], ["island"], ["none"], []):
                 assert view.keyword_search(terms, 10) == store.keyword_search(terms, 10)
 
 
-def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo4j_5: Server) -> None:
+def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo4j_2026: Server) -> None:
     """At once, whatever was read into memory; a question under way goes on seeing the state that it began with."""
-    with credentials(neo4j_5), Neo4jStore.open(neo4j_5.bolt) as other, filled.pinned() as begun:
+    with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as other, filled.pinned() as begun:
         assert [record.text for record in begun.fetch(["B#chunk-1"])] == ["red"]
         other.write([graph("B", [("green", ["W"])])])
         with filled.pinned() as next_question:
@@ -206,11 +206,11 @@ def _ask(store: Neo4jStore, times: int = keeper.QUESTIONS) -> bool:
 
 
 def test_a_store_is_read_after_some_questions_of_a_state_that_lasts(
-    neo4j_5: Server, monkeypatch: pytest.MonkeyPatch
+    neo4j_2026: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not for one question, and not while somebody writes."""
     monkeypatch.setattr(keeper, "SETTLED_SECONDS", 600.0)
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
         assert not _ask(store, 10)
@@ -224,12 +224,12 @@ def test_a_store_is_read_after_some_questions_of_a_state_that_lasts(
 
 
 def test_a_store_that_is_too_large_is_left_to_the_server(
-    neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, trips: list[str]
+    neo4j_2026: Server, monkeypatch: pytest.MonkeyPatch, trips: list[str]
 ) -> None:
     """Nothing of it is read: its nodes are counted once a state, and not at all where no memory is granted."""
     monkeypatch.setattr(keeper, "SETTLED_SECONDS", 0.0)
     for limit in (0, 100):
-        with new_store(neo4j_5) as store:
+        with new_store(neo4j_2026) as store:
             store._memory._limit = limit
             store.write([graph("A", [("red", [])])])
             embed_pending(store)
@@ -241,7 +241,7 @@ def test_a_store_that_is_too_large_is_left_to_the_server(
             assert [query for query in trips if "TriviumStore" not in query] == []
 
 
-def test_closing_a_store_ends_the_reading(neo4j_5: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_a_store_ends_the_reading(neo4j_2026: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a moment, and without a word."""
     monkeypatch.setattr(keeper, "SETTLED_SECONDS", 0.0)
 
@@ -250,7 +250,7 @@ def test_closing_a_store_ends_the_reading(neo4j_5: Server, monkeypatch: pytest.M
             connection.read("RETURN 1")
 
     monkeypatch.setattr(keeper, "load", load_for_ever)
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         store.write([graph("A", [("red", [])])])
         embed_pending(store)
         for _ in range(keeper.QUESTIONS):

@@ -220,9 +220,9 @@ def test_terms_of_any_kind_are_words_to_the_index(both: tuple[Neo4jStore, Memory
     assert store.keyword_search([f"t{n}" for n in range(3000)] + ["text"], 5) == []
 
 
-def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
+def test_a_change_by_another_is_noticed(neo4j_2026: Server) -> None:
     """In everything that is kept, a moment later at most."""
-    with new_store(neo4j_5) as store, credentials(neo4j_5), Neo4jStore.open(neo4j_5.bolt) as other:
+    with new_store(neo4j_2026) as store, credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as other:
         fill(store)
 
         def seen() -> tuple[object, ...]:
@@ -266,7 +266,7 @@ def test_the_first_questions_after_an_import_make_the_vector_indexes(
 
 
 def test_the_walk_graph_is_read_by_one_process_for_all(
-    neo4j_5: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_2026: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next finds it in a file, and after a change goes on from there."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
@@ -279,23 +279,23 @@ def test_the_walk_graph_is_read_by_one_process_for_all(
         return from_database(connection)
 
     monkeypatch.setattr(projection, "_read", counted)
-    with new_store(neo4j_5) as store, credentials(neo4j_5):
+    with new_store(neo4j_2026) as store, credentials(neo4j_2026):
         fill(store)
         first = store.adjacency()
         for _ in range(2):
-            with Neo4jStore.open(neo4j_5.bolt) as other:
+            with Neo4jStore.open(neo4j_2026.bolt) as other:
                 found = other.adjacency()
                 assert (found.chunks[:], found.entities[:]) == (first.chunks[:], first.entities[:])
                 np.testing.assert_array_equal(found.indices, first.indices)
         assert len(read) == 1
         store.write([graph("C", [("c", ["X"])])])
-        with Neo4jStore.open(neo4j_5.bolt) as other:
+        with Neo4jStore.open(neo4j_2026.bolt) as other:
             assert len(other.adjacency().chunks) == len(first.chunks) + 1
         assert len(read) == 1
 
 
 def test_the_walk_graph_is_read_in_answers_of_bounded_size(
-    neo4j_5: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_2026: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None grows with the graph, and together they are all of it."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
@@ -308,7 +308,7 @@ def test_the_walk_graph_is_read_in_answers_of_bounded_size(
         sizes.extend(len(value) for row in rows for value in row if isinstance(value, list))
         return rows
 
-    with new_store(neo4j_5) as store:
+    with new_store(neo4j_2026) as store:
         fill(store)
         monkeypatch.setattr(Connection, "fetch", measured)
         found, expected = store.adjacency(), _filled().adjacency()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,31 +9,15 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.database import connected, empty, expected, found, generation
-from tests.neo4j_servers import Server
+from tests.graph.neo4j.database import expected, found, generation
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.neo4j import Neo4jStore, transactions, vectors
 from trivium.graph.neo4j.connection import Connection, rows
-from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.cypher.vectors import SET_VECTORS
 from trivium.graph.records import Passage
 from trivium.types import EmbedderIdentity
 
 MARS = graph("Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]})
-
-
-@pytest.fixture
-def connection(neo4j_5: Server) -> Iterator[Connection]:
-    """An empty store."""
-    with connected(neo4j_5) as connection:
-        empty(connection)
-        yield connection
-
-
-@pytest.fixture
-def store(connection: Connection) -> Neo4jStore:
-    """The store in it."""
-    return Neo4jStore(connection, Dialect.PROCEDURE)
 
 
 def _texts(store: Neo4jStore) -> list[str]:

@@ -18,11 +18,11 @@ from trivium.graph.neo4j.cypher.searching import Dialect
 @settings(max_examples=examples(5), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=HISTORIES)
 def test_any_history_leaves_the_nodes_and_edges_of_the_obvious_store(
-    neo4j_5: Server, steps: list[Step]
+    server: Server, steps: list[Step]
 ) -> None:
     """Whatever is written, replaced, renamed, enriched or removed, in any order: the reports are the same, and so
     are all nodes, properties, vectors and relationships after every step."""
-    with connected(neo4j_5) as connection:
+    with connected(server) as connection:
         empty(connection)
         store, oracle = Neo4jStore(connection, Dialect.PROCEDURE), MemoryStore()
         for step in steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,32 +11,16 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, graph
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.database import connected, empty, expected, found, generation
-from tests.neo4j_servers import Server
+from tests.graph.neo4j.database import expected, found, generation
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.model import PageGraph, RelationEdge, SectionNode
 from trivium.graph.neo4j import Neo4jStore, apply
 from trivium.graph.neo4j.connection import Connection, rows
-from trivium.graph.neo4j.cypher.searching import Dialect
 
 MARS = graph(
     "Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]}, aliases=["Ares"]
 )
 LONG = "é" * 4_001
-
-
-@pytest.fixture
-def connection(neo4j_5: Server) -> Iterator[Connection]:
-    """An empty store."""
-    with connected(neo4j_5) as connection:
-        empty(connection)
-        yield connection
-
-
-@pytest.fixture
-def store(connection: Connection) -> Neo4jStore:
-    """The store in it."""
-    return Neo4jStore(connection, Dialect.PROCEDURE)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def prepare(connection: Connection) -> None:
             f"the database at {connection.address} holds a store, or nodes of one, already: open it, name another"
             " database, or delete these nodes"
         )
-    make_schema(connection, existing={})
+    make_schema(connection, read_indexes(connection))
     connection.write(_create_store)
 
 
