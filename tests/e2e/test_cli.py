@@ -281,10 +281,11 @@ def test_a_build_that_is_interrupted_while_it_parses_ends_soon_and_says_what_is_
     store, pages = tmp_path / "store", tmp_path / "pages"
     pages.mkdir()
     file = PdfFile()
-    for number in range(600):
+    for number in range(300):
         file.page().lines(72, 700, [f"Line {line} of page {number} tells of the ridge" for line in range(40)])
+    data = file.data()
     for number in range(8):
-        (pages / f"ridge {number}.pdf").write_bytes(file.data())
+        (pages / f"ridge {number}.pdf").write_bytes(data)
     running = subprocess.Popen(
         [sys.executable, "-m", "trivium", "build", str(pages), "--store", str(store), "--no-embed"],
         stderr=subprocess.PIPE,
