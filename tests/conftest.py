@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.bundled_model import loaded_once
 from tests.neo4j_servers import neo4j_5, neo4j_2026
+from tests.preloaded import preloaded_python
 
 __all__ = ["neo4j_5", "neo4j_2026"]
 
@@ -52,6 +54,13 @@ def _loaded_once() -> Iterator[None]:
     """Load the bundled embedder once."""
     with loaded_once():
         yield
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[Path]:
+    """An interpreter that has imported the package already."""
+    with preloaded_python() as command:
+        yield command
 
 
 @pytest.hookimpl(wrapper=True)

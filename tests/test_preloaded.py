@@ -6,20 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.preloaded import preloaded_python
 from tests.waiting import until
-
-
-@pytest.fixture(scope="module")
-def python() -> Iterator[Path]:
-    with preloaded_python() as command:
-        yield command
-
 
 SCRIPT = """
 import os, sys

@@ -26,6 +26,7 @@ NO_SEARCH_NEEDS = {
     *("trivium.live.pages", "trivium.live.cache", "trivium.live.arxiv", "trivium.live.mediawiki"),
     *("trivium.answering.answer", "trivium.endpoints", "trivium.chunking.registry"),
     *("trivium.evaluation", "trivium.datasets", "trivium.synthetic", "trivium.training", "trivium.server"),
+    *("tensorflow", "torch", "langchain_core", "fastapi", "openai", "datasets"),
 }
 
 

@@ -12,9 +12,10 @@ import json
 import logging
 import os
 import random
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,6 @@ from typing import Any
 import pytest
 
 from tests.built_stores import copy_of_sample
-from tests.preloaded import preloaded_python
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,6 @@ def run_here(*arguments: str | Path, cwd: Path | None = None, **variables: str) 
 
 
 @pytest.fixture(scope="session")
-def python() -> Iterator[Path]:
-    """An interpreter that has imported the package already."""
-    with preloaded_python() as command:
-        yield command
-
-
-@pytest.fixture(scope="session")
 def trivium() -> Run:
     """The command, in this process."""
     return run_here
@@ -119,6 +112,12 @@ def fresh_trivium() -> Run:
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, embedded with the embedder that is always there."""
     return copy_of_sample(tmp_path_factory.mktemp("sample") / "store")
+
+
+@pytest.fixture
+def own_store(sample_store: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(sample_store, tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")

@@ -29,12 +29,6 @@ RETRIEVERS = ["vector", "page", "section", "entity", "path", "lexical", "diffusi
 QUESTION = "Who discovered the moons of Mars?"
 
 
-@pytest.fixture
-def own_store(sample_store: Path, tmp_path: Path) -> Path:
-    """A copy that a test may change."""
-    return Path(shutil.copytree(sample_store, tmp_path / "store"))
-
-
 def test_search_prints_every_field_of_the_contract(trivium: Run, sample_store: Path) -> None:
     hits = trivium("search", QUESTION, "--store", sample_store, "--k", "5", "--json").json["hits"]
     assert [hit["rank"] for hit in hits] == [1, 2, 3, 4, 5]
@@ -220,12 +214,6 @@ def test_a_title_may_be_written_with_underscores(trivium: Run, own_store: Path) 
     assert trivium("remove", "Asaph_Hall", "--store", own_store, "--json").json["removed"] == ["Asaph Hall"]
 
 
-def test_a_store_that_cannot_be_made_is_a_clear_error(trivium: Run, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    result = trivium("build", pages_folder() / "Mars.html", "--store", tmp_path / "file" / "store")
-    assert result.code == 1 and "cannot be made" in result.err and "Traceback" not in result.err
-
-
 def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_path: Path) -> None:
     """SIGINT while it embeds: exit code 130, and the next run embeds only what is left."""
     store, pages = tmp_path / "store", tmp_path / "pages"
@@ -399,15 +387,6 @@ def test_another_embedder_than_the_stores_is_refused(trivium: Run, own_store: Pa
     result = trivium("embed", "--store", own_store, "--embedder", "bge-small")
     assert result.code == 1
     assert "minilm" in result.err and "bge-small" in result.err
-
-
-@pytest.mark.parametrize(
-    "command", ["build", "add", "remove", "embed", "search", "evaluate", "stats", "demo"]
-)
-def test_every_command_explains_itself_with_an_example(trivium: Run, command: str) -> None:
-    result = trivium(command, "--help")
-    assert result.code == 0
-    assert f"trivium {command}" in result.out.split("Usage", 1)[1]
 
 
 def test_verifying_models_exits_1_where_one_is_damaged(trivium: Run, tmp_path: Path) -> None:

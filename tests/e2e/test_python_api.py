@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -38,16 +35,6 @@ def engine(sample_store: Path) -> Iterator[trivium.Engine]:
         yield opened
 
 
-def test_importing_trivium_loads_no_heavy_library() -> None:
-    code = (
-        "import sys, trivium; from trivium import Engine; "
-        "print([m for m in ('tensorflow', 'torch', 'langchain_core', 'fastapi', 'openai', 'numba', 'datasets')"
-        " if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_a_trained_fusion_ranks_and_explains_itself(engine: trivium.Engine, tmp_path: Path) -> None:
     """From its folder, by its name; what the retrievers contributed is the score."""
     layout = Layout(
@@ -72,16 +59,6 @@ def test_a_trained_fusion_ranks_and_explains_itself(engine: trivium.Engine, tmp_
         assert hit.baseline + sum(hit.contributions.values()) == pytest.approx(hit.score, rel=1e-4, abs=1e-3)
     assert set(hits[0].contributions) == set(RETRIEVERS)
     assert hits != engine.search(QUESTIONS[0], k=5)
-
-
-def test_search_many_and_asearch_agree_with_search(engine: trivium.Engine) -> None:
-    one_by_one = [engine.search(question, k=4) for question in QUESTIONS]
-    assert engine.search_many(QUESTIONS, k=4) == one_by_one
-
-    async def together() -> list[list[trivium.Hit]]:
-        return await asyncio.gather(*(engine.asearch(question, k=4) for question in QUESTIONS))
-
-    assert asyncio.run(together()) == one_by_one
 
 
 def test_a_longer_list_begins_with_the_shorter_one(engine: trivium.Engine) -> None:

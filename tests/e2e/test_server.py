@@ -136,11 +136,6 @@ def test_a_port_in_use_is_said_with_what_to_do(trivium_process: Run, sample_stor
     assert result.code == 1 and "cannot listen" in result.err and "--port" in result.err
 
 
-def test_the_command_explains_itself_with_examples(trivium: Run) -> None:
-    result = trivium("serve", "--help")
-    assert result.code == 0 and result.out.count("trivium serve --store") >= 3
-
-
 def test_only_serving_needs_the_web_and_says_how_to_get_it(sample_store: Path) -> None:
     """No other command loads a web framework; without one, `serve` names the extra."""
     code = """

@@ -77,12 +77,6 @@ def trained(hits: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, 
     return made
 
 
-@pytest.fixture
-def own_store(sample_store: Path, tmp_path: Path) -> Path:
-    """A copy that a test may change."""
-    return Path(shutil.copytree(sample_store, tmp_path / "store"))
-
-
 def test_saved_hit_lists_hold_all_views_signals_and_gold(hits: Path) -> None:
     """Whatever rows were asked for."""
     file = load_hits(hits)

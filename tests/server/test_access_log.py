@@ -16,15 +16,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from tests.server.world import QUESTION, Script, build_store, serving
+from tests.server.world import QUESTION, Script, serving
 from trivium.server.logs import JsonFormatter
 
 SECRET = "a question that must not be logged"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.server.world import QUESTION, build_store, finished, serving
+from tests.server.world import QUESTION, finished, serving
 from trivium.server import service
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.questions import KINDS, Kind, Reply
@@ -20,11 +20,6 @@ from trivium.server.settings import ServerSettings
 PAGE = (
     b"<!doctype html><title>Zerzura</title><h1>Zerzura</h1><p>Zerzura is a city that moons of Mars hide.</p>"
 )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture

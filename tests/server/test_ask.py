@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.chat_model import ScriptedModel
-from tests.server.world import QUESTION, Script, build_store, serving
+from tests.server.world import QUESTION, Script, serving
 from tests.waiting import until
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.server.app import create_app
@@ -28,11 +28,6 @@ class Model:
     def complete(self, *_: Any, **__: Any) -> str:
         """Never called."""
         raise AssertionError("nobody asks this one")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.server.world import QUESTION, build_store, listening
+from tests.server.world import QUESTION, listening
 from tests.waiting import until
 from trivium.server import connection
 from trivium.server.app import create_app
@@ -21,11 +21,6 @@ from trivium.server.settings import ServerSettings
 
 BODY = json.dumps({"question": QUESTION}).encode()
 HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

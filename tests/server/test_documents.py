@@ -14,18 +14,13 @@ from starlette.testclient import TestClient
 
 from tests.language_texts import TEXTS
 from tests.pictures import drawn
-from tests.server.world import HTML, QUESTION, build_store, finished, serving
+from tests.server.world import HTML, QUESTION, finished, serving
 from trivium.engine import Engine
 from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
 from trivium.text.languages import StoreLanguages
 
 LIMITED = ServerSettings(upload_bytes=100_000)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,6 @@ from trivium.server.settings import ServerSettings
 RECORDS = {"records": [{"title": "Io", "text": "Io is a moon of Jupiter."}]}
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
-
-
 @pytest.fixture
 def client(store: Path) -> Iterator[TestClient]:
     with serving(store, ServerSettings(timeout=0.05, workers=1)) as client:

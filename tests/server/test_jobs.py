@@ -16,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.disks import make_read_only, small_disk
-from tests.server.world import HTML, QUESTION, RECORDS, build_store, finished, listening, serving
+from tests.server.world import HTML, QUESTION, RECORDS, finished, listening, serving
 from tests.waiting import until
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
@@ -31,11 +31,6 @@ from trivium.server.settings import ServerSettings
 MEGABYTE = 1 << 20
 PART = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n<html>'
 """How a form begins."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from tests.fakes.live_server import SEARXNG, LiveServer, live_server
 from tests.fakes.live_server import Reply as LiveReply
 from tests.fakes.openai_server import OpenAIServer, Reply, error, event, events, streamed
-from tests.server.world import QUESTION, build_store, listening
+from tests.server.world import QUESTION, listening
 from tests.waiting import until
 from trivium.endpoints.endpoint import Endpoint
 from trivium.llm.openai import OpenAIChatModel
@@ -32,11 +32,6 @@ MISBEHAVIOUR = {
     "come again in a minute": error(503, "busy", headers={"Retry-After": "60"}),
 }
 PLACES = 2
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("left"))
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_server
-from tests.server.world import QUESTION, build_store, serving
+from tests.server.world import QUESTION, serving
 from trivium.server.keys import new_key
 from trivium.server.settings import ServerSettings
 
 TITAN = Known("Titan", "Titan is the largest moon of Saturn. Christiaan Huygens discovered it.")
 OF_TITAN = "Who discovered Titan, the largest moon of Saturn?"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-
-    return build_store(tmp_path_factory.mktemp("live"))
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 from starlette.testclient import TestClient
 
 from tests.fakes.speech import FakeRecogniser, FakeVoice
-from tests.server.world import build_store, listening, serving
+from tests.server.world import listening, serving
 from trivium.speech import Speech
 
 ANSWERED_AS_DESCRIBED = [
@@ -35,11 +35,6 @@ ANSWERED_AS_DESCRIBED = [
 ]
 EXAMPLES = 8
 """Of each operation, well and badly formed each."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

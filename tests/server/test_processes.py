@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.cross_encoder_files import write_cross_encoder
-from tests.server.world import HTML, QUESTION, build_store, finished
+from tests.server.world import HTML, QUESTION, finished
 from tests.waiting import until
 from trivium.common.stopping import StoppedError, check
 from trivium.common.workers import Worker, running
@@ -35,12 +35,6 @@ SEARCHES: tuple[dict[str, Any], ...] = (
     {"question": QUESTION, "retrievers": ["walk"]},
     {"question": "Mars", "fusion": "rrf", "k": 1},
 )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small store."""
-    return build_store(tmp_path_factory.mktemp("processes"))
 
 
 @pytest.fixture(scope="module")

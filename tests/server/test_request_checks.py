@@ -30,11 +30,6 @@ SETTINGS = ServerSettings(
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
-
-
-@pytest.fixture(scope="module")
 def client(store: Path) -> Iterator[TestClient]:
     with serving(store, SETTINGS) as client:
         yield client

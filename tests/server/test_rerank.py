@@ -10,15 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.cross_encoder_files import write_cross_encoder
-from tests.server.world import QUESTION, build_store, serving
+from tests.server.world import QUESTION, serving
 from trivium.engine import Engine
 from trivium.serialization import hit_json
 from trivium.server.settings import ServerSettings
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

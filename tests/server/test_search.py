@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.contract.graphs import graph
 from tests.fakes.packages import REVERSED, install_package
-from tests.server.world import QUESTION, build_store, serving
+from tests.server.world import QUESTION, serving
 from trivium.common.second_core import _HELPERS, Beside
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
@@ -23,11 +23,6 @@ from trivium.server import service
 from trivium.server.questions import KINDS, Kind, Reply
 from trivium.server.schemas import SearchBody
 from trivium.server.settings import ServerSettings
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

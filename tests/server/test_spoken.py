@@ -18,7 +18,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fakes.speech import FakeRecogniser, FakeVoice
-from tests.server.world import build_store, listening, serving
+from tests.server.world import listening, serving
 from tests.waiting import until
 from trivium.errors import AudioTooLongError, SpeechError
 from trivium.server.settings import ServerSettings
@@ -29,11 +29,6 @@ AUDIO = b"RIFF and some sound"
 TEXT = "**Asaph Hall** found them [1]. It was in 1877 [2]. He had nearly given up."
 KEY = "r" * 24
 KEYS = (f"reader:read:sha256${sha256(KEY.encode()).hexdigest()}",)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("spoken"))
 
 
 @pytest.fixture(scope="module")

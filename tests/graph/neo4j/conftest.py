@@ -1,4 +1,4 @@
-"""An empty store in a server, and the connection to it."""
+"""An empty store in a server, the connection to it, and what is sent over connections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.graph.neo4j.database import connected, empty
+from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.stores import OLDER_SLOW
 from tests.neo4j_servers import Server
 from trivium.graph.neo4j import Neo4jStore
@@ -33,3 +33,9 @@ def connection(server: Server) -> Iterator[Connection]:
 def store(connection: Connection) -> Neo4jStore:
     """The store."""
     return Neo4jStore(connection, Dialect.PROCEDURE)
+
+
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by each query that is sent."""
+    return sent_queries(monkeypatch)

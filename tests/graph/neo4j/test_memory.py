@@ -16,7 +16,6 @@ from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.database import sent_queries
 from tests.graph.neo4j.stores import OLDER_SLOW, credentials, new_store
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
@@ -52,12 +51,6 @@ class Seen:
 def is_held(view: SearchStore) -> bool:
     """Whether a pinned view is answered from memory."""
     return isinstance(view, LateView) and isinstance(view._store, HeldView)
-
-
-@pytest.fixture
-def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by each query that is sent."""
-    return sent_queries(monkeypatch)
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.examples import examples
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.neo4j.database import sent_queries
 from tests.graph.neo4j.stores import SERVERS, credentials, new_store
 from tests.neo4j_servers import Server
 from trivium.errors import StoreError
@@ -68,12 +67,6 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[Neo4jStore, MemorySto
     with new_store(server) as store:
         fill(store)
         yield store, _filled()
-
-
-@pytest.fixture
-def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by each query that is sent."""
-    return sent_queries(monkeypatch)
 
 
 def check_reached(found: list[Reached], expected: list[Reached]) -> None:
