@@ -36,7 +36,7 @@ ASKS_SHARED_SERVERS = re.compile(
 
 OLDER = re.compile(r".*[\[-]neo4j[-_]5")
 """Those of them that ask the older of the two servers; no test asks both. Where the version cannot matter a test asks the
-newer one: each has its first thousand queries to become fast, which takes it a minute."""
+newer one: each needs its first queries to become fast."""
 
 TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_training\.py)")
 """Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""
