@@ -6,8 +6,11 @@
 
 ``dialogues.jsonl`` contains 60 conversations about the sample encyclopaedia, written for this experiment, with changes
 of topic; each of the handbook's questions of the kind ``contextual_anaphora`` follows another one. Compares the
-question as it is (``literal``), prefixed with the previous question (``joined``), and completed by the rules
-(``rules``); the latter with the share of questions of each kind that the rules changed.
+question as it is (``literal``), prefixed with the previous question (``joined``), completed by the rules (``rules``), and
+as ``trivium ask`` takes it, which searches both as it is and completed (``taken``); prints how many questions of each
+kind were completed and searched for as completed, how many answers were given outright, and how many of those hold a
+known answer. ``--live`` has the earlier turns answered by the product instead of by the file. ``--conversations`` reads
+other conversations: JSON Lines of ``question``, ``history`` (questions and answers in turn) and ``gold_passages``.
 
     python -m experiments.conversation.compare --store demo-store --model local --sample 40
 
@@ -50,6 +53,12 @@ class Asked:
     kind: str
     history: tuple[Turn, ...]
     right: Callable[[Hit], bool]
+    answers: tuple[str, ...] = ()
+
+    def answered(self, text: str) -> bool:
+        """Whether a text holds one of the known answers."""
+        said = f" {' '.join(words(text))} "
+        return any(f" {' '.join(words(one))} " in said for one in self.answers)
 
 
 def of_dialogues(file: Path) -> Iterator[Asked]:
@@ -58,7 +67,9 @@ def of_dialogues(file: Path) -> Iterator[Asked]:
         turns = json.loads(line)["turns"]
         for place, turn in enumerate(turns):
             history = tuple(Turn(before["question"], before["reply"]) for before in turns[:place])
-            yield Asked(turn["question"], turn["kind"], history, _holds(turn["paragraph"]))
+            yield Asked(
+                turn["question"], turn["kind"], history, _holds(turn["paragraph"]), tuple(turn["answers"])
+            )
 
 
 def of_handbook(file: Path) -> Iterator[Asked]:
@@ -71,6 +82,25 @@ def of_handbook(file: Path) -> Iterator[Asked]:
             yield Asked(
                 row["question"], row["kind"], history, lambda hit, q=quotes: any(_holds(x)(hit) for x in q)
             )
+
+
+def of_conversations(file: Path) -> Iterator[Asked]:
+    """Yield the last turn of every conversation that has earlier ones."""
+    for line in file.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        said = row["history"]
+        if said:
+            history = tuple(map(Turn, said[::2], said[1::2]))
+            titles = {passage["title"] for passage in row["gold_passages"]}
+            yield Asked(row["question"], "last", history, lambda hit, titles=titles: hit.page in titles)
+
+
+def live(engine: trivium.Engine, turn: Asked) -> tuple[Turn, ...]:
+    """Return the earlier turns as the product answers them."""
+    said: list[Turn] = []
+    for before in turn.history:
+        said.append(Turn(before.question, engine.ask(before.question, history=said).text))
+    return tuple(said)
 
 
 def _holds(text: str) -> Callable[[Hit], bool]:
@@ -136,6 +166,10 @@ def main() -> None:
     parser.add_argument("--store", required=True)
     parser.add_argument("--handbook", type=Path, help="question file of the handbook, for its store")
     parser.add_argument(
+        "--conversations", type=Path, help="question file of other conversations, for their store"
+    )
+    parser.add_argument("--live", action="store_true", help="the earlier turns are answered by the product")
+    parser.add_argument(
         "--failures",
         action="store_true",
         help="print the questions that fail with the rules, or the output of the model",
@@ -148,9 +182,14 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     here = Path(__file__).parent / "dialogues.jsonl"
-    asked = list(of_dialogues(here) if arguments.handbook is None else of_handbook(arguments.handbook))
+    if arguments.handbook is not None:
+        asked = list(of_handbook(arguments.handbook))
+    elif arguments.conversations is not None:
+        asked = list(of_conversations(arguments.conversations))
+    else:
+        asked = list(of_dialogues(here))
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    changed: defaultdict[str, list[bool]] = defaultdict(list)
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     with trivium.Engine.open(arguments.store, remembered_questions=0) as engine:
         if arguments.model is not None:
             model = open_chat_model(arguments.model)
@@ -159,24 +198,31 @@ def main() -> None:
             compare_model(engine, model, chosen, arguments.failures)
             return
         for turn in asked:
-            completed = complete(turn.question, turn.history, engine.store)
-            changed[turn.kind].append(completed != turn.question)
-            before = f"{turn.history[-1].question} " if turn.history else ""
+            history = live(engine, turn) if arguments.live else turn.history
+            completed = complete(turn.question, history, engine.store)
+            before = f"{history[-1].question} " if history else ""
+            answer = engine.ask(turn.question, history=history)
+            counts[turn.kind]["completed"] += completed != turn.question
+            counts[turn.kind]["taken so"] += answer.searched_for not in (None, turn.question)
+            counts[turn.kind]["answered"] += answer.outcome == "answered"
+            counts[turn.kind]["rightly"] += answer.outcome == "answered" and turn.answered(answer.text)
             for way, text in (
                 ("literal", turn.question),
                 ("joined", f"{before}{turn.question}"),
                 ("rules", completed),
+                ("taken", ""),
             ):
-                hits = engine.search(text, max(KS))
+                hits = engine.search(text, max(KS)) if text else answer.passages[: max(KS)]
                 rank = next((hit.rank for hit in hits if turn.right(hit)), max(KS) + 1)
                 found[way, turn.kind].append(rank)
                 found[way, "all"].append(rank)
-                if arguments.failures and way == "rules" and rank > max(KS):
-                    print(f"{turn.kind}: {turn.question!r} searched for as {text!r}")
+            if arguments.failures and rank > max(KS):
+                print(f"{turn.kind}: {turn.question!r} searched for as {answer.searched_for!r}")
     for kind in dict.fromkeys(kind for _, kind in found):
-        count = len(found["rules", kind])
-        print(f"{kind} ({count})" + ("" if kind == "all" else f", completed {sum(changed[kind])}"))
-        _print_ways({way: found[way, kind] for way in ("literal", "joined", "rules")}, count)
+        told = "".join(f", {count} {name}" for name, count in counts[kind].items())
+        print(f"{kind} ({len(found['rules', kind])}){told}")
+        ways = ("literal", "joined", "rules", "taken")
+        _print_ways({way: found[way, kind] for way in ways}, len(found["rules", kind]))
 
 
 if __name__ == "__main__":

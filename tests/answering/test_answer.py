@@ -176,12 +176,12 @@ def test_who_stops_listening_stops_the_model() -> None:
 
 
 def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
-    """The question that was asked, and the one that was searched for, are both told."""
+    """The question that was asked, and the one that was searched for, are both told. As asked it is searched for, too."""
     searched: list[str] = []
     history = [Turn(QUESTION, "Asaph Hall [1].")]
     model = ScriptedModel("When was Asaph Hall born?", "In 1829 [2].")
     events = list(answer("When was he born?", ground(STORE, HITS, searched), history, model))
-    assert searched == ["When was Asaph Hall born?"]
+    assert searched == ["When was Asaph Hall born?", "When was he born?", "When was he born?"]
     done = events[-1]
     assert isinstance(done, Done)
     assert (done.answer.question, done.answer.searched_for) == ("When was he born?", searched[0])
@@ -200,6 +200,7 @@ def test_candidates_of_the_recall_query_are_searched_for_too_and_the_answer_is_w
     model = ScriptedModel(queries, "In 1829 [2].")
     context = ground(STORE, HITS, searched, Domain(scope="an atlas of Mars"))
     found, *_, done = answer("When was he born?", context, history, model)
+    assert searched.pop() == "When was he born?"
     assert searched == ["When was Asaph Hall born?", "Asaph Hall birth year"]
     assert isinstance(found, Found) and isinstance(done, Done)
     assert [found.searched_for, found.recall_query] == searched

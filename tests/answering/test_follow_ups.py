@@ -10,7 +10,7 @@ import pytest
 
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
-from trivium.answering.answer_subjects import person_of, thing_of
+from trivium.answering.followups import name_of, thing_of
 from trivium.engine import Engine
 from trivium.types import Answer
 
@@ -125,16 +125,16 @@ def test_a_complete_question_is_not_changed(question: str, sample: Engine) -> No
 
 def test_the_person_of_an_answer_is_the_one_nearest_to_what_was_asked() -> None:
     said = "One morning Ada Kern found the leak, while far away in Oslo the plumber Bo Lind slept."
-    assert person_of("Who found the leak?", said, []) == "Ada Kern"
+    assert name_of("Who found the leak?", said, []) == "Ada Kern"
     assert (
-        person_of("Who found the leak?", "The leak was found by Bo Lind, not by me, said Ada Kern.", [])
+        name_of("Who found the leak?", "The leak was found by Bo Lind, not by me, said Ada Kern.", [])
         == "Bo Lind"
     )
-    assert person_of("Who is Ada Kern?", "Ada Kern is a baker.", ["Ada Kern"]) is None
-    assert person_of("Who won?", "Ada Kern and Bo Lind.", []) is None
-    assert person_of("Who leads it?", "Nobody.", []) is None
+    assert name_of("Who is Ada Kern?", "Ada Kern is a baker.", ["Ada Kern"]) is None
+    assert name_of("Who won?", "Ada Kern and Bo Lind.", []) is None
+    assert name_of("Who leads it?", "Nobody.", []) is None
     assert (
-        person_of("Who is the caretaker?", "Call the caretaker, Rosa Al-Amin, before noon.", [])
+        name_of("Who is the caretaker?", "Call the caretaker, Rosa Al-Amin, before noon.", [])
         == "Rosa Al-Amin"
     )
 

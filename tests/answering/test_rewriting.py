@@ -73,6 +73,9 @@ def test_without_a_model_a_follow_up_is_completed(question: str, expected: str) 
         "How big is a comet?",
         "Which comet broke up before it hit a planet?",
         "Which planet has lost its rings?",
+        "Which planet throws back more of the light it gets than Mars?",
+        "How long did he live in Goshen, the finder of the moons?",
+        "How long does it take to reach Mars?",
         "How much of the mass of everything around our star is in the star itself?",
         "How often do the giants line up so that one craft can visit them all?",
         "How many moons are there?",
@@ -117,7 +120,7 @@ def test_a_name_stands_for_what_the_question_before_referred_to() -> None:
     """Which is not carried over beside it."""
     talk = [*TALK, Turn("When was he born?", NOT_FOUND)]
     completed = rewrite_question("And Saturn?", talk, None, STORE).match_query
-    assert completed == "When was he born? And Saturn?"
+    assert completed == "When was Asaph Hall born? And Saturn?"
 
 
 def test_a_question_all_in_capitals_speaks_of_no_abbreviation() -> None:
@@ -139,7 +142,6 @@ def test_a_name_from_before_the_topic_changed_is_not_carried_over() -> None:
         ("Who was Asaph Hall?", "An astronomer.", "Where was he born?", "Where was Asaph Hall born?"),
         ("Is Mars red?", "Yes.", "And what are its moons called?", "what are Mars' moons called?"),
         ("why is mars red", "", "does anybody live on it", "does anybody live on mars"),
-        ("When was Mars named?", "", "What did her priests say?", "What did Mars' priests say?"),
         ("When is the summer party?", "In May.", "Who pays for it?", "Who pays for the summer party?"),
         ("Where are the board meetings?", "", "Who leads them?", "Who leads the board meetings?"),
         # A person is asked for, and the answer has two full names, none, or only the question's.
@@ -150,11 +152,13 @@ def test_a_name_from_before_the_topic_changed_is_not_carried_over() -> None:
         ("Which probe reached Mars?", "", "When was it launched?", None),
         ("Is Mars larger than Saturn?", "", "How old is it?", None),
         ("Why is Mars red?", "", "Did he see it?", None),
-        ("Why is Mars red?", "", "Is it larger than Saturn?", None),
+        ("Why is Mars red?", "", "Is it larger than Saturn?", "Is Mars larger than Saturn?"),
+        # What the answer is about, not who stands beside it.
+        ("Which planet is red?", "It is Mars, near Saturn.", "How old is it?", "How old is Mars?"),
+        ("What is red?", "It looks redder than all the rings of Saturn.", "How old is it?", None),
         # More than one, but one was named; a thing that is asked for; one of which more is said.
         ("Why is Mars red?", "", "How large are they?", None),
         ("What is the largest crater?", "", "How deep is it?", None),
-        ("Where is the key kept?", "", "Who has it?", None),
         ("Where is the key?", "", "Is it as old as that?", None),
         # "It" that stands for nothing, information technology, and two pronouns that differ.
         ("Why is Mars red?", "", "Is it true that nobody lives there?", None),
@@ -169,15 +173,20 @@ def test_a_name_from_before_the_topic_changed_is_not_carried_over() -> None:
         # Whose, or whom.
         ("Who was Asaph Hall?", "", "Who was her husband?", "Who was Asaph Hall's husband?"),
         ("Who was Asaph Hall?", "", "When did anyone help her?", "When did anyone help Asaph Hall?"),
-        ("Who was Asaph Hall?", "", "Did anyone help her find comets?", None),
-        ("Who was Asaph Hall?", "", "Who honoured her in London?", None),
+        (
+            "Who was Asaph Hall?",
+            "",
+            "Did anyone help her find comets?",
+            "Did anyone help Asaph Hall find comets?",
+        ),
+        ("Who was Asaph Hall?", "", "Who honoured her in London?", "Who honoured Asaph Hall in London?"),
     ],
 )
 def test_a_name_or_a_thing_takes_the_place_of_a_pronoun_if_it_can_mean_nothing_else(
     before: str, answer: str, question: str, expected: str | None
 ) -> None:
     clear = with_subject(question, [Turn(before, answer)], STORE)
-    assert (None if clear is None else clear.question) == expected
+    assert (None if clear is None else clear[0]) == expected
 
 
 def test_long_white_space_in_the_conversation_takes_no_time() -> None:
@@ -201,7 +210,7 @@ def test_names_come_from_the_last_turn_that_has_any() -> None:
         rewrite_question("Where did he live?", talk, None, STORE).match_query == "Where did Asaph Hall live?"
     )
     completed = rewrite_question("Where do they live?", talk, None, STORE).match_query
-    assert completed == "Where do they live (Mars, Asaph Hall, born)?"
+    assert completed == "Where do they live (Asaph Hall, born)?"
     nothing = [Turn("Why?", NOT_FOUND)]
     assert (
         rewrite_question("Where did he live?", nothing, None, STORE).match_query == "Why? Where did he live?"

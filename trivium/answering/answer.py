@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.clauses import sections_with_number
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.followups import own_terms, with_subject
+from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.judging import judge, thresholds_of, worth_asking
@@ -17,7 +18,7 @@ from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
-from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
+from trivium.answering.quoting import Quotation, quote, understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
@@ -29,7 +30,7 @@ from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.settings.domain import NO_DOMAIN, Domain
-from trivium.text.languages import StoreLanguages
+from trivium.text.languages import Analyzer, StoreLanguages
 from trivium.text.normalise import STOPS, composed, sentences, words
 from trivium.types import (
     Answer,
@@ -79,6 +80,19 @@ class _Text:
     parts: tuple[AnswerPart, ...] = ()
 
 
+class _Read(NamedTuple):
+    """What was searched for, what was found, and its passages with their numbers. ``own`` are the terms of a follow-up's
+    own wording if it was completed, of which an answer must say one; ``told`` is whether the answer was told already and
+    more is asked for.
+    """
+
+    asked: Rewriting
+    hits: tuple[Hit, ...]
+    offered: list[NumberedPassage]
+    own: frozenset[str] = frozenset()
+    told: bool = False
+
+
 def answer(
     question: str,
     context: AnswerContext,
@@ -111,21 +125,17 @@ def answer(
         found = _Text(text, "answered", (), used)
         offered: list[NumberedPassage] = []
     else:
-        asked = Rewriting(question)
-        before = searched_turns(history, context.embedder) if rewrite else []
-        if rewrite:
-            asked = rewrite_question(question, before, model, context.store, context.domain)
-        hits = tuple(context.search(asked.match_query, asked.recall_query))
-        kinds = _continued_kinds(asked.match_query)
-        wanted = sections_with_number(asked.match_query, hits, context.store)
-        hits += tuple(continuations(hits, kinds, context.store, wanted))
-        yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         known = StoreLanguages.read(context.store.languages)
+        if rewrite:
+            before = searched_turns(history, context.embedder)
+            read = _read_in_context(question, before, context, model, known.analyzer)
+        else:
+            read = _read(Rewriting(question), context, known.analyzer)
+        asked, hits, offered, *_ = read
+        yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         language = foreign_language(question, known.codes)
-        offered = passages(hits, known.analyzer)
         if model is None or not offered:
-            told = _told(question, before, context, asked.match_query)
-            found = yield from _quoted(asked.match_query, offered, context, told, language)
+            found = yield from _quoted(read, context, language)
         else:
             found = yield from _written(asked, offered, context, model, writing, language)
         if found.language is not None:
@@ -167,26 +177,56 @@ def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
     return (*always, ChunkKind.TABLE) if asks_for_rows(question) else always
 
 
-def _told(question: str, history: Sequence[Turn], context: AnswerContext, asked: str) -> Told:
-    """Return what a quoted answer must add to if the question was completed from the conversation: the question's own
-    terms, and the previous answer unless only a name was put into the question, which then asks for nothing that was
-    asked before.
+def _read(asked: Rewriting, context: AnswerContext, analyzer: Analyzer, typed: str | None = None) -> _Read:
+    """Search for a question, also among the candidates for its recall query, or else for what was ``typed``, and read
+    what its passages leave out.
     """
-    if not history or context.domain.expand(question) == asked:
-        return NOTHING_TOLD
-    clear = with_subject(question, history, context.store)
-    named = clear is not None and context.domain.expand(clear.question) == asked
-    return Told(own_terms(question), "" if named else history[-1].answer)
+    hits = tuple(context.search(asked.match_query, asked.recall_query or typed))
+    wanted = sections_with_number(asked.match_query, hits, context.store)
+    hits += tuple(continuations(hits, _continued_kinds(asked.match_query), context.store, wanted))
+    return _Read(asked, hits, passages(hits, analyzer))
 
 
-def _quoted(
-    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext, told: Told, language: str | None
-) -> Generator[AnswerEvent, None, _Text]:
-    quotation = quote(asked, offered, context.store, context.embedder, told=told)
-    foreign = language is not None and quotation.outcome == "absent" and bool(offered)
+def _read_in_context(
+    question: str,
+    history: Sequence[Turn],
+    context: AnswerContext,
+    model: ChatModel | None,
+    analyzer: Analyzer,
+) -> _Read:
+    """Search for a question. One that was completed from the conversation is searched for as it was typed, too, and that
+    is kept if it is surer: if what it finds answers it more probably than what the completed one finds answers that, and
+    would answer the completed one more probably, too.
+    """
+    asked = rewrite_question(question, history, model, context.store, context.domain)
+    typed = Rewriting(context.domain.expand(question), usage=asked.usage)
+    if asked.match_query == typed.match_query:
+        return _read(asked, context, analyzer)
+    read = _read(asked, context, analyzer, typed.match_query)
+
+    def sureness(rewriting: Rewriting, offered: Sequence[NumberedPassage]) -> float:
+        spelled, rarity = understood(rewriting.match_query, offered, context.store)
+        parts = judge(spelled, offered, rarity, context.embedder, context.store).parts
+        return parts[0].probability if parts else 0.0
+
+    found, least = _read(typed, context, analyzer), sureness(asked, read.offered)
+    if sureness(typed, found.offered) > least and sureness(asked, found.offered) > least:
+        return found
+    return read._replace(own=own_terms(question), told=asks_for_more(question))
+
+
+def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Generator[AnswerEvent, None, _Text]:
+    def quoted(near: bool) -> Quotation:
+        asked, outright = read.asked.match_query, not read.told
+        return quote(
+            asked, read.offered, context.store, context.embedder, outright=outright, own=read.own, near=near
+        )
+
+    quotation = quoted(near=False)
+    foreign = language is not None and quotation.outcome == "absent" and bool(read.offered)
     if foreign:
         # Words cannot tell that a collection in another language has no answer.
-        quotation = quote(asked, offered, context.store, context.embedder, told=told, near=True)
+        quotation = quoted(near=True)
     for piece in quotation.pieces:
         yield Piece(piece)
     return _text_of(quotation, Usage(), language if foreign else None)

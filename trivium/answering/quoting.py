@@ -54,18 +54,6 @@ class Quotation:
     parts: tuple[AnswerPart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """For a question that was completed for the search: the terms of its ``own`` wording, and the previous
-    ``answer``. A sentence only about what was carried over ("Hall discovered both moons" for "When was he born?") is
-    not an answer, nor is the previous answer repeated.
-    """
-
-    own: frozenset[str] = frozenset()
-    answer: str = ""
-
-
-NOTHING_TOLD = Told()
 _LEAD_IN = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|now|well|so|thanks|thank you|by the way|btw"
     r"|(?:now )?(?:to|for|on to) something (?:else|different)|something else"
@@ -73,7 +61,6 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """How a new topic is announced in a conversation."""
-_REASON = re.compile(r"\b(?:because|since|due to|so that|in order to|owing to)\b", re.IGNORECASE)
 
 
 def quote(
@@ -83,7 +70,7 @@ def quote(
     embedder: Embedder,
     *,
     outright: bool = True,
-    told: Told = NOTHING_TOLD,
+    own: frozenset[str] = frozenset(),
     near: bool = False,
 ) -> Quotation:
     """Quote an answer.
@@ -91,8 +78,9 @@ def quote(
     Quotes the part of a passage that most probably answers the question, if it is probable enough (skipped without
     ``outright``), the three best passages if none is but they are near it (of a comparison, one about each of the things
     compared), and nothing otherwise. Boosted trees and a classifier, fitted per embedder (``experiments/answers``), make
-    these decisions. ``told`` describes a follow-up and excludes parts that do not answer it. With ``near`` the passages
-    are taken to be near the question, whatever words it has.
+    these decisions. Of a question that was completed, ``own`` are the terms of its own wording, of which a part must say
+    one: what is only about what was carried over ("Hall discovered both moons" for "When was he born?") is no answer.
+    With ``near`` the passages are taken to be near the question, whatever words it has.
     """
     question, rarity = understood(question, offered, store)
     if not offered or not rarity.terms(question):
@@ -104,7 +92,7 @@ def quote(
     rows = rows_asked(question, offered, store) if outright and comparison is None else []
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
-    meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, told)]
+    meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, own)]
     if meeting:
         return _answered(meeting, question)
     judged, nearness = judge(question, offered, rarity, embedder, store)
@@ -120,7 +108,7 @@ def quote(
     answering = [
         one
         for one in judged[:_MOST_JUDGED]
-        if _tells(one.part, question, told)
+        if _tells(one.part, question, own)
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
@@ -150,17 +138,11 @@ def understood(question: str, offered: Sequence[NumberedPassage], store: SearchS
     return spelled, rarity if spelled == question else Rarity.of(store, [spelled])
 
 
-def _tells(part: Part, question: str, told: Told) -> bool:
-    """Whether a part can be an answer: it says more than a title, and more than the previous answer, unless it is a row
-    that has all words of the follow-up, or the reason that is asked for. The caption of a picture always can, since
-    the picture answers.
+def _tells(part: Part, question: str, own: frozenset[str]) -> bool:
+    """Whether a part can be an answer: it says more than a title, and one of the ``own`` words of a follow-up. The
+    caption of a picture always can, since the picture answers.
     """
-    said = part.passage.said_by(part.text)
-    if told.own and told.own.isdisjoint(said):
-        return False
-    has_all = part.kind == "row" and told.own <= said
-    gives_reason = "why" in words(question) and _REASON.search(part.text) is not None
-    if told.answer and _clean(part.text) in told.answer and not (has_all or gives_reason):
+    if own and own.isdisjoint(part.passage.said_by(part.text)):
         return False
     if part.passage.hit.kind == ChunkKind.IMAGE:
         return True

@@ -12,14 +12,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.answer_subjects import short_answer
-from trivium.answering.followups import Leaning, complete, leaning
+from trivium.answering.followups import complete, leaning, short_answer
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import quoted
+from trivium.answering.question_language import foreign_language
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import json_objects, object_schema
 from trivium.settings.domain import NO_DOMAIN, Domain
+from trivium.text.languages import ENGLISH
 from trivium.text.normalise import plain, question_terms, terms
 from trivium.types import Turn, Usage
 
@@ -31,7 +32,6 @@ _MAX_CHARACTERS = 400
 _MAX_RECALL_TERMS = 32
 
 _MATCH, _RECALL = "match_query", "search_query"
-_UNFINISHED: tuple[Leaning | None, ...] = ("refers", "elliptic", "bare")
 _SCHEMA = object_schema({_MATCH: {"type": "string"}, _RECALL: {"type": "string"}})
 _LABELLED = re.compile(
     rf"""\b({_MATCH}|{_RECALL})["'*]*\s*[:=]\s*(?:"((?:[^"\\\n]|\\.)*)"|([^"\n]{{1,1000}})$)""",
@@ -69,8 +69,9 @@ def rewrite_question(
 ) -> Rewriting:
     """Return what to search for when a question follows on a conversation.
 
-    With a history, a model writes a match query and a recall query. Both must be a single line. The match query must
-    add nothing: its words must be from the conversation or the domain, and it must no longer depend on the
+    A question that leans on nothing is left as it is. For another one, a model writes a match query and a recall query;
+    so it does for all in other languages, of which the rules know nothing. Both must be a single line. The match query
+    must add nothing: its words must be from the conversation or the domain, and it must no longer depend on the
     conversation ("How deep is it?"). The recall query may contain two other words for each known one, since its
     results are ranked by the match query. A rejected match query is replaced by the recall query if that qualifies,
     else by the result of the rules. A recall query is dropped if it is rejected, shares no word with the match query
@@ -80,6 +81,8 @@ def rewrite_question(
     Abbreviations of the domain are followed by their meanings, in a first question too. Raises ChatModelError.
     """
     recent = history[-MAX_TURNS:]
+    if recent and leaning(question, store) is None and foreign_language(question, [ENGLISH]) is None:
+        recent = []
     asked = Rewriting(question)
     if recent and model is None:
         asked = Rewriting(complete(question, recent, store))
@@ -155,7 +158,7 @@ def _chosen(
     wide = _recall_query(recall, known)
     for written in (match, recall):
         accepted = _match_query(written, question, known)
-        if accepted is not None and leaning(accepted, history[-1], store) not in _UNFINISHED:
+        if accepted is not None and leaning(accepted, store) is None:
             return Rewriting(accepted, wide)
     return Rewriting(complete(question, history, store), wide)
 

@@ -13,9 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
-from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
-from trivium.cli.conversation import Conversation, typed_lines
+from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
 from trivium.cli.hits import (
     print_citation,
     print_hints,

@@ -4,16 +4,16 @@ it.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from trivium.answering.history import append_turn
 from trivium.cli.hits import print_citation, print_details, print_legend, print_reasons
 from trivium.cli.terminal import err, shown
 from trivium.common.files import write_file
-from trivium.errors import TriviumError
+from trivium.errors import InputError, TriviumError
 from trivium.types import Answer, Hit, Turn, place_of
 
 HELP = """\
@@ -138,3 +138,26 @@ def typed_lines() -> Iterator[str]:
             yield err.input("[bold]> [/]")
         except EOFError:
             return
+
+
+def read_history(file: Path) -> list[Turn]:
+    """Read the turns of a conversation; empty if the file does not exist. Raises InputError with the offending line."""
+    if not file.exists():
+        return []
+    turns = []
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            question, answer = row["question"], row["answer"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"{file}, line {number}: expected an object with question and answer") from error
+        if not isinstance(question, str) or not isinstance(answer, str):
+            raise InputError(f"{file}, line {number}: expected question and answer as text")
+        turns.append(Turn(question, answer))
+    return turns
+
+
+def append_turn(file: Path, turn: Turn) -> None:
+    """Append a turn to the file, creating it if necessary."""
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(asdict(turn), ensure_ascii=False) + "\n")
