@@ -12,7 +12,7 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Found
 from trivium.answering.intent import expressions, load_intents, recognise
-from trivium.answering.talk import recount, small_talk
+from trivium.answering.talk import recount, small_talk, talk_of
 from trivium.embedding.registry import open_embedder
 from trivium.types import Answer, Intent, Turn
 
@@ -134,8 +134,16 @@ def test_probabilities_add_up_to_one() -> None:
         "¡Hola!",
         "Grazie mille",
         "hej",
+        "Obrigado",
+        "Dank je wel",
+        "Tack så mycket",
+        "Mange tak",
+        "Tusen takk",
+        "Kiitos paljon",
         "Спасибо",
-        "你好",
+        "谢谢你",
+        "どうもありがとう",
+        "감사합니다",
         "ok thanks",
     ],
 )
@@ -148,5 +156,46 @@ def test_greetings_of_other_languages_are_greeted(text: str) -> None:
 @pytest.mark.parametrize("text", ["good practice", "cool chain", "nice biscuits", "great auk"])
 def test_things_are_searched_though_no_document_names_them(text: str) -> None:
     """Who asks for one is told that it is not there."""
+    whole, searched = talked(text, None)
+    assert searched and whole.intent == "collection"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was habe ich zuerst gefragt?",
+        "Quelle était ma première question ?",
+        "¿Qué te he preguntado?",
+        "Qual era la mia prima domanda?",
+        "O que eu perguntei antes?",
+        "Wat heb ik gevraagd?",
+        "Vad frågade jag?",
+        "Hvad var mit første spørgsmål?",
+        "Hva spurte jeg om?",
+        "Mitä kysyin aiemmin?",
+        "Какой был мой первый вопрос?",
+        "我刚才问了什么？",
+        "私の最初の質問は何でしたか？",
+        "내 첫 번째 질문은 뭐였지?",
+    ],
+)
+def test_questions_about_the_conversation_are_recognised_in_other_languages(text: str) -> None:
+    """English is in ``PHRASES``."""
+    assert talk_of(text) == "conversation"
+    whole, searched = talked(text, None)
+    assert searched == [] and whole.intent == "conversation" and "1. " in whole.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was ist die erste Frage der Prüfung?",
+        "Quelle est la première question de l'examen ?",
+        "第一个问题是什么",
+        "Мой вопрос о Марсе",
+        "Was habe ich über Mars gefragt?",
+    ],
+)
+def test_a_question_that_names_anything_is_searched_for(text: str) -> None:
     whole, searched = talked(text, None)
     assert searched and whole.intent == "collection"

@@ -24,7 +24,7 @@ from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
 from trivium.answering.tables import asks_for_rows
-from trivium.answering.talk import converse, greets, has_topic
+from trivium.answering.talk import converse, has_topic, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -110,8 +110,8 @@ def answer(
     """
     question = composed(question)
     meant = recognise(question, context.embedder) if intent is None else intent
-    if intent is None and meant == "collection" and greets(question):
-        meant = "small_talk"
+    if intent is None and meant == "collection":
+        meant = talk_of(question) or meant
     if intent is None and meant == "small_talk" and has_topic(question, context.store):
         meant = "collection"
     asked: Rewriting | None = None

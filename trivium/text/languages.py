@@ -39,7 +39,7 @@ _STEMMERS = {
     "fi": "finnish",
     "ru": "russian",
 }
-_WITHOUT_SPACES = ("zh", "ja", "ko")
+WITHOUT_SPACES = ("zh", "ja", "ko")
 """Languages without spaces between words (Korean: with particles attached to words), searched by character bigrams."""
 
 NAMES = {
@@ -181,7 +181,7 @@ def _spelled(word: str, language: str, in_pairs: bool = True) -> Word:
                 for part in (_pairs(run) if _CJK_CHARACTER.match(run) else _spelled(run, language).main)
             )
         )
-    if language in _WITHOUT_SPACES:
+    if language in WITHOUT_SPACES:
         language = ENGLISH  # such texts quote English
     first, *more = spellings(word, _stemmer(language).stemWord)
     return Word((first,), tuple(more))
