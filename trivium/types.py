@@ -351,12 +351,13 @@ class Attribution:
     - ``prompted``: the language model cited it itself.
     - ``similarity``: the passage was found afterwards to support the sentence.
     - ``quoted``: the sentence was taken from the passage.
+    - ``computed``: the value was computed from rows of the passage.
     - ``graph``: the sentence names the ``entity`` (a uri) that the passage links to, or on whose page the passage
       stands.
     """
 
     number: int
-    how: Literal["prompted", "similarity", "quoted", "graph"]
+    how: Literal["prompted", "similarity", "quoted", "computed", "graph"]
     entity: str | None = None
 
 
@@ -418,9 +419,10 @@ class Usage:
 
 Outcome = Literal["answered", "closest", "absent"]
 """The outcome of an answer; see :class:`Answer`."""
-AnswerForm = Literal["sentence", "row", "block", "list", "code", "clause", "closest"]
+AnswerForm = Literal["sentence", "row", "block", "list", "code", "clause", "computed", "closest"]
 """The form of a quoted answer: a sentence or two; rows of a table; a block of lines or a paragraph; a whole list or all
-steps, in their order; code; what stands under a number or a heading; or the closest passages.
+steps, in their order; code; what stands under a number or a heading; a count, total or average that was computed from the
+rows quoted below it; or the closest passages.
 """
 Intent = Literal["collection", "live", "small_talk", "conversation"]
 """What a question is about: the documents of the collection, sources outside it, nothing (a greeting or small talk),

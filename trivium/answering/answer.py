@@ -9,6 +9,7 @@ from typing import NamedTuple
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.clauses import sections_with_number
+from trivium.answering.computing import kind_of
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
@@ -148,6 +149,7 @@ def answer(
         offered,
         context.store,
         written=model is not None and found.outcome == "answered",
+        computed=found.form == "computed",
     )
     yield Done(
         Answer(
@@ -170,11 +172,11 @@ def answer(
 
 
 def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
-    """Return the kinds of passages that are read beyond their borders for a question: lists and code, and tables for
-    which of their rows meet a condition.
+    """Return the kinds of passages that are read beyond their borders for a question: lists and code, and tables of
+    which rows are chosen or counted.
     """
     always = (ChunkKind.LIST, ChunkKind.CODE)
-    return (*always, ChunkKind.TABLE) if asks_for_rows(question) else always
+    return (*always, ChunkKind.TABLE) if asks_for_rows(question) or kind_of(question) else always
 
 
 def _read(asked: Rewriting, context: AnswerContext, analyzer: Analyzer, typed: str | None = None) -> _Read:

@@ -22,10 +22,11 @@ def with_attribution(
     store: GraphReader,
     *,
     written: bool,
+    computed: bool = False,
 ) -> tuple[Statement, ...]:
     """Add the attribution of citations to the statements of an answer's ``text``. ``written`` tells whether a
-    language model wrote the text, rather than quoting. The store is asked twice, regardless of the number of
-    statements.
+    language model wrote the text, rather than quoting; of a ``computed`` answer the first statement is
+    computed. The store is asked twice, regardless of the number of statements.
     """
     passages = {passage.number: passage for passage in offered}
     numbers = sorted({number for statement in statements for number in statement.citations})
@@ -40,7 +41,7 @@ def with_attribution(
             if written:
                 ways.append(Attribution(number, "prompted" if number in own else "similarity"))
             else:
-                ways.append(Attribution(number, "quoted"))
+                ways.append(Attribution(number, "computed" if computed and not place else "quoted"))
         for number in statement.citations:
             joining = [entity for entity in _at(named, place) if entity in entities.get(number, ())]
             ways += [Attribution(number, "graph", entity) for entity in joining[:MAX_ENTITIES]]

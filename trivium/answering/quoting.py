@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
+from trivium.answering.computing import Computed, computed, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
@@ -16,7 +17,7 @@ from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import rows_asked, tells_apart
+from trivium.answering.tables import MOST_ROWS, rows_asked, tells_apart
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
@@ -89,7 +90,12 @@ def quote(
     if clause:
         return _answered(clause)
     comparison = comparison_of(question)
-    rows = rows_asked(question, offered, store) if outright and comparison is None else []
+    value = computed(question, offered, store) if outright and comparison is None else None
+    if value is not None and value.text:
+        return _put_together(value)
+    rows = [] if value is None else value.rows
+    if not rows and outright and comparison is None:
+        rows = rows_asked(question, offered, store)
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
     meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, own)]
@@ -119,7 +125,7 @@ def quote(
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
-    if best is not None and sure:
+    if best is not None and sure and not to_compute(question, best.part.kind == "row", best.text):
         return _answered([best.part], question)
     if comparison is None:
         return _closest(offered[:BEST], judged)
@@ -170,6 +176,20 @@ def _answered(chosen: Sequence[Part], question: str = "") -> Quotation:
             lines.append((own if named else f"{here}:{separator}{own}", one.passage.number))
     every = [one for part in chosen for one in part.more or (part,)]
     return replace(_composed("answered", "", lines), form=chosen[0].kind, parts=tuple(map(_as_quoted, every)))
+
+
+def _put_together(value: Computed) -> Quotation:
+    """Return a computed value, which cites all passages of the table, and the first rows that it was computed from."""
+    shown = [part_of_row(row) for row in value.rows[:MOST_ROWS]]
+    more = len(value.rows) - len(shown)
+    marks = "".join(f" [{passage.number}]" for passage in value.read)
+    first = f"{value.text}{f'. The first {len(shown)} rows' if more else ''}{':' if shown else ''}{marks}"
+    numbers = tuple(passage.number for passage in value.read)
+    rows = _composed("answered", first, [(_clean(part.text), part.passage.number) for part in shown])
+    said = Statement(0, len(first), numbers, 1.0, True)
+    return replace(
+        rows, statements=(said, *rows.statements), form="computed", parts=tuple(map(_as_quoted, shown))
+    )
 
 
 def _as_quoted(part: Part) -> AnswerPart:

@@ -21,20 +21,25 @@ from trivium.types import ChunkKind
 
 MOST_ROWS = 12
 """More rows than these are no answer."""
-_ASKING = frozenset(words("which what who whom whose where list show name"))
-_DENYING = frozenset(words("not no out without lack lacks lacking never isn aren wasn weren doesn don none"))
+ASKING = frozenset(words("which what who whom whose where list show name"))
+DENYING = frozenset(words("not no out without lack lacks lacking never isn aren wasn weren doesn don none"))
 _YES = frozenset(["yes", "y", "true", "x", "ja", "oui", "sí", "si", "✓", "✔", "☑", "✅"])
 _NO = frozenset(["no", "n", "false", "nein", "non", "nee", "✗", "✘", "☐", "❌", "-", "–", "—"])
-_NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)")
+NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)")
 _THOUSANDS = re.compile(r"[,\u00a0\u202f’](?=\d{3}(?!\d))")
+_TOTAL = re.compile(
+    r"(?:grand |sub-?|overall )?(?:(?:totals?|sum|average|mean)(?: ?\(.{0,20}\)| \d{4})?|totals? .{1,30})\W?",
+    re.IGNORECASE,
+)
+"""How rows begin that say what the others add up to."""
 _FREE = re.compile(r"free\b", re.IGNORECASE)
-_PRICE = "price cost fee charge rate rent tariff fare amount total"
+PRICE = "price cost fee charge rate rent tariff fare amount total"
 _SIZE, _HEIGHT, _YEAR = "area size surface capacity volume", "height elevation altitude", "built year founded"
-_SUPERLATIVES = {
+SUPERLATIVES = {
     word: (sign, about)
     for said, sign, about in (
-        ("cheapest", -1, _PRICE),
-        ("dearest", 1, _PRICE),
+        ("cheapest", -1, PRICE),
+        ("dearest", 1, PRICE),
         ("largest biggest", 1, _SIZE),
         ("smallest", -1, _SIZE),
         ("longest", 1, "length duration distance"),
@@ -57,6 +62,9 @@ _SUPERLATIVES = {
 """Superlatives: whether the highest (1) or lowest (-1) value is asked for, and heads of columns they speak of. Those
 without heads, and the others too, may be followed by the head ("the most votes", "the lowest price").
 """
+_ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_CARDINALS = {"two": 2, "2": 2, "three": 3, "3": 3, "four": 4, "4": 4, "five": 5, "5": 5}
+_PLACES_SAID = " ".join([*_ORDINALS, *_CARDINALS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,20 +107,27 @@ def rows_asked(question: str, offered: Sequence[NumberedPassage], store: GraphRe
     """Return the rows that a question asks for by a condition on cells; none if that is not certain, or if the table
     has rows in other passages.
     """
-    if _ASKING.isdisjoint(words(question)[:4]) and not asks_for_rows(question):
+    if ASKING.isdisjoint(words(question)[:4]) and not asks_for_rows(question):
         return []
-    tables: dict[tuple[str, str], list[Row]] = {}
-    for row in (row for passage in offered for row in rows_of(passage)):
-        tables.setdefault((row.passage.hit.section, row.cells[0][0]), []).append(row)
-    for rows in tables.values():
-        table = _Table.of(sorted(rows, key=lambda row: row.passage.hit.start), question)
+    for table in tables_of(offered, question):
         found = table.extreme() or table.matching()
-        if 0 < len(found) < min(len(rows), MOST_ROWS + 1) and _is_whole(rows, offered, store):
+        if 0 < len(found) < min(len(table.rows), MOST_ROWS + 1) and is_whole(table.rows, offered, store):
             return found
     return []
 
 
-def _is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: GraphReader) -> bool:
+def tables_of(offered: Sequence[NumberedPassage], question: str) -> list[Table]:
+    """Return the tables of passages, as far as they are there, without their rows of totals."""
+    tables: dict[tuple[str, str], list[Row]] = {}
+    for row in (row for passage in offered for row in rows_of(passage)):
+        if _TOTAL.fullmatch(row.cells[0][1].strip()) is None:
+            tables.setdefault((row.passage.hit.section, row.cells[0][0]), []).append(row)
+    return [
+        Table.of(sorted(rows, key=lambda row: row.passage.hit.start), question) for rows in tables.values()
+    ]
+
+
+def is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: GraphReader) -> bool:
     """Whether no passage beside those of the rows, and not among those ``offered``, is a table."""
     hit = rows[0].passage.hit
     chunks = store.expand([hit.section], Hop.CHILD).get(hit.section, [])
@@ -126,7 +141,7 @@ def _is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: Gr
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class Table:
     """Rows with common heads, and a question about them: its ``words``, and its terms without those that ask or deny.
     ``heads`` are the terms of the heads, ``above`` those of the text around the rows.
     """
@@ -138,7 +153,7 @@ class _Table:
     above: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Sequence[Row], question: str) -> _Table:
+    def of(cls, rows: Sequence[Row], question: str) -> Table:
         analyzer = rows[0].passage.analyzer
         own = {row.text for row in rows}
         passages = {row.passage.number: row.passage for row in rows}.values()
@@ -146,7 +161,7 @@ class _Table:
             line for one in passages for line in [one.headings, *one.body.splitlines()] if line not in own
         ]
         heads = frozenset(analyzer.terms(" ".join({head for row in rows for head in dict(row.cells)})))
-        left_out = frozenset(term for word in _ASKING | _DENYING for term in terms(word)) - heads
+        left_out = frozenset(term for word in ASKING | DENYING for term in terms(word)) - heads
         asked = frozenset(analyzer.question_terms(question)) - left_out
         return cls(rows, words(question), asked, heads, frozenset(analyzer.terms(" ".join(above))))
 
@@ -180,7 +195,7 @@ class _Table:
             return self._or_others(found, rest) if wanted != self.asked else []
         fitting = []
         for head, column in self.columns().items():
-            said = [_yes_or_no(cell) for _, cell in column]
+            said = [yes_or_no(cell) for _, cell in column]
             if len(said) == len(self.rows) and None not in said and self._head(head) & self.asked:
                 fitting.append([row for (row, _), yes in zip(column, said, strict=True) if yes])
         return self._or_others(fitting[0], rest) if len(fitting) == 1 else []
@@ -191,19 +206,22 @@ class _Table:
         if superlative is None:
             return []
         word, sign, about = superlative
-        wanted, known = self._wanted(self.asked - frozenset(terms(f"{word} most least")))
+        place, most = _places(self.words, word)
+        wanted, known = self._wanted(self.asked - frozenset(terms(f"{word} most least {_PLACES_SAID}")))
         columns = {
             head: values
             for head, column in self.columns().items()
-            if len(column) == len(self.rows) and (values := _numbers([cell for _, cell in column]))
+            if len(column) == len(self.rows) and (values := numbers([cell for _, cell in column]))
         }
         for named in (self.asked, frozenset(terms(about))):
             fitting = [head for head in columns if self._head(head) & named]
             if known and len(fitting) == 1:
                 pairs = zip(self.rows, columns[fitting[0]], strict=True)
                 rows = [(row, value) for row, value in pairs if wanted <= row.said]
-                best = max((sign * value for _, value in rows), default=0.0)
-                return [row for row, value in rows if sign * value == best]
+                ranked = sorted({sign * value for _, value in rows}, reverse=True)
+                asked = ranked[place - 1 : place] if most == 1 else ranked[:most]
+                best = [row for row, value in rows if sign * value in asked]
+                return best if most == 1 or len(best) == most else []
         return []
 
     def _wanted(self, asked: frozenset[str]) -> tuple[frozenset[str], bool]:
@@ -214,7 +232,7 @@ class _Table:
 
     def _or_others(self, found: list[Row], question: str) -> list[Row]:
         """Return the rows found, or, if the question denies, all others."""
-        denies = any(word in _DENYING and not self.heads.issuperset(terms(word)) for word in question.split())
+        denies = any(word in DENYING and not self.heads.issuperset(terms(word)) for word in question.split())
         return [row for row in self.rows if row not in found] if denies and found else found
 
     def _head(self, head: str) -> frozenset[str]:
@@ -227,34 +245,49 @@ def _superlative(asked: Sequence[str]) -> tuple[str, int, str] | None:
     """
     for before, word in zip(["", *asked], asked, strict=False):
         if word == "expensive" and before in ("most", "least"):
-            return word, 1 if before == "most" else -1, _PRICE
+            return word, 1 if before == "most" else -1, PRICE
         if (
-            word in _SUPERLATIVES
+            word in SUPERLATIVES
             and before != "at"
             and not ("expensive" in asked and word in ("most", "least"))
         ):
-            return word, *_SUPERLATIVES[word]
+            return word, *SUPERLATIVES[word]
     return None
 
 
-def _yes_or_no(cell: str) -> bool | None:
+def _places(asked: Sequence[str], superlative: str) -> tuple[int, int]:
+    """Return from which place on, and how many, a superlative asks for: (2, 1) for "the second cheapest", (1, 2) for "the
+    two cheapest" and "the cheapest two".
+    """
+    at = asked.index(superlative)
+    beside = [*asked[max(0, at - 2) : at], *asked[at + 1 : at + 2]]
+    place = next((_ORDINALS[word] for word in beside if word in _ORDINALS), 1)
+    return place, next((_CARDINALS[word] for word in beside if word in _CARDINALS), 1)
+
+
+def yes_or_no(cell: str) -> bool | None:
     said = cell.strip().casefold()
     if said.isdecimal():
         return int(said) > 0  # how many there are
     return True if said in _YES else False if said in _NO else None
 
 
-def _numbers(cells: Sequence[str]) -> list[float]:
+def numbers(cells: Sequence[str]) -> list[float]:
     """Return the numbers of a column; none if a cell has not exactly one, or they are not all of one unit."""
     values: list[float] = []
     units: set[str] = set()
     for cell in cells:
-        numbers = _NUMBER.findall(cell)
-        if not numbers and _FREE.match(cell):
+        found = NUMBER.findall(cell)
+        if not found and _FREE.match(cell):
             values.append(0.0)
             continue
-        if len(numbers) != 1:
+        if len(found) != 1:
             return []
-        values.append(float(_THOUSANDS.sub("", numbers[0]).replace(",", ".").replace("−", "-")))
-        units.add(" ".join(_NUMBER.sub(" ", cell).split()))
+        values.append(float(plain_number(found[0])))
+        units.add(" ".join(NUMBER.sub(" ", cell).split()))
     return values if len(units) == 1 else []
+
+
+def plain_number(text: str) -> str:
+    """Return a number without separators of thousands, with a point before its decimals."""
+    return _THOUSANDS.sub("", text).replace(",", ".").replace("−", "-")

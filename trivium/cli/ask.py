@@ -255,7 +255,9 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
     """
     if streamed:
         out.print()
-    if answer.form == "row" and all(part.cells for part in answer.parts):
+    if answer.form in ("row", "computed") and answer.parts and all(part.cells for part in answer.parts):
+        if answer.form == "computed":
+            out.print(Text(plain(answer.text.partition("\n")[0])), soft_wrap=True)
         out.print(rows_as_table([part.cells for part in answer.parts]))
     elif streamed.strip() != answer.text:
         out.print(Text(plain(answer.text)), soft_wrap=True)

@@ -100,7 +100,7 @@ function noteOf(done, searched) {
   const quoted = searched && done.outcome === "answered";
   const unsupported = searched && done.statements.some((statement) => !statement.supported);
   return [
-    done.model !== null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : "Quoted from the passages, word for word.") : "",
+    done.model !== null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : done.form === "computed" ? "Computed from the rows below, not quoted." : "Quoted from the passages, word for word.") : "",
     searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
     unsupported ? "The passages do not bear out what is underlined with dots." : "",
     liveOutcome(done.sources ?? []),
@@ -124,7 +124,7 @@ function liveOutcome(sources) {
 
 /** Rows of a table as one, with their citations; null for other answers. */
 function tableOf(done, marks, mark) {
-  const rows = done.outcome === "answered" && done.form === "row" ? done.parts : [];
+  const rows = done.outcome === "answered" && (done.form === "row" || done.form === "computed") ? done.parts : [];
   if (rows.length === 0 || rows.some((row) => row.cells.length === 0)) return null;
   const heads = [...new Set(rows.flatMap((row) => row.cells.map(([head]) => head)))];
   const cite = (row) => [marks.get(String(row.number))].filter((citation) => citation !== undefined).map(mark);
@@ -133,7 +133,8 @@ function tableOf(done, marks, mark) {
     return el("tr", {}, ...heads.map((head) => el("td", {}, cells.get(head) ?? "")), el("td", {}, ...cite(row)));
   });
   const top = el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col" }, "Source"));
-  return [el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)))];
+  const value = done.form === "computed" ? paragraphs(done, marks, mark).slice(0, 1) : [];
+  return [...value, el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)))];
 }
 
 /** One paragraph for each line; a sentence may go on over several. */

@@ -1,0 +1,167 @@
+"""Counts, totals, averages and places over tables, against answers worked out by hand; and what must not be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.answering.table_files import in_excel, in_html, in_word
+from tests.fakes.pdf_writer import PdfFile
+from trivium.engine import Engine
+
+REPAIRS = [
+    ("Repair", "Workshop", "Cost (EUR)", "Year"),
+    ("Rudder", "Molen", "410.50", "2023"),
+    ("Mast", "Kade", "1,220.00", "2024"),
+    ("Keel", "Molen", "89.50", "2024"),
+    ("Total", "", "1,720.00", ""),
+]
+TENTS = [
+    ("Tent", "Berths", "Weight", "Awning", "Phone of lender"),
+    ("Alk", "2", "1.5 kg", "no", "0611 22334"),
+    ("Bever", "4", "6.25 kg", "yes", "0611 22335"),
+    ("Das", "6", "9.5 kg", "yes", "0611 22336"),
+    ("Eland", "8", "14.75 kg", "no", "0611 22337"),
+]
+LAMPS = [
+    ("Lamp", "Colour", "Price"),
+    ("Desk lamp", "red", "€ 25"),
+    ("Floor lamp", "blue", "€ 80"),
+    ("Night light", "red", "€ 12"),
+    ("Torch", "blue", "€ 12"),
+]
+STAFF = [
+    ("Employee", "Department", "Days of leave", "Extension"),
+    ("Ilse Brandt", "kitchen", "30", "114"),
+    ("Jon Aker", "garden", "26", "115"),
+    ("Wim Toft", "kitchen", "28", "116"),
+    ("Una Selk", "office", "-", "117"),
+]
+SHEEP = [("Farm", "Sheep"), ("Orre", "120"), ("Vik", "95"), ("Nes", "310")]
+MIXED = [("Rope", "Price"), ("Hemp", "12 EUR"), ("Nylon", "15 USD"), ("Wire", "9 EUR")]
+TARIFFS = [
+    ("Service", "Unit", "Fee"),
+    ("Berth", "per night", "18"),
+    ("Storage", "per month", "60"),
+    ("Crane", "per lift", "95"),
+]
+MILLS = [
+    ("Mill", "Built", "Sails"),
+    ("De Valk", "1743", "4"),
+    ("De Roos", "1679", "4"),
+    ("De Zwaan", "1884", "6"),
+]
+
+
+def in_pdf(rows: list[tuple[str, ...]]) -> bytes:
+    file = PdfFile()
+    page = file.page()
+    for at, cells in enumerate(rows):
+        for column, cell in enumerate(cells):
+            page.text(60 + 130 * column, 700 - 14 * at, cell)
+    return file.data()
+
+
+def in_csv(rows: list[tuple[str, ...]]) -> str:
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows)
+
+
+FILES: Mapping[str, str | bytes] = {
+    "Repairs.csv": in_csv(REPAIRS),
+    "Tents.docx": in_word("Tents", TENTS),
+    "Lamps.html": in_html("Lamps", LAMPS),
+    "Staff.xlsx": in_excel(STAFF),
+    "Sheep.pdf": in_pdf(SHEEP),
+    "Ropes.csv": in_csv(MIXED),
+    "Tariffs.html": in_html("Tariffs", TARIFFS),
+    "Mills.docx": in_word("Mills", MILLS),
+}
+COMPUTED = {
+    "What do all the repairs cost together?": "1,720.00 in total (added up from 3 of 3 rows)",
+    "What do the repairs at Molen cost altogether?": "500.00 in total (added up from 2 of 3 rows)",
+    "What does a repair cost on average?": "573.3333 on average (computed from 3 of 3 rows)",
+    "How many repairs were there in 2024?": "2 (counted: 2 of 3 rows)",
+    "How many repairs cost more than 400 euros?": "2 (counted: 2 of 3 rows)",
+    "How many tents have more than 4 berths?": "2 (counted: 2 of 4 rows)",
+    "how many tents have at least four berths": "3 (counted: 3 of 4 rows)",
+    "How many tents have an awning?": "2 (counted: 2 of 4 rows)",
+    "How many tents have no awning?": "2 (counted: 2 of 4 rows)",
+    "How many tents have more than 20 berths?": "0 (counted: 0 of 4 rows)",
+    "What is the total weight of the tents?": "32.00 kg in total (added up from 4 of 4 rows)",
+    "How many tents are heavier than 9 kg?": "2 (counted: 2 of 4 rows)",
+    "what do the red lamps cost in total": "€ 37 in total (added up from 2 of 4 rows)",
+    "How many lamps are red?": "2 (counted: 2 of 4 rows)",
+    "How many employees work in the kitchen?": None,
+    "How many employees of the kitchen are there?": "2 (counted: 2 of 4 rows)",
+    "What is the average number of days of leave of the employees?": "28 on average (computed from 3 of 4 rows)",
+    "How many sheep are there altogether on all farms?": "525 in total (added up from 3 of 3 rows)",
+    "How many mills were built before 1700?": "1 (counted: 1 of 3 rows)",
+}
+"""Questions, and how the value that is computed begins or reads; None where a word ("work") is not in the table."""
+ROWS = {
+    "Which tents have more than 4 berths?": {"Das", "Eland"},
+    "Which tents are heavier than 5 kg?": {"Bever", "Das", "Eland"},
+    "What is the second most expensive repair?": {"Rudder"},
+    "Which is the most expensive repair?": {"Mast"},
+    "Which are the two lightest tents?": {"Alk", "Bever"},
+    "Which farm has the second most sheep?": {"Orre"},
+    "What is the third oldest mill?": {"De Zwaan"},
+}
+NOT_COMPUTED = [
+    "What do all the ropes cost together?",  # two currencies
+    "What do all the services cost together?",  # by night, month and lift
+    "What is the total of the phones of the lenders of the tents?",
+    "What is the sum of the extensions of the employees?",
+    "In which year were the mills built on average?",
+    "What is the average height of the mills?",  # no such column
+    "What do all the tents cost together?",
+    "How many sails does De Valk have?",  # a cell says so
+    "How many repairs were there in 1999 at Molen in room 7?",
+    "How many mills have more than 3 millers?",
+    "Which tents have more than 4 windows?",
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory):
+    with Engine.create(tmp_path_factory.mktemp("tables") / "store", "minilm") as opened:
+        opened.add_files(FILES, workers=1)
+        yield opened
+
+
+@pytest.mark.parametrize("question", COMPUTED)
+def test_a_value_is_computed_from_the_rows_that_are_shown_and_cited(engine: Engine, question: str) -> None:
+    found, wanted = engine.ask(question), COMPUTED[question]
+    if wanted is None:
+        assert found.form != "computed"
+        return
+    assert found.form == "computed" and wanted in found.text.splitlines()[0], found.text
+    shown = [found.passages[part.number - 1].text[part.start : part.end] for part in found.parts]
+    assert all(" ".join(row.split()) in found.text and "Total" not in row for row in shown)
+    assert {one.how for one in found.statements[0].attribution} - {"graph"} == {"computed"}
+    assert all("computed" not in {one.how for one in row.attribution} for row in found.statements[1:])
+
+
+@pytest.mark.parametrize("question", ROWS)
+def test_places_and_numbers_choose_rows(engine: Engine, question: str) -> None:
+    found = engine.ask(question)
+    every = {row[0] for table in (REPAIRS, TENTS, SHEEP, MILLS) for row in table[1:]}
+    assert found.outcome == "answered"
+    assert {name for name in every if f": {name};" in found.text or f"{name};" in found.text} == ROWS[
+        question
+    ]
+
+
+@pytest.mark.parametrize("question", NOT_COMPUTED)
+def test_what_is_not_certain_is_not_computed(engine: Engine, question: str) -> None:
+    assert engine.ask(question).form != "computed"
+
+
+def test_part_of_a_table_is_not_counted(tmp_path: Path) -> None:
+    rows = "\n".join(f"Pump {n},{n % 97 + 3},{'grey ' * 30}" for n in range(200))
+    with Engine.create(tmp_path / "store", "minilm") as opened:
+        opened.add_files({"pumps.csv": f"Pump,Weight,Colour\n{rows}"}, workers=1)
+        found = opened.ask("How many pumps have a weight over 50?")
+    assert found.form != "computed" and found.outcome != "answered"
