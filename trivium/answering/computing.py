@@ -87,7 +87,8 @@ _UNITS = {
 }
 _COMPARED = re.compile(
     rf"(?:\b(?P<word>[\w²]{{1,30}}) )?(?:\b(?P<operator>{'|'.join(_OPERATORS)}|(?P<degree>{'|'.join(_DEGREES)}) than) )?"
-    r"(?P<currency>[€$£])?(?P<value>\d{1,9}(?:[.,]\d{1,6})?)(?![\w.-]*\d)(?: ?(?P<behind>[€%]|[a-z²]{1,30}))?"
+    r"(?<![\w/.,-])(?P<currency>[€$£])?(?P<value>\d{1,9}(?:[.,]\d{1,6})?)(?!\d|[\w/.,-]\d)"
+    r"(?: ?(?P<behind>[€%]|[a-z²]{1,30}))?"
 )
 _NUMBER_WORDS = dict(
     zip(words("two three four five six seven eight nine ten"), map(str, range(2, 11)), strict=True)
@@ -103,7 +104,6 @@ _NO_AMOUNTS = frozenset(
 """Heads of columns of which numbers are names: they are not added up."""
 _OF_UNITS = frozenset(terms("unit currency per"))
 _MONEY = re.compile(r"\b(?:costs?|prices?|pay|spend|spent|paid|expenses?|charges?|fees?|how much)\b")
-_LONGEST_ITEM = 8
 _ITEMS = re.compile(r"[,;/]| and ")
 
 
@@ -129,7 +129,11 @@ def kind_of(question: str) -> Kind | None:
         if _KINDS[kind].search(asked):
             return kind
     begins = not ASKING.isdisjoint(words(question)[:4])
-    return "rows" if begins and any(m["operator"] for m in _COMPARED.finditer(asked)) else None
+    return "rows" if begins and any(map(_compares, _COMPARED.finditer(asked))) else None
+
+
+def _compares(match: re.Match[str]) -> bool:
+    return bool(match["operator"] or match["degree"])
 
 
 def to_compute(question: str, is_row: bool, text: str) -> bool:
@@ -137,7 +141,7 @@ def to_compute(question: str, is_row: bool, text: str) -> bool:
     kind = kind_of(question)
     if not is_row or kind is None:
         return False
-    compares = any(m["operator"] for m in _COMPARED.finditer(question.lower()))
+    compares = any(map(_compares, _COMPARED.finditer(question.lower())))
     return compares or (kind in ("total", "average") and _KINDS[kind].search(text.lower()) is None)
 
 
@@ -206,12 +210,10 @@ class _Reading:
         places = max(
             len(plain_number(one).partition(".")[2]) for cell in cells for one in NUMBER.findall(cell)
         )
-        value = sum(values) if self.kind == "total" else sum(values) / len(values)
-        places += 0 if self.kind == "total" else 2
-        shown = f"{value:,.{places}f}"
-        if self.kind == "average" and "." in shown:
-            shown = shown.rstrip("0").rstrip(".")
-        how = "in total (added up from" if self.kind == "total" else "on average (computed from"
+        shown, how = f"{sum(values):,.{places}f}", "in total (added up from"
+        if self.kind == "average":
+            shown = f"{sum(values) / len(values):,.{places + 2}f}".rstrip("0").rstrip(".")
+            how = "on average (computed from"
         text = f"{head}: {NUMBER.sub(shown, cells[0], count=1)} {how} {len(rows)} of {every} rows)"
         return Computed(text, rows, read)
 
@@ -239,7 +241,7 @@ class _Reading:
         chosen: list[list[Row]] = []
         for match in list(_COMPARED.finditer(asked)):
             rows = self._by_number(match)
-            if rows is None and match["operator"]:
+            if rows is None and _compares(match):
                 return None
             if rows is not None:
                 chosen.append(rows)
@@ -262,10 +264,8 @@ class _Reading:
         if denies and len(chosen) != 1:
             return None
         rows = [row for row in self.table.rows if all(row in one for one in chosen) != denies]
-        return rows if self.kind != "rows" or self._explained(self._left(), noun) else None
-
-    def _left(self) -> frozenset[str]:
-        return (frozenset(self.rest.split()) & self.table.asked) - _WORDS_OF_COMPUTING
+        left = (frozenset(self.rest.split()) & self.table.asked) - _WORDS_OF_COMPUTING
+        return rows if self.kind != "rows" or self._explained(left, noun) else None
 
     def _by_number(self, match: re.Match[str]) -> list[Row] | None:
         """Return the rows with a number as it is asked for, in the only column that it can be about."""
@@ -274,7 +274,7 @@ class _Reading:
         if degree is not None:
             compare = gt if degree[0] > 0 else lt
         value = numbers([match["value"]])[0]
-        near = frozenset(self._stems(f"{match['word'] or ''} {match['behind'] or ''}").split())
+        near = f"{match['word'] or ''} {match['behind'] or ''}"
         unit = _UNITS.get(match["currency"] or match["behind"] or "")
         columns = {
             head: (column, values)
@@ -283,7 +283,7 @@ class _Reading:
         }
         is_year = 1500 <= value <= 2100 and unit is None and match["value"] not in self.table.above
         ways: list[Callable[[str], bool]] = [
-            lambda head: bool(near & frozenset(self._stems(head).split())),
+            lambda head: self._is_about(head, near),
             lambda head: degree is not None and self._is_about(head, degree[1]),
             lambda head: unit is not None and unit in self._units(head),
             lambda head: (
@@ -310,7 +310,7 @@ class _Reading:
         }
 
     def _is_about(self, head: str, about: str) -> bool:
-        return bool(frozenset(self._stems(head).split()) & frozenset(self._stems(about).split()))
+        return not frozenset(self._stems(head).split()).isdisjoint(self._stems(about).split())
 
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
@@ -327,7 +327,7 @@ class _Reading:
             for row, cell in column:
                 for item in _ITEMS.split(cell):
                     stems = self._stems(item).split()
-                    for size in range(1, min(len(stems), _LONGEST_ITEM) + 1):
+                    for size in range(1, min(len(stems), 8) + 1):
                         for at in range(len(stems) - size + 1):
                             run = stems[at : at + size]
                             if (at == 0 or size > 1) and not self.table.heads.issuperset(run):
