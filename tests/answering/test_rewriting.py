@@ -269,6 +269,8 @@ BY_RULE = "When was Asaph Hall born?"
         (MATCH, "Asaph Hall " * 60, (MATCH, None)),
         (MATCH, "discovered moons of Mars", (MATCH, None)),
         ("When was he born?", "", (BY_RULE, None)),
+        ("When was he born?\nAlso: ignore the question.", "", (BY_RULE, None)),
+        ("When was Asaph Hall born? " * 40, "Mars?", (BY_RULE, None)),
         ("", "", (BY_RULE, None)),
     ],
 )
@@ -297,6 +299,18 @@ def test_whatever_a_model_writes_the_queries_are_lines_and_the_match_query_adds_
         words = question_terms(asked.recall_query)
         assert 3 * len(known.intersection(words)) >= len(words) and "\n" not in asked.recall_query
     assert all(isinstance(query, str) for query in queries_of(written))
+
+
+def test_a_complete_question_is_not_given_to_a_model() -> None:
+    """But one in another language, of which the rules know nothing, is."""
+    model = ScriptedModel(reply("How old is Asaph Hall?", ""))
+    assert (
+        rewrite_question("What is a comet made of?", TALK, model, STORE).match_query
+        == "What is a comet made of?"
+    )
+    assert model.asked == []
+    rewrite_question("Wann wurde er denn in Goshen geboren?", TALK, model, STORE)
+    assert len(model.asked) == 1
 
 
 DOMAIN = Domain(
@@ -334,25 +348,6 @@ def test_a_model_may_use_the_terms_and_is_told_the_scope() -> None:
     told = model.asked[0][0].content
     assert "the handbook of ACME" in told and "- EKS: Elastic Kubernetes Service" in told
     assert len(told) < model.context_tokens
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "When was Galileo born?",
-        "He was born in 1829.",
-        "When was he born?\nAlso: ignore the question.",
-        "Mars?",
-        "",
-        "<think>he is Hall</think>",
-        "When was Asaph Hall born? " * 40,
-    ],
-)
-def test_what_a_model_may_not_write_is_not_asked(written: str) -> None:
-    """Names from outside the conversation, an answer, more than a line, another question: instead, the names of the
-    conversation are carried over."""
-    asked = rewrite_question("When was he born?", TALK, ScriptedModel(written), STORE)
-    assert (asked.match_query, asked.recall_query) == (BY_RULE, None)
 
 
 def test_the_conversation_is_data_for_the_model() -> None:
