@@ -135,6 +135,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "answer": answer.text,
         "form": answer.form,
         "parts": [{**asdict(part), "cells": [list(cell) for cell in part.cells]} for part in answer.parts],
+        "confidence": answer.confidence,
         "statements": [
             {
                 "text": answer.text[s.start : s.end],

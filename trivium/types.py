@@ -439,6 +439,8 @@ class Answer:
       passages; ``absent`` when nothing in the collection is near.
     - ``form``: the form of an answer that quotes; None of one that a model wrote, of small talk, and of ``absent``.
     - ``parts``: what such an answer quotes, in its order.
+    - ``confidence``: probability in [0, 1] that the quoted part answers; None if a model wrote the answer, if nothing
+      answers, and where a rule found it (a clause by its number, rows by a condition).
     - ``intent``: what the question was classified as.
     - ``passages``: the passages that were read, best first.
     - ``model``: the language model that wrote the text, if any.
@@ -464,6 +466,7 @@ class Answer:
     warnings: tuple[str, ...] = ()
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
+    confidence: float | None = None
 
     def __str__(self) -> str:
         """Return the text, with its citations."""

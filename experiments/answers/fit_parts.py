@@ -54,6 +54,8 @@ ANSWERED, NOTHING, NEAR = 0.12, 0.005, 0.3
 the passages are about it.
 """
 FOLDS = 3
+RISKS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+"""Shares of answers that may be wrong, for which the probability is measured from which on they are not more."""
 
 
 @dataclass
@@ -127,30 +129,75 @@ def together(columns: Sequence[str], one: Question, best: float) -> list[float]:
 
 def fit_nearness(
     columns: Sequence[str], questions: Sequence[Question], first: Sequence[str]
-) -> NDArray[np.float32]:
-    """Return intercept and weights for whether passages are about a question, and print how well it is told. The
-    probabilities of parts are of trees that were not fitted to the question's document.
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return intercept and weights for whether passages are about a question, and :func:`risks`, and print how well both
+    are told. The probabilities of parts are of trees that were not fitted to the question's document.
     """
     groups = sorted({one.group for one in questions})
     fold = dict(zip(groups, np.random.default_rng(0).permutation(len(groups)) % FOLDS, strict=True))
     told: list[tuple[list[float], bool]] = []
+    answers: list[tuple[float, bool, float, str]] = []
     for place in range(FOLDS):
         model = fit([one for one in questions if fold[one.group] != place], first)
         for one in questions:
+            if fold[one.group] != place:
+                continue
+            found = model.predict_proba(one.rows)[:, 1]
+            best = int(found.argmax())
             is_near = one.answerable and bool((one.right == 1).any())
-            if fold[one.group] == place and (is_near or one.kind == "foreign"):
-                told.append(
-                    (together(columns, one, float(model.predict_proba(one.rows)[:, 1].max())), is_near)
-                )
+            if is_near or one.kind == "foreign":
+                told.append((together(columns, one, float(found[best])), is_near))
+            if one.kind not in ("foreign", "without"):
+                weight = 1.0 if one.set in first else WEIGHT_OF_OTHERS
+                answers.append((float(found[best]), bool(one.right[best] == 1), weight, one.set))
     values = np.array([row for row, _ in told])
     near: NDArray[np.bool_] = np.array([is_near for _, is_near in told])
     regression = LogisticRegression(class_weight="balanced", max_iter=2000).fit(values, near)
-    found = regression.predict_proba(values)[:, 1]
+    about = regression.predict_proba(values)[:, 1]
     print(
-        f"nearness: area {roc_auc_score(near, found):.4f}; below {NEAR}: {np.mean(found[near] < NEAR):.3f} of"
-        f" {near.sum()} near, {np.mean(found[~near] < NEAR):.3f} of {(~near).sum()} about other things"
+        f"nearness: area {roc_auc_score(near, about):.4f}; below {NEAR}: {np.mean(about[near] < NEAR):.3f} of"
+        f" {near.sum()} near, {np.mean(about[~near] < NEAR):.3f} of {(~near).sum()} about other things"
     )
-    return np.concatenate([regression.intercept_, regression.coef_[0]]).astype(np.float32)
+    nearness = np.concatenate([regression.intercept_, regression.coef_[0]]).astype(np.float32)
+    return nearness, risks(answers)
+
+
+Best = tuple[float, bool, float, str]
+"""The probability of the best part of a question, whether it is right, and the weight and the set of the question."""
+
+
+def risks(answers: Sequence[Best]) -> NDArray[np.float64]:
+    """Return for each of :data:`RISKS` the probability from which on no more answers are wrong. Prints it, with what is
+    found on each set from the probability that the others promise so much of; and how many are right by tenth.
+    """
+    rows = []
+    for level in RISKS:
+        rows.append((level, sure_from(answers, level)))
+        told = []
+        for name in dict.fromkeys(one[3] for one in answers):
+            least = sure_from([one for one in answers if one[3] != name], level)
+            own = [right for found, right, _, of_set in answers if of_set == name and found >= least]
+            told.append(f"{name} {own.count(False)} of {len(own)}")
+        share = np.average([one[0] >= rows[-1][1] for one in answers], weights=[one[2] for one in answers])
+        print(
+            f"risk {level}: from {rows[-1][1]:.3f}, {share:.2f} answered; promised by the others: {', '.join(told)}"
+        )
+    for low in np.arange(0, 1, 0.1):
+        inside = [one for one in answers if low <= one[0] < low + 0.1]
+        if inside:
+            said, right = (np.mean([one[place] for one in inside]) for place in (0, 1))
+            print(f"said {said:.2f}: right {right:.2f} of {len(inside)}")
+    return np.array(rows)
+
+
+def sure_from(answers: Sequence[Best], level: float) -> float:
+    """Return the lowest probability from which on at most a share ``level`` of the answers is wrong, by their weights; 1
+    if there is none.
+    """
+    best_first = sorted(answers, reverse=True)
+    wrong = np.cumsum([weight * (not right) for _, right, weight, _ in best_first])
+    few_enough = np.flatnonzero(wrong <= level * np.cumsum([one[2] for one in best_first]))
+    return best_first[few_enough[-1]][0] if len(few_enough) else 1.0
 
 
 def report(name: str, model: lightgbm.LGBMClassifier, questions: Sequence[Question]) -> None:
@@ -180,7 +227,9 @@ def report(name: str, model: lightgbm.LGBMClassifier, questions: Sequence[Questi
     print(f"{told}; right of the {len(sure)} from {ANSWERED} on: {np.mean([right for _, right in sure]):.3f}")
 
 
-def arrays(model: lightgbm.LGBMClassifier, nearness: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+def arrays(
+    model: lightgbm.LGBMClassifier, nearness: NDArray[np.float32], risky: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
     """Return trees as the arrays of :class:`trivium.answering.judging.Trees`."""
     trees: list[list[tuple[int, float, int, int, float]]] = []
     for tree in model.booster_.dump_model()["tree_info"]:
@@ -214,6 +263,7 @@ def arrays(model: lightgbm.LGBMClassifier, nearness: NDArray[np.float32]) -> dic
         },
         "thresholds": np.array([ANSWERED, NOTHING, NEAR], np.float32),
         "of_all": nearness,
+        "risks": risky,
     }
 
 
@@ -233,10 +283,10 @@ def main() -> None:
     for held in [] if given.save else first:
         report(held, fit([q for name in sets if name != held for q in sets[name]], first), sets[held])
     every = [q for one in sets.values() for q in one]
-    nearness = fit_nearness(columns, every, first)
+    nearness, risky = fit_nearness(columns, every, first)
     if given.save:
         folder = Path(str(files("trivium.answering").joinpath("evidence_trees")))
-        save_file(arrays(fit(every, first), nearness), folder / f"{given.embedder}.safetensors")
+        save_file(arrays(fit(every, first), nearness, risky), folder / f"{given.embedder}.safetensors")
 
 
 if __name__ == "__main__":

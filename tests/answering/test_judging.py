@@ -13,7 +13,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.evidence import features, unsaid
 from trivium.answering.in_force import date_of, in_force
-from trivium.answering.judging import Judged, Trees, fitted, load_trees, thresholds_of
+from trivium.answering.judging import Judged, Trees, fitted, load_trees, sure_from, thresholds_of
 from trivium.answering.parts import Part, parts_of, sentence_of
 from trivium.answering.passages import NumberedPassage, continuations, mended, passages
 from trivium.answering.quoting import understood
@@ -47,6 +47,7 @@ def test_a_tree_adds_the_value_of_the_leaf_that_a_row_falls_into() -> None:
         value=np.array([[0, 2, -1], [1, 0, 0]], np.float32),
         thresholds=np.array([0.5, 0.1, 0.3], np.float32),
         of_all=np.array([0.0], np.float32),
+        risks=np.array([[0.1, 0.8]]),
     )
     rows = np.array([[1.0], [1.5]], np.float32)
     np.testing.assert_allclose(trees.probabilities(rows), [0.952574, 0.5], atol=1e-6)
@@ -63,6 +64,16 @@ def test_shipped_trees_read_the_features_that_are_made(embedder: str) -> None:
     assert needs_cosine == (embedder != "words")
     answered, nothing, near = thresholds_of(embedder)
     assert 0 < nothing < answered < 1 and 0 < near < 1
+
+
+@pytest.mark.parametrize("embedder", ["bge-small", "minilm", "words"])
+def test_who_risks_less_is_answered_from_a_higher_probability_on(embedder: str) -> None:
+    """A risk between two that were measured takes the lower one; below all nothing is sure enough; 1 accepts any."""
+    levels, thresholds = load_trees(embedder)[0].risks.T.tolist()
+    assert levels == sorted(levels) and thresholds == sorted(thresholds, reverse=True)
+    assert sure_from(embedder, 0.12) == sure_from(embedder, 0.1) == thresholds[levels.index(0.1)]
+    assert sure_from(embedder, 0.001) == 1
+    assert sure_from(embedder, 1.0) == thresholds[-1] < 1
 
 
 def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.answering.world import ground, hit
@@ -38,3 +40,20 @@ def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, ex
     assert isinstance(last, Done)
     assert last.answer.outcome == "answered" and expected in last.answer.text
     assert "3.11" not in last.answer.text
+
+
+def test_a_wished_risk_decides_what_is_an_answer() -> None:
+    """The same part answers, with its probability, or is shown as one of the closest, if that is below what is asked."""
+    said = "The harbour office opens at 8 in the morning."
+    store = store_of([page("Harbour", lead=[(said, []), ("Boats are hired by the hour.", [])])], {})
+    hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
+    outcomes = {}
+    for risk in (None, 1.0, 0.001):
+        context = replace(ground(store, hits), risk=risk)
+        *_, last = answer("When does the harbour office open?", context, (), None)
+        assert isinstance(last, Done)
+        assert said in last.answer.text
+        outcomes[risk] = last.answer.outcome, last.answer.confidence
+    assert outcomes[None] == outcomes[1.0] != outcomes[0.001] == ("closest", None)
+    outcome, confidence = outcomes[None]
+    assert outcome == "answered" and confidence is not None and 0 < confidence < 1

@@ -57,13 +57,15 @@ _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What a question is answered from: a store, its embedder, a ``search`` that maps a question and an optional
-    recall query (:class:`~trivium.answering.rewriting.Rewriting`) to hits, best first, and the domain of the store.
+    recall query (:class:`~trivium.answering.rewriting.Rewriting`) to hits, best first, and the domain of the store. At
+    most a share ``risk`` of quoted answers should be wrong; None takes the threshold that most are right from.
     """
 
     store: SearchStore
     embedder: Embedder
     search: Callable[[str, str | None], Sequence[Hit]]
     domain: Domain = NO_DOMAIN
+    risk: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class _Text:
     language: str | None = None
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
+    confidence: float | None = None
 
 
 class _Read(NamedTuple):
@@ -167,6 +170,7 @@ def answer(
             warnings=warnings,
             form=found.form,
             parts=found.parts,
+            confidence=found.confidence,
         )
     )
 
@@ -221,7 +225,14 @@ def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Genera
     def quoted(near: bool) -> Quotation:
         asked, outright = read.asked.match_query, not read.told
         return quote(
-            asked, read.offered, context.store, context.embedder, outright=outright, own=read.own, near=near
+            asked,
+            read.offered,
+            context.store,
+            context.embedder,
+            outright=outright,
+            own=read.own,
+            near=near,
+            risk=context.risk,
         )
 
     quotation = quoted(near=False)
@@ -237,7 +248,14 @@ def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Genera
 def _text_of(quotation: Quotation, usage: Usage, language: str | None = None) -> _Text:
     text = "".join(quotation.pieces)
     return _Text(
-        text, quotation.outcome, quotation.statements, usage, language, quotation.form, quotation.parts
+        text,
+        quotation.outcome,
+        quotation.statements,
+        usage,
+        language,
+        quotation.form,
+        quotation.parts,
+        quotation.confidence,
     )
 
 

@@ -77,7 +77,8 @@ class Trees:
     """Boosted trees as arrays (trees, nodes): a node asks whether a feature is at most ``threshold`` and goes on to
     ``left`` or else to ``right``; a leaf (``feature`` -1) adds its ``value`` to the log-odds. ``of_all`` are the
     intercept and weights of a logistic regression on :func:`trivium.answering.evidence.of_all`, and ``thresholds`` see
-    :class:`Thresholds`.
+    :class:`Thresholds`. ``risks`` (levels, 2) are shares of answers that are wrong, each with the probability of the best
+    part from which on no more were wrong, of questions about documents that the trees were not fitted to.
     """
 
     feature: NDArray[np.int16]
@@ -87,6 +88,7 @@ class Trees:
     value: NDArray[np.float32]
     thresholds: NDArray[np.float32]
     of_all: NDArray[np.float32]
+    risks: NDArray[np.float64]
 
     def probabilities(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the probabilities (n,) of rows of features (n, columns)."""
@@ -174,6 +176,15 @@ class Thresholds(NamedTuple):
 def thresholds_of(embedder: str) -> Thresholds:
     """Return the thresholds for an embedder."""
     return Thresholds(*load_trees(embedder)[0].thresholds.tolist())
+
+
+def sure_from(embedder: str, risk: float) -> float:
+    """Return the probability from which a part counts as an answer if at most a share ``risk``, in [0, 1], of the answers
+    may be wrong: that of the highest measured risk that is not above it, or 1 if even the surest answers are wrong more
+    often.
+    """
+    measured = load_trees(embedder)[0].risks.tolist()
+    return min((threshold for level, threshold in measured if level <= risk), default=1.0)
 
 
 def judge(

@@ -12,7 +12,13 @@ from trivium.answering.computing import Computed, computed, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
-from trivium.answering.judging import Judged, having_identifier, judge, thresholds_of
+from trivium.answering.judging import (
+    Judged,
+    having_identifier,
+    judge,
+    sure_from,
+    thresholds_of,
+)
 from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row
 from trivium.answering.passages import NumberedPassage, mended, respelled
@@ -45,7 +51,7 @@ MAX_EXCERPT = 480
 @dataclass(frozen=True, slots=True)
 class Quotation:
     """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
-    passages that it quotes.
+    passages that it quotes. ``confidence`` is the probability of the part that answers, if trees judged it.
     """
 
     outcome: Outcome
@@ -53,6 +59,7 @@ class Quotation:
     statements: tuple[Statement, ...]
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
+    confidence: float | None = None
 
 
 _LEAD_IN = re.compile(
@@ -73,6 +80,7 @@ def quote(
     outright: bool = True,
     own: frozenset[str] = frozenset(),
     near: bool = False,
+    risk: float | None = None,
 ) -> Quotation:
     """Quote an answer.
 
@@ -82,6 +90,8 @@ def quote(
     these decisions. Of a question that was completed, ``own`` are the terms of its own wording, of which a part must say
     one: what is only about what was carried over ("Hall discovered both moons" for "When was he born?") is no answer.
     With ``near`` the passages are taken to be near the question, whatever words it has.
+    With a ``risk`` in (0, 1] a part is an answer if at most so great a share of answers as probable is wrong
+    (:func:`trivium.answering.judging.sure_from`).
     """
     question, rarity = understood(question, offered, store)
     if not offered or not rarity.terms(question):
@@ -104,7 +114,9 @@ def quote(
     judged, nearness = judge(question, offered, rarity, embedder, store)
     if not judged:
         return _closest(offered[:BEST], judged) if near or named else absent()
-    answered, nothing, near_from = thresholds_of(embedder.identity.name)
+    trees = embedder.identity.name
+    answered, nothing, near_from = thresholds_of(trees)
+    enough = answered if risk is None else sure_from(trees, risk)
     best_first = judged[0].probability
     is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
     if not (near or named or is_near):
@@ -119,14 +131,14 @@ def quote(
         and (comparison is None or decides(one, comparison))
     ]
     best = in_force(answering, question) if outright else None
-    sure = best is not None and answering[0].probability >= answered
+    sure = best is not None and answering[0].probability >= enough
     lacking = [] if best is None else unsaid(question, best.part)
     if best is not None and lacking:
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
     if best is not None and sure and not to_compute(question, best.part.kind == "row", best.text):
-        return _answered([best.part], question)
+        return replace(_answered([best.part], question), confidence=answering[0].probability)
     if comparison is None:
         return _closest(offered[:BEST], judged)
     each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)

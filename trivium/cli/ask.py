@@ -16,6 +16,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
 from trivium.cli.hits import (
+    in_words,
     print_citation,
     print_hints,
     print_legend,
@@ -261,6 +262,8 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
         out.print(rows_as_table([part.cells for part in answer.parts]))
     elif streamed.strip() != answer.text:
         out.print(Text(plain(answer.text)), soft_wrap=True)
+    if answer.confidence is not None:
+        out.print(f"[dim]how sure: {in_words(answer.confidence)}[/]")
     unsupported = [s for s in answer.statements if not s.supported]
     if unsupported:
         out.print("\n[yellow]not supported by the passages:[/]")

@@ -169,6 +169,16 @@ def percent(probability: float) -> str:
     return "> 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 
+def in_words(confidence: float) -> str:
+    """Say in a word and a percentage how sure an answer is.
+
+    >>> in_words(0.85), in_words(0.5), in_words(0.2)
+    ('sure (85 %)', 'likely (50 %)', 'maybe (20 %)')
+    """
+    word = "sure" if confidence >= 0.8 else "likely" if confidence >= 0.5 else "maybe"
+    return f"{word} ({percent(confidence)})"
+
+
 def print_legend(hits: Sequence[Hit]) -> None:
     """Explain the percentages of hits at a terminal."""
     if cuts() and any(hit.rerank_score is not None for hit in hits):

@@ -36,6 +36,7 @@ def answer_stream(searcher: Searcher, request: AskRequest) -> Generator[AnswerEv
             request.search(asked, recall, outcomes.extend, warnings.extend)
         ),
         searcher.domain,
+        load_settings().answer_risk,
     )
     events = answer(
         request.question,

@@ -276,6 +276,12 @@ class AskAnswer(BaseModel):
     parts: tuple[AnswerPart, ...] = Field(
         (), description="What such an answer quotes; offsets count characters of the passage's `text`."
     )
+    confidence: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Probability that the quoted part answers; null if a model wrote the answer or a rule found it.",
+    )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
     passages: list[ServedHit]
@@ -298,6 +304,7 @@ class AskAnswer(BaseModel):
             recall_query=answer.recall_query,
             form=answer.form,
             parts=answer.parts,
+            confidence=answer.confidence,
             citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
             passages=[served_hit(hit, thumbnails) for hit in answer.passages],

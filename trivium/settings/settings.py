@@ -223,6 +223,11 @@ class Settings(BaseSettings):
     )
     """The API version of ``azure_endpoint``."""
 
+    answer_risk: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of answers without a language model that may be wrong, such as 0.1: what is less sure shows the closest
+    passages instead. None answers from the probability on from which most answers are right.
+    """
+
     chat_model: str | None = None
     """The language model: ``openai:NAME`` (or just the name its endpoint uses), ``azure:DEPLOYMENT``,
     ``anthropic:NAME``, ``gemini:NAME``, ``local``, ``local:PATH`` of a GGUF file, or ``none``.

@@ -30,6 +30,7 @@ from trivium.evaluation.trec import Runs, write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.search.requests import Warned
+from trivium.settings.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
 
@@ -116,6 +117,7 @@ class Asking:
             self.engine.embedder,
             partial(self._hits, row, question, warnings.extend),
             self.engine.searcher.domain,
+            load_settings().answer_risk,
         )
         for event in answer(question.text, ground, (), self.model, self.writing):
             if isinstance(event, Found):

@@ -81,6 +81,7 @@ class Answered(BaseModel):
     rerank_prompt_tokens: int = 0
     rerank_completion_tokens: int = 0
     warnings: tuple[str, ...] = ()
+    confidence: float | None = None
 
     @classmethod
     def of(
@@ -123,6 +124,7 @@ class Answered(BaseModel):
             rerank_prompt_tokens=rerank_usage.prompt_tokens,
             rerank_completion_tokens=rerank_usage.completion_tokens,
             warnings=tuple(warnings),
+            confidence=answer.confidence,
         )
 
     @property

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -60,6 +60,16 @@ class Judged:
         )
 
 
+class Risk(NamedTuple):
+    """Of a share ``coverage`` of the questions, whose answers have at least this ``confidence``, a share ``risk`` has a
+    wrong answer; all in [0, 1].
+    """
+
+    confidence: float
+    coverage: float
+    risk: float
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
     """The results of one context.
@@ -68,7 +78,7 @@ class AnswerRow:
     over the ``counts`` defined values. ``latency`` is that of whole answers (``answer``) and of finding the passages
     (``search``). ``usage`` is the reader's over all questions, and ``search_usage`` that of language models that
     selected or reranked passages. ``passages`` is the mean number of passages found, and ``warnings`` maps failures
-    that were worked around to numbers of questions.
+    that were worked around to numbers of questions. ``risks`` are of the surest answers without a language model.
     """
 
     values: Mapping[str, Floats]
@@ -81,6 +91,7 @@ class AnswerRow:
     search_usage: Usage = NOTHING_SPENT
     passages: float = math.nan
     warnings: Mapping[str, int] = field(default_factory=dict)
+    risks: tuple[Risk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +208,7 @@ def _row_json(row: AnswerRow, refused: float | None) -> dict[str, Any]:
         "search_tokens": usage_json(row.search_usage),
         "passages": None if math.isnan(row.passages) else row.passages,
         "warnings": dict(row.warnings),
+        "risks": [risk._asdict() for risk in row.risks],
         "judge": None if row.judged is None else _judged_json(row.judged),
         SUM_OF_FIVE: sum_of_five(row.means),
     }
@@ -279,6 +291,8 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
     )
     for name, row in report.rows.items():
         yield Text(f"{plain(name)}: {_cost(row, report.k)}")
+        if row.risks:
+            yield Text(f"{plain(name)}, wrong of the surest: {_risks(row.risks)}")
         for line in warning_lines(name, row.warnings, len(report.asked)):
             yield Text(line, style="yellow")
     for c in report.comparisons:
@@ -294,6 +308,10 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
 
 def _number(value: float) -> str:
     return "-" if math.isnan(value) else share(value)
+
+
+def _risks(risks: Sequence[Risk]) -> str:
+    return "; ".join(f"{share(one.risk)} of {one.coverage:.0%} of the questions" for one in risks)
 
 
 def _cost(row: AnswerRow, k: int) -> str:

@@ -18,7 +18,15 @@ from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import WAYS, Judgements
 from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
-from trivium.evaluation.answers.report import FIVE, AnswerReport, AnswerRow, Compared, Judged, sum_of_five
+from trivium.evaluation.answers.report import (
+    FIVE,
+    AnswerReport,
+    AnswerRow,
+    Compared,
+    Judged,
+    Risk,
+    sum_of_five,
+)
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
@@ -149,6 +157,7 @@ def summarise(
             search_usage=sum((answered.search_usage for answered in given), NOTHING_SPENT),
             passages=mean_passages(given),
             warnings=count_warnings(given),
+            risks=risk_curve(given, values[row]["contained"]),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
@@ -177,6 +186,23 @@ def summarise(
 def mean_passages(given: Sequence[Answered]) -> float:
     """Return the mean number of passages found for an answer; NaN for no answers."""
     return sum(len(answered.hits) for answered in given) / len(given) if given else math.nan
+
+
+def risk_curve(given: Sequence[Answered], right: Floats) -> tuple[Risk, ...]:
+    """Return how many of the surest answers are wrong: those to the surest tenth of all questions, to the surest two
+    tenths and so on, as far as answers state a confidence. ``right`` (n,) is 1 for right answers, 0 for others.
+    """
+    stated = sorted(
+        (-one.confidence, value)
+        for one, value in zip(given, right.tolist(), strict=True)
+        if one.confidence is not None
+    )
+    tenths = [math.ceil(len(given) * count / 10) for count in range(1, 11)]
+    sizes = dict.fromkeys(min(size, len(stated)) for size in tenths) if stated else {}
+    return tuple(
+        Risk(-stated[size - 1][0], size / len(given), 1 - sum(value for _, value in stated[:size]) / size)
+        for size in sizes
+    )
 
 
 def count_warnings(given: Sequence[Answered]) -> dict[str, int]:

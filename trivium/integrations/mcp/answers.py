@@ -107,6 +107,9 @@ class Answered(BaseModel):
     form: AnswerForm | None = Field(
         description="The form of an answer that quotes, such as `row` or `list`; null if a model wrote it."
     )
+    confidence: float | None = Field(
+        description="Probability that the quoted part answers; null if a model wrote it or a rule found it."
+    )
     citations: list[Cited]
     unsupported: list[str] = Field(description="Sentences of the answer that no passage supports.")
     model: str | None = Field(description="The language model that wrote it; null if it quotes the passages.")

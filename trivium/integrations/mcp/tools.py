@@ -272,6 +272,7 @@ def _answered(answer: Answer) -> Answered:
         recall_query=answer.recall_query,
         answer=answer.text,
         form=answer.form,
+        confidence=answer.confidence,
         citations=[
             Cited(
                 number=citation.number,

@@ -2,6 +2,7 @@
 
 import { Text, bodyOf, button, byId, el, placeOf } from "./dom.js";
 import { thumbnail } from "./thumbnail.js";
+import { sure } from "./why.js";
 
 const card = byId("card");
 
@@ -101,6 +102,7 @@ function noteOf(done, searched) {
   const unsupported = searched && done.statements.some((statement) => !statement.supported);
   return [
     done.model !== null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : done.form === "computed" ? "Computed from the rows below, not quoted." : "Quoted from the passages, word for word.") : "",
+    done.confidence === null ? "" : sure(done.confidence),
     searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
     unsupported ? "The passages do not bear out what is underlined with dots." : "",
     liveOutcome(done.sources ?? []),

@@ -62,6 +62,12 @@ function alongPath(source) {
   return `${NUMBERS[steps.length] ?? steps.length} links from ${start}`;
 }
 
+/** How sure an answer is, in a word and as a number. */
+export function sure(confidence) {
+  const word = confidence >= 0.8 ? "Sure" : confidence >= 0.5 ? "Likely" : "Maybe";
+  return `${word} (${likely(confidence)}).`;
+}
+
 /** How likely it is right, in words and as a number. */
 export function likely(probability) {
   if (probability < 0.01) return "< 1 %";
