@@ -107,6 +107,7 @@ ROWS = {
     "Which is the most expensive repair?": {"Mast"},
     "Which are the two lightest tents?": {"Alk", "Bever"},
     "Which farm has the second most sheep?": {"Orre"},
+    "Which is the heaviest tent with 4 berths?": {"Bever"},
     "What is the third oldest mill?": {"De Zwaan"},
 }
 NOT_COMPUTED = [

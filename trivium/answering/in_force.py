@@ -1,4 +1,4 @@
-"""Which of several documents that answer a question is in force: the newer one, by the dates of their names."""
+"""Which of several documents that answer a question is in force: the newer one, by dates or versions in their names."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from trivium.answering.judging import Judged, fitted
 from trivium.answering.passages import NumberedPassage
+from trivium.text.normalise import words
 
 SHARE = 0.05
 """Of the probability of the best part that an answer of a newer document must have."""
 _LESS_SAID = 0.15
 """How much less of the question's weight it may say."""
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?([0-3]\d))?)?(?!\d)")
+_VERSION = re.compile(r"(?<![\w.])(?:v|version |rev |revision )?(\d{1,3}(?:\.\d{1,3}){0,3})\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHANGED = re.compile(
     r"\b(?:from\b.{1,40}\bto\b|instead of|no longer|(?:rise|raise|lower|increase|reduce|replace)[sd]?\b|goes (?:up|down)"
@@ -49,8 +51,19 @@ def date_of(passage: NumberedPassage) -> tuple[int, ...]:
     return max((tuple(int(part) for part in date if part) for date in found), default=())
 
 
+def _version_of(passage: NumberedPassage) -> tuple[list[str], tuple[int, ...]]:
+    """Return the words of the name of a passage's document before its version, and the version; empty if it has none."""
+    name = passage.hit.document.rsplit("/", 1)[-1].rpartition(".")[0]
+    found = _VERSION.search(name)
+    return ([], ()) if found is None else (words(name[: found.start()]), tuple(map(int, found[1].split("."))))
+
+
 def _replaces(one: Judged, best: Judged) -> bool:
     date, other = date_of(one.passage), date_of(best.passage)
+    if not (date or other):
+        (name, version), (other_name, other_version) = _version_of(one.passage), _version_of(best.passage)
+        if name == other_name:
+            date, other = version, other_version
     if one.probability < SHARE * best.probability or (other and date <= other):
         return False
     # "The price rises from 32 to 36 euros" speaks of what the other document says.

@@ -64,7 +64,6 @@ without heads, and the others too, may be followed by the head ("the most votes"
 """
 _ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 _CARDINALS = {"two": 2, "2": 2, "three": 3, "3": 3, "four": 4, "4": 4, "five": 5, "5": 5}
-_PLACES_SAID = " ".join([*_ORDINALS, *_CARDINALS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,8 +205,8 @@ class Table:
         if superlative is None:
             return []
         word, sign, about = superlative
-        place, most = _places(self.words, word)
-        wanted, known = self._wanted(self.asked - frozenset(terms(f"{word} most least {_PLACES_SAID}")))
+        said, place, most = _places(self.words, word)
+        wanted, known = self._wanted(self.asked - frozenset(terms(f"{word} most least {said}")))
         columns = {
             head: values
             for head, column in self.columns().items()
@@ -255,14 +254,16 @@ def _superlative(asked: Sequence[str]) -> tuple[str, int, str] | None:
     return None
 
 
-def _places(asked: Sequence[str], superlative: str) -> tuple[int, int]:
-    """Return from which place on, and how many, a superlative asks for: (2, 1) for "the second cheapest", (1, 2) for "the
-    two cheapest" and "the cheapest two".
+def _places(asked: Sequence[str], superlative: str) -> tuple[str, int, int]:
+    """Return which word beside a superlative says so, from which place on, and how many are asked for: ("second", 2, 1)
+    for "the second cheapest", ("two", 1, 2) for "the two cheapest" and "the cheapest two".
     """
     at = asked.index(superlative)
-    beside = [*asked[max(0, at - 2) : at], *asked[at + 1 : at + 2]]
-    place = next((_ORDINALS[word] for word in beside if word in _ORDINALS), 1)
-    return place, next((_CARDINALS[word] for word in beside if word in _CARDINALS), 1)
+    before = asked[max(0, at - 2) : at] if superlative == "expensive" else asked[max(0, at - 1) : at]
+    for word in [*before, *asked[at + 1 : at + 2]]:
+        if word in _ORDINALS or word in _CARDINALS:
+            return word, _ORDINALS.get(word, 1), _CARDINALS.get(word, 1)
+    return "", 1, 1
 
 
 def yes_or_no(cell: str) -> bool | None:

@@ -1,0 +1,28 @@
+"""Which of two documents that say different things about the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trivium.engine import Engine
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("manual 2.9.md", "manual 2.10.md"),
+        ("manual v1.md", "manual v2.md"),
+        ("manual 2024-05.md", "manual 2025-01.md"),
+    ],
+)
+def test_the_later_date_or_version_of_the_same_name_answers(older: str, newer: str, tmp_path: Path) -> None:
+    files = {
+        older: "# Hut prices\n\nThe guest room of the hut costs 32 euros per night.\n",
+        newer: "# Prices of the hut\n\nThe guest room of the hut costs 41 euros per night.\n",
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(files, workers=1)
+        found = engine.ask("What does the guest room of the hut cost per night?")
+    assert found.outcome == "answered" and "41" in found.text and "32" not in found.text
