@@ -344,7 +344,7 @@ def test_passages_answer_and_explanation_belong_to_the_question_searched_for(
     wide(chrome, 1280)
     visit(chrome, extracting)
     pose(chrome, "Who discovered Phobos?")
-    turn = pose(chrome, "When was he born?")
+    turn = pose(chrome, "When did he die?")
     searched = one(turn, ".searched q").text
     assert "Asaph Hall" in searched or "Phobos" in searched
     cited = [item.get_attribute("data-uri") for item in all_of(turn, ".hit:has(.cited)")]
