@@ -231,17 +231,23 @@ def _is_person(name: str, store: GraphReader) -> bool:
 def name_of(question: str, answer: str, known: Sequence[str], *, person: bool = True) -> str | None:
     """Return the person or thing that an answer names: the only name that the question does not have, or the one nearest
     to words of the question; of things the first one. Names that are ``known`` go before others; a person's has several
-    words. None if it is not clear.
+    words. Of a box, the line counts whose label the question has. None if it is not clear.
 
     >>> name_of("Who found it?", "Asaph Hall found it, while Giovanni Schiaparelli drew lines.", [])
     'Asaph Hall'
     >>> name_of("Who is the head?", "Post: Head; Name: Ada Kern; Extension: 12", [])
     'Ada Kern'
+    >>> name_of("Who found Io?", "Io\\nFound by: Galileo Galilei\\nVisited by: Pioneer Ten, New Horizons", [])
+    'Galileo Galilei'
     """
     asked = set(content_terms(question))
+    labelled = [
+        line for line in answer.splitlines()[1:] if not asked.isdisjoint(terms(line.partition(":")[0]))
+    ]
+    answer = labelled[0] if len(labelled) == 1 else answer
     shaped = [found[0] for found in _CAPITALISED.finditer(answer)]
     for names in ([name for name in known if not person or _FULL_NAME.fullmatch(name)], shaped):
-        new = [name for name in dict.fromkeys(names) if not asked.issuperset(terms(name))]
+        new = [name for name in dict.fromkeys(names) if name in answer and not asked.issuperset(terms(name))]
         if not person:
             new = new[:1]
         if new:
