@@ -28,6 +28,7 @@ from trivium.answering.tables import (
     is_whole,
     numbers,
     plain_number,
+    rows_of,
     tables_of,
     yes_or_no,
 )
@@ -143,6 +144,14 @@ def to_compute(question: str, is_row: bool, text: str) -> bool:
         return False
     compares = any(map(_compares, _COMPARED.finditer(question.lower())))
     return compares or (kind in ("total", "average") and _KINDS[kind].search(text.lower()) is None)
+
+
+def has_what_to_compute(question: str, passage: NumberedPassage) -> bool:
+    """Whether a passage has rows of a table and all that a question asks to count or to add up."""
+    if kind_of(question) in (None, "rows") or not rows_of(passage):
+        return False
+    asked = frozenset(passage.analyzer.question_terms(question)) - _WORDS_OF_COMPUTING
+    return bool(asked) and asked <= passage.said
 
 
 def computed(question: str, offered: Sequence[NumberedPassage], store: GraphReader) -> Computed | None:

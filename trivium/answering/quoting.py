@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
-from trivium.answering.computing import Computed, computed, to_compute
+from trivium.answering.computing import Computed, computed, has_what_to_compute, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
@@ -120,7 +120,9 @@ def quote(
     best_first = judged[0].probability
     is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
     if not (near or named or is_near):
-        return absent()
+        # What cannot be computed for certain can be counted by whoever sees the rows.
+        tables = [one for one in offered if has_what_to_compute(question, one)]
+        return _closest(tables[:BEST], judged) if tables else absent()
     if outright and asks_for_section(question) and headings_of(judged[0].passage.hit.section)[1:]:
         return _answered([whole(judged[0].passage)])
     answering = [
