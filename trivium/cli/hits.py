@@ -170,13 +170,15 @@ def percent(probability: float) -> str:
 
 
 def in_words(confidence: float) -> str:
-    """Say in a word and a percentage how sure an answer is.
+    """Say in a word and a percentage how sure an answer is. Below one half answers are more often right than the number
+    says, so that the word stands alone.
 
     >>> in_words(0.85), in_words(0.5), in_words(0.2)
-    ('sure (85 %)', 'likely (50 %)', 'maybe (20 %)')
+    ('sure (85 %)', 'likely (50 %)', 'maybe')
     """
-    word = "sure" if confidence >= 0.8 else "likely" if confidence >= 0.5 else "maybe"
-    return f"{word} ({percent(confidence)})"
+    if confidence < 0.5:
+        return "maybe"
+    return f"{'sure' if confidence >= 0.8 else 'likely'} ({percent(confidence)})"
 
 
 def print_legend(hits: Sequence[Hit]) -> None:

@@ -62,10 +62,9 @@ function alongPath(source) {
   return `${NUMBERS[steps.length] ?? steps.length} links from ${start}`;
 }
 
-/** How sure an answer is, in a word and as a number. */
+/** How sure an answer is, in a word and as a number, which is too low below one half. */
 export function sure(confidence) {
-  const word = confidence >= 0.8 ? "Sure" : confidence >= 0.5 ? "Likely" : "Maybe";
-  return `${word} (${likely(confidence)}).`;
+  return confidence < 0.5 ? "Maybe." : `${confidence < 0.8 ? "Likely" : "Sure"} (${likely(confidence)}).`;
 }
 
 /** How likely it is right, in words and as a number. */
