@@ -11,7 +11,7 @@ from tests.answering.world import ground
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Found
-from trivium.answering.intent import expressions, load_intents, recognise
+from trivium.answering.intent import expressions, load_intents, recognise, searched_turns
 from trivium.answering.talk import recount, small_talk, talk_of
 from trivium.embedding.registry import open_embedder
 from trivium.types import Answer, Intent, Turn
@@ -199,3 +199,9 @@ def test_questions_about_the_conversation_are_recognised_in_other_languages(text
 def test_a_question_that_names_anything_is_searched_for(text: str) -> None:
     whole, searched = talked(text, None)
     assert searched and whole.intent == "collection"
+
+
+@pytest.mark.parametrize("said", ["Danke!", "gracias", "Was habe ich zuerst gefragt?"])
+def test_a_follow_up_does_not_refer_to_thanks_in_any_language(said: str) -> None:
+    turns = [Turn("Who found Phobos?", "Asaph Hall."), Turn(said, "You are welcome.")]
+    assert searched_turns(turns, open_embedder("minilm")) == turns[:1]

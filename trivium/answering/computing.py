@@ -36,7 +36,7 @@ from trivium.graph.protocols import GraphReader
 from trivium.text.normalise import terms, words
 
 _KINDS = {
-    "average": re.compile(r"\b(?:on average|average|mean)\b"),
+    "average": re.compile(r"(?<!\ban )\b(?:on average|average|the mean)\b"),
     "total": re.compile(
         r"\b(?:in total|in all|all in all|altogether|together|combined|sum of|adds? up to|total)\b"
     ),
@@ -95,6 +95,13 @@ _NUMBER_WORDS = dict(
     zip(words("two three four five six seven eight nine ten"), map(str, range(2, 11)), strict=True)
 )
 _QUANTITY = re.compile(r"(?:[€$£¥] ?|[A-Z]{3} )?[-−+]?\d[\d.,\u00a0\u202f’]*(?: ?[^\d\s;][^\d;]{0,20})?")
+_NO_VALUE = frozenset(words("which who whom whose where when why"))
+"""Beginnings of questions that ask for rows, or for something else than a value."""
+_LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
+"""Words that say how conditions belong together, or that compare: what is left of them is not understood."""
+_NO_TOTAL = re.compile(r"[%°]")
+_AMBIGUOUS = re.compile(r"(?<![\d.,])(?:\d{1,3}\.\d{3}|0,\d{3})(?![\d.,])")
+"""Numbers that are thousands in one country and decimals in another."""
 _MISSING = frozenset(["", "-", "–", "—", "n/a"])
 _NO_AMOUNTS = frozenset(
     terms(
@@ -159,10 +166,15 @@ def computed(question: str, offered: Sequence[NumberedPassage], store: GraphRead
     several tables that give a value, the one of the newest document does.
     """
     kind = kind_of(question)
-    if kind is None:
+    if kind is None or "?" in question.strip().rstrip("?!. "):
+        return None
+    if kind in ("total", "average") and not _NO_VALUE.isdisjoint(words(question)[:1]):
         return None
     found: dict[str, list[tuple[int, tuple[int, ...], Computed]]] = {}
-    for table in tables_of(offered, question):
+    tables = tables_of(offered, question)
+    for table in tables:
+        if any(table.shares_heads(other) for other in tables if other is not table):
+            continue  # rows without their first cell look like those of a table beside
         reading = _Reading(table, question.lower(), kind)
         one = reading.result()
         if one is not None and is_whole(table.rows, offered, store):
@@ -172,6 +184,8 @@ def computed(question: str, offered: Sequence[NumberedPassage], store: GraphRead
     fitting = [several for several in found.values() if any(rank == best for rank, _, _ in several)]
     if len(fitting) != 1:
         return None
+    if len({tuple(dict(one.rows[0].cells)) for _, _, one in fitting[0] if one.rows}) > 1:
+        return None  # tables about other things
     several = sorted(fitting[0], key=lambda one: one[1], reverse=True)
     return several[0][2] if len(several) == 1 or several[0][1] > several[1][1] else None
 
@@ -211,6 +225,9 @@ class _Reading:
         if not self._explained(left - _WORDS_OF_COMPUTING - noun, noun):
             return None
         if column is None:
+            named = [row.cells[0][1] for row in rows]
+            if len(set(named)) < len(named):
+                return None  # the same thing in several rows
             return Computed(f"{len(rows)} (counted: {len(rows)} of {every} rows)", rows, read)
         head, amounts = column
         rows = [row for row, _ in amounts]
@@ -248,15 +265,17 @@ class _Reading:
         asked = " ".join(_NUMBER_WORDS.get(word, word) for word in self.question.split())
         asked = asked.replace("square metres", "m²").replace("square meters", "m²").rstrip("?.! ")
         chosen: list[list[Row]] = []
+        equal = 0
         for match in list(_COMPARED.finditer(asked)):
             rows = self._by_number(match)
             if rows is None and _compares(match):
                 return None
             if rows is not None:
                 chosen.append(rows)
+                equal += not _compares(match)
                 kept = " ".join(part for part in (match["word"], match["behind"] or "") if part)
                 asked = asked.replace(match[0], kept, 1)
-        if self.kind == "rows" and not chosen:
+        if (self.kind == "rows" and not chosen) or equal > 1 or not _LOGIC.isdisjoint(words(asked)):
             return None
         self.rest = self._stems(asked)
         by_cells = self._by_cells()
@@ -270,7 +289,7 @@ class _Reading:
                 chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes])
                 self.used.add(head)
         denies = not DENYING.isdisjoint(words(asked))
-        if denies and len(chosen) != 1:
+        if denies and (len(chosen) != 1 or "and" in words(asked) or "," in asked):
             return None
         rows = [row for row in self.table.rows if all(row in one for one in chosen) != denies]
         left = (frozenset(self.rest.split()) & self.table.asked) - _WORDS_OF_COMPUTING
@@ -282,6 +301,8 @@ class _Reading:
         compare = _OPERATORS.get(match["operator"] or "", eq)
         if degree is not None:
             compare = gt if degree[0] > 0 else lt
+        if _AMBIGUOUS.search(match["value"]):
+            return None
         value = numbers([match["value"]])[0]
         near = f"{match['word'] or ''} {match['behind'] or ''}"
         unit = _UNITS.get(match["currency"] or match["behind"] or "")
@@ -289,6 +310,7 @@ class _Reading:
             head: (column, values)
             for head, column in self._filled().items()
             if (values := numbers([cell for _, cell in column]))
+            and not any(_AMBIGUOUS.search(cell) for _, cell in column)
         }
         is_year = 1500 <= value <= 2100 and unit is None and match["value"] not in self.table.above
         ways: list[Callable[[str], bool]] = [
@@ -377,7 +399,8 @@ class _Reading:
             of_units = not _OF_UNITS.isdisjoint(self._stems(other).split())
             if of_units and other != head and len({cell for row, cell in column if row in rows}) > 1:
                 return None
-        if not _are_amounts(cells):
+        no_total = self.kind == "total" and any(_NO_TOTAL.search(f"{head} {cell}") for cell in cells)
+        if no_total or not _are_amounts(cells):
             return None
         self.used.add(head)
         return head, columns[head]
@@ -404,4 +427,5 @@ def _are_amounts(cells: Sequence[str]) -> bool:
     """Whether cells are two or more quantities of one unit, not years."""
     values = numbers(cells)
     years = all(1500 <= one <= 2100 and cell.isdecimal() for one, cell in zip(values, cells, strict=False))
-    return len(values) > 1 and not years and all(_QUANTITY.fullmatch(cell.strip()) for cell in cells)
+    plain = all(_QUANTITY.fullmatch(cell.strip()) and not _AMBIGUOUS.search(cell) for cell in cells)
+    return len(values) > 1 and not years and plain

@@ -14,7 +14,10 @@ SHARE = 0.05
 _LESS_SAID = 0.15
 """How much less of the question's weight it may say."""
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?([0-3]\d))?)?(?!\d)")
-_VERSION = re.compile(r"(?<![\w.])(?:v|version |rev |revision )?(\d{1,3}(?:\.\d{1,3}){0,3})\Z", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?<![\w.])(?:(?:v|version |rev |revision )(?=\d)|(?=\d{1,3}\.))(\d{1,3}(?:\.\d{1,3}){0,3})\Z",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHANGED = re.compile(
     r"\b(?:from\b.{1,40}\bto\b|instead of|no longer|(?:rise|raise|lower|increase|reduce|replace)[sd]?\b|goes (?:up|down)"

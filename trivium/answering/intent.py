@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from trivium.answering.classifier import NO_EMBEDDER
+from trivium.answering.talk import talk_of
 from trivium.common.arrays import dots
 from trivium.common.cache import LruCache
 from trivium.embedding.embedder import Embedder, Vectors
@@ -109,7 +110,11 @@ def searched_turns(history: Sequence[Turn], embedder: Embedder) -> list[Turn]:
     does not refer to "thanks".
     """
     recent = history[-_MAX_LOOKED_AT:]
-    return [turn for turn in recent if recognise(turn.question, embedder) not in TALK]
+    return [
+        turn
+        for turn in recent
+        if talk_of(turn.question) is None and recognise(turn.question, embedder) not in TALK
+    ]
 
 
 @cache

@@ -140,7 +140,9 @@ def quote(
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
     if best is not None and sure and not to_compute(question, best.part.kind == "row", best.text):
-        return replace(_answered([best.part], question), confidence=answering[0].probability)
+        first = answering[0]
+        probability = first.probability if best.passage is first.passage else best.probability
+        return replace(_answered([best.part], question), confidence=probability)
     if comparison is None:
         return _closest(offered[:BEST], judged)
     each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)

@@ -164,6 +164,13 @@ class Table:
         asked = frozenset(analyzer.question_terms(question)) - left_out
         return cls(rows, words(question), asked, heads, frozenset(analyzer.terms(" ".join(above))))
 
+    def shares_heads(self, other: Table) -> bool:
+        """Whether another table of the same section has heads of this one."""
+        one, two = self.rows[0], other.rows[0]
+        return one.passage.hit.section == two.passage.hit.section and not dict(one.cells).keys().isdisjoint(
+            dict(two.cells)
+        )
+
     def columns(self) -> dict[str, list[tuple[Row, str]]]:
         """Return the rows of each head with their cells."""
         columns: dict[str, list[tuple[Row, str]]] = {}

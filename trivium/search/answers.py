@@ -58,12 +58,17 @@ def _with_outcomes(
         for event in events:
             told = tuple(dict.fromkeys(warnings))
             if isinstance(event, Found):
-                yield replace(event, sources=tuple(outcomes), warnings=told)
+                yield replace(event, sources=_by_source(outcomes), warnings=told)
             elif isinstance(event, Done):
                 own = event.answer.warnings
-                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=(*own, *told)))
+                yield Done(replace(event.answer, sources=_by_source(outcomes), warnings=(*own, *told)))
             else:
                 yield event
+
+
+def _by_source(outcomes: Sequence[SourceOutcome]) -> tuple[SourceOutcome, ...]:
+    """Return the first outcome of each source: a follow-up may be searched for in two wordings."""
+    return tuple({one.name: one for one in reversed(outcomes)}.values())[::-1]
 
 
 def _writing(request: AskRequest, model: ChatModel | None) -> Writing:

@@ -169,6 +169,7 @@ def run_settings(
         "questions": digest_of(asdict(question) for question in questions),
         "store": store_digest(engine.store),
         "reader": reader,
+        "answer_risk": load_settings().answer_risk,
         "k": k,
         "exact": exact,
         "rows": dict(rows),
