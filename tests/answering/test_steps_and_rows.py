@@ -160,6 +160,8 @@ CONDITIONS = {
     "What is the most expensive cheese?": {"Kell"},
     "Which cheese has the highest age?": {"Brim"},
     "Which cheese of cow milk is the most expensive?": {"Orva"},
+    "Which cheese that is not on sale is the cheapest?": {"Tessel"},
+    "Which is the cheapest cheese with an age over 6 months?": {"Brim"},
     "Which cheeses are made of cow milk?": None,
     "Which cheese is the saltiest?": None,
 }

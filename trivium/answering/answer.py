@@ -10,6 +10,7 @@ from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
+from trivium.answering.conditions import asks_for_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
@@ -24,7 +25,6 @@ from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.short_answers import check_short_answers
-from trivium.answering.tables import asks_for_rows
 from trivium.answering.talk import converse, has_topic, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder

@@ -18,7 +18,14 @@ from trivium.graph.schema import Hop
 from trivium.parser.gazetteer import find_names
 from trivium.parser.tables import cells_of
 from trivium.text.function_words import FUNCTION_WORDS
-from trivium.text.normalise import content_terms, normalise_name, terms, without_closing_marks, words
+from trivium.text.normalise import (
+    NUMBER_WORDS,
+    content_terms,
+    normalise_name,
+    terms,
+    without_closing_marks,
+    words,
+)
 from trivium.types import Turn
 
 Leaning = Literal["refers", "unfinished"]
@@ -97,7 +104,7 @@ _MOST_WORDS = 6
 _ARTICLES = frozenset(words("the our a an"))
 _FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
 _COUNTED = re.compile(
-    r"\b(the\s+)(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,3})\s+(?=[^\W\d])",
+    rf"\b(the\s+)(?:{'|'.join(NUMBER_WORDS)}|\d{{1,3}})\s+(?=[^\W\d])",
     re.IGNORECASE,
 )
 """A number of things that another has not: "the two moons of Mars"."""

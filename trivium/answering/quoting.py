@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
-from trivium.answering.computing import Computed, computed, has_what_to_compute, to_compute
+from trivium.answering.computing import MOST_ROWS, Computed, computed, has_what_to_compute, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
@@ -23,7 +23,7 @@ from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import MOST_ROWS, rows_asked, tells_apart
+from trivium.answering.tables import tells_apart
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
@@ -103,12 +103,11 @@ def quote(
     value = computed(question, offered, store) if outright and comparison is None else None
     if value is not None and value.text:
         return _put_together(value)
-    rows = [] if value is None else value.rows
-    if not rows and outright and comparison is None:
-        rows = rows_asked(question, offered, store)
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
-    meeting = [one for one in (part_of_row(row) for row in rows) if _tells(one, question, own)]
+    meeting = [
+        one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question, own)
+    ]
     if meeting:
         return _answered(meeting, question)
     judged, nearness = judge(question, offered, rarity, embedder, store)

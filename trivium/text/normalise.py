@@ -96,6 +96,15 @@ def words(text: str) -> list[str]:
     return _WORD.findall(folded(text))
 
 
+NUMBER_WORDS = dict(
+    zip(
+        words("two three four five six seven eight nine ten eleven twelve"),
+        map(str, range(2, 13)),
+        strict=True,
+    )
+)
+"""Numbers that are usually written as words, with their digits."""
+
 _main = Cache(lambda token: " ".join(spellings(w, _stem)[0] for w, joined in words_of(token) if not joined))
 _all = Cache(lambda token: " ".join(term for w, _ in words_of(token) for term in spellings(w, _stem)))
 

@@ -1,0 +1,342 @@
+"""A question in English read as conditions on a table: cells ("Which woods are out of stock?"), numbers ("How many boats
+have more than 4 berths?"), yes and no, and the highest or lowest number ("Which dwelling is the largest?").
+
+A reading counts only if it is certain which column each condition is about, and every other word of the question is
+explained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import eq, ge, gt, le, lt
+
+from trivium.answering.tables import Row, Table, numbers, yes_or_no
+from trivium.text.normalise import NUMBER_WORDS, terms, words
+
+ASKING = frozenset(words("which what who whom whose where list show name"))
+_DENYING = frozenset(terms("not no out without lack lacks lacking never isn aren wasn weren doesn don none"))
+_NEITHER = _DENYING | frozenset(terms(" ".join(ASKING)))
+OF_COMPUTING = frozenset(
+    terms(
+        "how many number of count average mean total together altogether combined sum add up all every each are there"
+        " cost costs price much pay spend do does have has more less than least most exceed exceeding"
+        " item thing entry row one line kind product"
+    )
+)
+"""Words that ask for a value, or to compare, and those for whatever the rows are."""
+_ENDS_NOUN = frozenset(
+    words(
+        "are is were was have has had do does did can could will cost costs of in on with without that which who under"
+        " over there at from for not no"
+    )
+)
+_LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
+"""Words that say how conditions belong together, or that compare: what is left of them is not understood."""
+PRICE = "price cost fee charge rate rent tariff fare amount total"
+_SIZE, _HEIGHT, _YEAR = "area size surface capacity volume", "height elevation altitude", "built year founded"
+_DEGREES = {
+    word: (sign, about)
+    for said, sign, about in (
+        ("dearest dearer expensive", 1, PRICE),
+        ("cheapest cheaper", -1, PRICE),
+        ("largest larger biggest bigger", 1, _SIZE),
+        ("smallest smaller", -1, _SIZE),
+        ("longest longer", 1, "length duration distance"),
+        ("shortest shorter", -1, "length duration distance"),
+        ("highest higher tallest", 1, _HEIGHT),
+        ("lowest lower", -1, _HEIGHT),
+        ("deepest deeper", 1, "depth"),
+        ("heaviest heavier", 1, "weight mass"),
+        ("lightest lighter", -1, "weight mass"),
+        ("widest wider", 1, "width"),
+        ("fastest faster", 1, "speed"),
+        ("slowest slower", -1, "speed"),
+        ("oldest", -1, _YEAR),
+        ("newest", 1, _YEAR),
+        ("most", 1, ""),
+        ("fewest least", -1, ""),
+    )
+    for word in said.split()
+}
+"""Whether a degree asks for high (1) or low (-1) numbers, and heads of columns that it speaks of. Those without heads,
+and the others too, may be followed by the head ("the most votes", "the lowest price").
+"""
+_ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_SUPERLATIVE = re.compile(
+    rf"(?<!\bat )(?:\b(?:(?P<place>{'|'.join(_ORDINALS)})|(?P<count>\d{{1,2}})) )?"
+    rf"\b(?:(?P<sign>most|least) expensive|(?P<word>{'|'.join(word for word in _DEGREES if word.endswith('st'))}))\b"
+    r"(?: (?P<behind>\d{1,2})\b)?"
+)
+_OPERATORS = {
+    said: compare
+    for operators, compare in (
+        ("no more than|not more than|at most|up to", le),
+        ("no less than|no fewer than|not less than|at least|since", ge),
+        ("more than|greater than|over|above|exceeding|after", gt),
+        ("less than|fewer than|under|below|before", lt),
+        ("exactly", eq),
+    )
+    for said in operators.split("|")
+}
+_UNITS = {
+    word: unit
+    for unit, said in (
+        *(("eur", "eur euro euros €"), ("usd", "usd dollar dollars $"), ("gbp", "gbp pound pounds £")),
+        *(("m", "m metre metres meter meters"), ("m²", "m² m2 sqm"), ("km", "km kilometres kilometers")),
+        *(("kg", "kg kilo kilos kilograms"), ("l", "l litre litres"), ("h", "h hour hours")),
+        *(("min", "min minute minutes"), ("%", "% percent"), ("kw", "kw kilowatts"), ("cm", "cm")),
+    )
+    for word in said.split()
+}
+_COMPARED = re.compile(
+    rf"(?:\b(?P<word>[\w²]{{1,30}}) )?"
+    rf"(?:\b(?P<operator>{'|'.join(_OPERATORS)}|(?P<degree>{'|'.join(w for w in _DEGREES if w.endswith('er'))}) than) )?"
+    r"(?<![\w/.,-])(?P<currency>[€$£])?(?P<value>\d{1,9}(?:[.,]\d{1,6})?)(?!\d|[\w/.,-]\d)"
+    r"(?: ?(?P<behind>[€%]|[a-z²]{1,30}))?"
+)
+AMBIGUOUS = re.compile(r"(?<![\d.,])(?:\d{1,3}\.\d{3}|0,\d{3})(?![\d.,])")
+"""Numbers that are thousands in one country and decimals in another."""
+_ITEMS = re.compile(r"[,;/](?!\d)| and ")
+_LONGEST = 8
+"""Words of a cell that a question may name."""
+
+
+def asks_for_rows(question: str) -> bool:
+    """Whether a question asks for what a condition or a superlative selects, in English."""
+    return "which" in words(question)[:4] or _SUPERLATIVE.search(_with_digits(question)) is not None
+
+
+def compares_numbers(question: str) -> bool:
+    """Whether a question compares with a number ("more than 4 berths")."""
+    return any(map(_compares, _COMPARED.finditer(question.lower())))
+
+
+def _compares(match: re.Match[str]) -> bool:
+    return bool(match["operator"] or match["degree"])
+
+
+def _with_digits(question: str) -> str:
+    """Return a question in lower case with its number words as digits."""
+    text = " ".join(NUMBER_WORDS.get(word, word) for word in question.lower().split())
+    return text.replace("square metres", "m²").replace("square meters", "m²").rstrip("?.! ")
+
+
+@dataclass(slots=True)
+class Reading:
+    """A question read as conditions on a table. ``asked`` are its terms without those that ask or deny, ``noun`` is what
+    it counts or asks for, ``rest`` what no condition explains yet, as stems between spaces; ``used`` are the heads of the
+    columns, and ``known`` the stems, that conditions are about.
+    """
+
+    table: Table
+    asked: frozenset[str]
+    noun: frozenset[str]
+    rest: str = ""
+    used: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, question: str, table: Table) -> Reading:
+        """Begin to read a question."""
+        asked = frozenset(table.rows[0].passage.analyzer.question_terms(question))
+        return cls(table, asked - (_NEITHER - table.heads), frozenset(table.stems(_noun(question))))
+
+    def rows(self, question: str, *, chosen_only: bool) -> list[Row] | None:
+        """Return the rows that meet the conditions of the question; None if one is not certain. With ``chosen_only``,
+        rows are asked for: by at least one condition, which may be a superlative.
+        """
+        asked = _with_digits(question)
+        superlative = _SUPERLATIVE.search(asked) if chosen_only else None
+        if superlative is not None:
+            asked = f"{asked[: superlative.start()]}{asked[superlative.end() :]}"
+        chosen: list[Sequence[Row]] = []
+        equal = 0
+        if not chosen_only:
+            self.known |= OF_COMPUTING
+        for match in list(_COMPARED.finditer(asked)):
+            rows = self._by_number(match)
+            if rows is None and _compares(match):
+                return None
+            if rows is not None:
+                chosen.append(rows)
+                equal += not _compares(match)
+                kept = " ".join(part for part in (match["word"], match["behind"] or "") if part)
+                asked = asked.replace(match[0], kept, 1)
+        if equal > 1 or not _LOGIC.isdisjoint(words(asked)):
+            return None
+        self.rest = f" {' '.join(self.table.stems(asked))} "
+        ranked = {} if superlative is None else self._ranked(superlative)
+        by_cells = self._by_cells(by_number=chosen_only)
+        if by_cells is None or ranked is None:
+            return None
+        chosen += by_cells
+        chosen += self._by_yes(counts=chosen_only)
+        denies = not _DENYING.isdisjoint(frozenset(self.rest.split()) - self.table.heads)
+        if denies and (len(chosen) != 1 or "and" in words(asked) or "," in asked):
+            return None
+        if chosen_only and superlative is None and (not chosen or self.asked.isdisjoint(self.rest.split())):
+            return None  # "What is an anchor?"
+        rows = [row for row in self.table.rows if all(row in one for one in chosen) != denies]
+        return rows if superlative is None else _best(rows, ranked, superlative)
+
+    def is_explained(self) -> bool:
+        """Whether all that is left of the question, and the thing that is counted, is in heads that were needed, or in
+        most rows, or above the table. What only some rows say tells them apart: it should have been a condition.
+        """
+        heads = frozenset(self.table.stems(" ".join([self.table.first, *self.used])))
+        if self.noun & self.table.heads and not self.noun & heads:
+            return False  # "How many rooms does it have?" is looked up
+        left = frozenset(self.rest.split())
+        left = (left & self.asked) | {stem for stem in left if stem.isdecimal()} | self.noun
+        said = [row.said for row in self.table.rows]
+        for stem in left - heads - self.known:
+            count = sum(stem in one for one in said)
+            in_rows = 2 * count >= len(said) and not stem.isdecimal()
+            tells_apart = count and stem not in self.noun
+            if not in_rows and (tells_apart or stem not in self.table.above):
+                return False
+        return True
+
+    def names_rows(self) -> bool:
+        """Whether what is counted is what the first column names."""
+        return not self.noun.isdisjoint(self.table.stems(self.table.first))
+
+    def _by_number(self, match: re.Match[str]) -> list[Row] | None:
+        """Return the rows with a number as it is asked for, in the only column that it can be about."""
+        sign, about = _DEGREES.get(match["degree"] or "", (0, ""))
+        compare = _OPERATORS.get(match["operator"] or "", eq)
+        if sign:
+            compare = gt if sign > 0 else lt
+        if AMBIGUOUS.search(match["value"]):
+            return None
+        value = numbers([match["value"]])[0]
+        unit = _UNITS.get(match["currency"] or match["behind"] or "")
+        columns = {
+            head: values
+            for head, column in self.table.filled.items()
+            if (values := numbers([cell for _, cell in column]))
+            and not any(AMBIGUOUS.search(cell) for _, cell in column)
+        }
+        is_year = 1500 <= value <= 2100 and unit is None and match["value"] not in self.table.above
+        head = _only(
+            columns,
+            lambda head: self.table.is_about(head, f"{match['word'] or ''} {match['behind'] or ''}"),
+            lambda head: self.table.is_about(head, about),
+            lambda head: unit is not None and unit in self._units(head),
+            lambda head: (
+                is_year and bool(match["operator"] or match["word"] == "in") and min(columns[head]) >= 1500
+            ),
+        )
+        if head is None or (unit and self._units(head) and unit not in self._units(head)):
+            return None
+        self.used.add(head)
+        if unit is not None:
+            self.known.update(self.table.stems(match["behind"] or ""))
+        if _compares(match):
+            self.known |= OF_COMPUTING
+        rows = zip(self.table.filled[head], columns[head], strict=True)
+        return [row for (row, _), number in rows if compare(number, value)]
+
+    def _units(self, head: str) -> set[str]:
+        """Return the units that a head and its first cell name."""
+        cell = self.table.filled[head][0][1]
+        named = re.findall(r"[€$£%]|[^\W\d]+²?", f"{head} {cell}".lower())
+        return {_UNITS[word] for word in named if word in _UNITS}
+
+    def _ranked(self, superlative: re.Match[str]) -> dict[Row, float] | None:
+        """Return the numbers of the one column that a superlative is about, by row, those asked for the highest; None if
+        it is not certain which column that is.
+        """
+        sign, about = _DEGREES[superlative["word"] or "expensive"]
+        sign = -sign if superlative["sign"] == "least" else sign
+        columns = {
+            head: values
+            for head, column in self.table.filled.items()
+            if len(column) == len(self.table.rows) and (values := numbers([cell for _, cell in column]))
+        }
+        named = self.asked.intersection(self.rest.split())
+        head = _only(
+            columns,
+            lambda head: head not in self.used and not named.isdisjoint(self.table.stems(head)),
+            lambda head: self.table.is_about(head, about),
+        )
+        if head is None:
+            return None
+        self.used.add(head)
+        return {row: sign * value for row, value in zip(self.table.rows, columns[head], strict=True)}
+
+    def _by_cells(self, *, by_number: bool) -> list[list[Row]] | None:
+        """Return for each column of which cells are named, wholly or by how they begin, the rows with such a cell; None
+        if words of cells could be meant in two columns. A number alone names cells only with ``by_number``.
+        """
+        rows_with: dict[tuple[str, str], list[Row]] = {}
+        for head, column in self.table.columns.items():
+            for row, cell in column:
+                for item in _ITEMS.split(cell):
+                    stems = self.table.stems(item)
+                    for size in range(1, min(len(stems), _LONGEST) + 1):
+                        for at in range(len(stems) - size + 1):
+                            run = stems[at : at + size]
+                            if (at == 0 or size > 1) and not self.table.heads.issuperset(run):
+                                rows_with.setdefault((" ".join(run), head), []).append(row)
+        chosen: dict[str, list[Row]] = {}
+        for (phrase, head), rows in sorted(rows_with.items(), key=lambda one: -len(one[0][0])):
+            named = f" {phrase} " in self.rest and not self.asked.isdisjoint(phrase.split())
+            if not named or (phrase.isdecimal() and not by_number):
+                continue
+            if any(said == phrase and one != head for said, one in rows_with):
+                return None
+            self.rest = self.rest.replace(f" {phrase} ", " ")
+            chosen.setdefault(head, []).extend(rows)
+            self.used.add(head)
+        return list(chosen.values())
+
+    def _by_yes(self, *, counts: bool) -> list[list[Row]]:
+        """Return for each column that is named and only says yes or no the rows that say yes. With ``counts`` a number
+        above zero says yes.
+        """
+        chosen = []
+        for head, column in self.table.columns.items():
+            said = [yes_or_no(cell) for _, cell in column]
+            known = None not in said and (counts or not any(cell.isdecimal() for _, cell in column))
+            if known and head not in self.used and self.table.is_about(head, self.rest):
+                chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes])
+                self.used.add(head)
+        return chosen
+
+
+def _noun(question: str) -> str:
+    """Return what a question counts or asks for: the thing behind "how many" or "which"."""
+    asked = words(question)
+    for before in (["how", "many"], ["number", "of"], ["which"], ["what"]):
+        size = len(before)
+        for at in range(len(asked) - size):
+            if asked[at : at + size] == before:
+                run = list(takewhile(lambda word: word not in _ENDS_NOUN, asked[at + size :]))
+                plural = [word for word in run if word.endswith("s")]
+                return " ".join((plural or run[-1:])[:1])
+    return ""
+
+
+def _only(columns: Mapping[str, Sequence[float]], *ways: Callable[[str], bool]) -> str | None:
+    """Return the head of the only column that is meant in the first way in which any is; None if there are several."""
+    for way in ways:
+        fitting = [head for head in columns if way(head)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
+
+
+def _best(rows: Sequence[Row], ranked: Mapping[Row, float], superlative: re.Match[str]) -> list[Row]:
+    """Return the rows with the highest number, or with the one at the place that is asked for; or as many of the highest
+    as are asked for, none if that parts equal ones.
+    """
+    values = sorted({ranked[row] for row in rows}, reverse=True)
+    place = _ORDINALS.get(superlative["place"] or "", 1)
+    count = int(superlative["count"] or superlative["behind"] or 1)
+    wanted = values[place - 1 : place] if count == 1 else values[:count]
+    best = [row for row in rows if ranked[row] in wanted]
+    return best if count == 1 or len(best) == count else []
