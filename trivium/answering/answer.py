@@ -15,7 +15,7 @@ from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
-from trivium.answering.judging import judge, thresholds_of, worth_asking
+from trivium.answering.judging import Judgement, judge, thresholds_of, worth_asking
 from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
 from trivium.answering.prompting import make_prompt
@@ -87,7 +87,7 @@ class _Text:
 class _Read(NamedTuple):
     """What was searched for, what was found, and its passages with their numbers. ``own`` are the terms of a follow-up's
     own wording if it was completed, of which an answer must say one; ``told`` is whether the answer was told already and
-    more is asked for.
+    more is asked for; ``judgement`` is that of all parts of the passages, if they were judged already.
     """
 
     asked: Rewriting
@@ -95,6 +95,7 @@ class _Read(NamedTuple):
     offered: list[NumberedPassage]
     own: frozenset[str] = frozenset()
     told: bool = False
+    judgement: Judgement | None = None
 
 
 def answer(
@@ -210,29 +211,29 @@ def _read_in_context(
         return _read(asked, context, analyzer)
     read = _read(asked, context, analyzer, typed.match_query)
 
-    def sureness(rewriting: Rewriting, offered: Sequence[NumberedPassage]) -> float:
+    def judged(rewriting: Rewriting, offered: Sequence[NumberedPassage]) -> Judgement:
         spelled, rarity = understood(rewriting.match_query, offered, context.store)
-        parts = judge(spelled, offered, rarity, context.embedder, context.store).parts
-        return parts[0].probability if parts else 0.0
+        return judge(spelled, offered, rarity, context.embedder, context.store)
 
-    found, least = _read(typed, context, analyzer), sureness(asked, read.offered)
-    if sureness(typed, found.offered) > least and sureness(asked, found.offered) > least:
-        return found
-    return read._replace(own=own_terms(question), told=asks_for_more(question))
+    found = _read(typed, context, analyzer)
+    completed, alone = judged(asked, read.offered), judged(typed, found.offered)
+    if alone.best > completed.best and judged(asked, found.offered).best > completed.best:
+        return found._replace(judgement=alone)
+    return read._replace(own=own_terms(question), told=asks_for_more(question), judgement=completed)
 
 
 def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Generator[AnswerEvent, None, _Text]:
     def quoted(near: bool) -> Quotation:
-        asked, outright = read.asked.match_query, not read.told
         return quote(
-            asked,
+            read.asked.match_query,
             read.offered,
             context.store,
             context.embedder,
-            outright=outright,
+            outright=not read.told,
             own=read.own,
             near=near,
             risk=context.risk,
+            judgement=read.judgement,
         )
 
     quotation = quoted(near=False)

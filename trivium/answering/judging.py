@@ -71,6 +71,11 @@ class Judgement(NamedTuple):
     parts: list[Judged]
     nearness: float
 
+    @property
+    def best(self) -> float:
+        """The probability of the most probable part, 0 without parts."""
+        return self.parts[0].probability if self.parts else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Trees:

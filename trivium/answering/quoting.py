@@ -14,6 +14,7 @@ from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
 from trivium.answering.judging import (
     Judged,
+    Judgement,
     having_identifier,
     judge,
     sure_from,
@@ -81,6 +82,7 @@ def quote(
     own: frozenset[str] = frozenset(),
     near: bool = False,
     risk: float | None = None,
+    judgement: Judgement | None = None,
 ) -> Quotation:
     """Quote an answer.
 
@@ -91,7 +93,7 @@ def quote(
     one: what is only about what was carried over ("Hall discovered both moons" for "When was he born?") is no answer.
     With ``near`` the passages are taken to be near the question, whatever words it has.
     With a ``risk`` in (0, 1] a part is an answer if at most so great a share of answers as probable is wrong
-    (:func:`trivium.answering.judging.sure_from`).
+    (:func:`trivium.answering.judging.sure_from`). A ``judgement`` of all parts of the passages is not made again.
     """
     question, rarity = understood(question, offered, store)
     if not offered or not rarity.terms(question):
@@ -110,7 +112,9 @@ def quote(
     ]
     if meeting:
         return _answered(meeting, question)
-    judged, nearness = judge(question, offered, rarity, embedder, store)
+    if judgement is None or named:
+        judgement = judge(question, offered, rarity, embedder, store)
+    judged, nearness = judgement
     if not judged:
         return _closest(offered[:BEST], judged) if near or named else absent()
     trees = embedder.identity.name
