@@ -19,6 +19,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,22 @@ def with_typo(text: str, rng: random.Random) -> str:
         pair = text[place : place + 2]
         text = text[:place] + rng.choice([pair[::-1], pair[0], pair[0] * 2 + pair[1]]) + text[place + 2 :]
     return text.lower().rstrip("?!.") if rng.random() < 0.5 else text
+
+
+def as_json(classifier: IntentClassifier) -> dict[str, Any]:
+    """Return a classifier as it is saved, with numbers of three decimals."""
+
+    def rounded(values: NDArray[Any]) -> list[Any]:
+        numbers: list[Any] = np.round(values.astype(np.float64), 3).tolist()
+        return numbers
+
+    return {
+        "intents": list(classifier.intents),
+        "weights": rounded(classifier.weights),
+        "intercepts": rounded(classifier.intercepts),
+        "expressions": {said: rounded(own) for said, own in classifier.expressions.items()},
+        "thresholds": dict(classifier.thresholds),
+    }
 
 
 def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str]) -> IntentClassifier:
@@ -182,7 +199,7 @@ def main() -> None:
             table = confusion_matrix(intents, answers.astype(str), labels=list(INTENTS))
             for intent, row in zip(INTENTS, table.tolist(), strict=True):
                 print(f"  {intent:<14}" + "".join(f"{count:>7}" for count in row))
-        saved[name] = fitted([*texts, *noisy], both, [*intents, *intents]).as_json()
+        saved[name] = as_json(fitted([*texts, *noisy], both, [*intents, *intents]))
     if arguments.save:
         target = Path(str(files("trivium.answering").joinpath("intents.json")))
         target.write_text(json.dumps(saved, separators=(",", ":")) + "\n", "utf-8")

@@ -20,7 +20,7 @@ from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
-from trivium.answering.quoting import Quotation, quote, understood
+from trivium.answering.quoting import AnswerText, absent, quote, understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition, cut_at
 from trivium.answering.rewriting import Rewriting, rewrite_question
@@ -35,13 +35,9 @@ from trivium.text.languages import Analyzer, StoreLanguages
 from trivium.text.normalise import STOPS, composed, sentences, words
 from trivium.types import (
     Answer,
-    AnswerForm,
-    AnswerPart,
     ChunkKind,
     Hit,
     Intent,
-    Outcome,
-    Statement,
     Turn,
     Usage,
 )
@@ -68,20 +64,14 @@ class AnswerContext:
     risk: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The text of an answer, its outcome, its statements, and the tokens used. ``language`` is that of the question if
-    the collection has none of its words and is in other languages.
+class _Answered(NamedTuple):
+    """What was answered, and the tokens used. ``language`` is that of the question if the collection has none of its
+    words and is in other languages.
     """
 
-    text: str
-    outcome: Outcome
-    statements: tuple[Statement, ...]
+    said: AnswerText
     usage: Usage
     language: str | None = None
-    form: AnswerForm | None = None
-    parts: tuple[AnswerPart, ...] = ()
-    confidence: float | None = None
 
 
 class _Read(NamedTuple):
@@ -127,7 +117,7 @@ def answer(
         text, used = yield from converse(
             question, meant == "conversation", history, model, context.domain.scope
         )
-        found = _Text(text, "answered", (), used)
+        said, usage, other = AnswerText("answered", (text,), ()), used, None
         offered: list[NumberedPassage] = []
     else:
         known = StoreLanguages.read(context.store.languages)
@@ -140,38 +130,38 @@ def answer(
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         language = foreign_language(question, known.codes)
         if model is None or not offered:
-            found = yield from _quoted(read, context, language)
+            said, usage, other = yield from _quoted(read, context, language)
         else:
-            found = yield from _written(asked, offered, context, model, writing, language)
-        if found.language is not None:
-            warnings = language_warnings(found.language, known.codes, context.embedder.identity.name)
-    numbers = sorted({number for statement in found.statements for number in statement.citations})
+            said, usage, other = yield from _written(asked, offered, context, model, writing, language)
+        if other is not None:
+            warnings = language_warnings(other, known.codes, context.embedder.identity.name)
+    numbers = sorted({number for statement in said.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     statements = with_attribution(
-        found.text,
-        found.statements,
+        said.text,
+        said.statements,
         offered,
         context.store,
-        written=model is not None and found.outcome == "answered",
-        computed=found.form == "computed",
+        written=model is not None and said.outcome == "answered",
+        computed=said.form == "computed",
     )
     yield Done(
         Answer(
             question=question,
             searched_for=None if asked is None else asked.match_query,
-            text=found.text,
-            outcome=found.outcome,
+            text=said.text,
+            outcome=said.outcome,
             statements=statements,
             citations=tuple(by_number[number].citation for number in numbers),
             passages=hits,
             intent=meant,
             model=None if model is None else model.name,
-            usage=found.usage if asked is None else asked.usage + found.usage,
+            usage=usage if asked is None else asked.usage + usage,
             recall_query=None if asked is None else asked.recall_query,
             warnings=warnings,
-            form=found.form,
-            parts=found.parts,
-            confidence=found.confidence,
+            form=said.form,
+            parts=said.parts,
+            confidence=said.confidence,
         )
     )
 
@@ -222,8 +212,10 @@ def _read_in_context(
     return read._replace(own=own_terms(question), told=asks_for_more(question), judgement=completed)
 
 
-def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Generator[AnswerEvent, None, _Text]:
-    def quoted(near: bool) -> Quotation:
+def _quoted(
+    read: _Read, context: AnswerContext, language: str | None
+) -> Generator[AnswerEvent, None, _Answered]:
+    def quoted(near: bool) -> AnswerText:
         return quote(
             read.asked.match_query,
             read.offered,
@@ -243,21 +235,7 @@ def _quoted(read: _Read, context: AnswerContext, language: str | None) -> Genera
         quotation = quoted(near=True)
     for piece in quotation.pieces:
         yield Piece(piece)
-    return _text_of(quotation, Usage(), language if foreign else None)
-
-
-def _text_of(quotation: Quotation, usage: Usage, language: str | None = None) -> _Text:
-    text = "".join(quotation.pieces)
-    return _Text(
-        text,
-        quotation.outcome,
-        quotation.statements,
-        usage,
-        language,
-        quotation.form,
-        quotation.parts,
-        quotation.confidence,
-    )
+    return _Answered(quotation, Usage(), language if foreign else None)
 
 
 def _written(
@@ -267,7 +245,7 @@ def _written(
     model: ChatModel,
     writing: Writing,
     language: str | None,
-) -> Generator[AnswerEvent, None, _Text]:
+) -> Generator[AnswerEvent, None, _Answered]:
     asked = respelled(rewriting.match_query, offered)
     embedder = context.embedder.identity.name
     rarity = Rarity.of(context.store, [asked])
@@ -284,7 +262,7 @@ def _written(
     elif language is None:
         # A small model would answer all the same.
         yield Piece(NOT_FOUND)
-        return _Text(NOT_FOUND, "absent", (), Usage())
+        return _Answered(absent(), Usage())
     prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
     marks = MarkFilter([passage.number for passage in prompt.offered])
     text, again, repetition, too_long = "", None, Repetition(), False
@@ -308,7 +286,7 @@ def _written(
         quotation = quote(
             asked, prompt.offered, context.store, context.embedder, outright=False, near=not near
         )
-        return _text_of(quotation, usage, language)
+        return _Answered(quotation, usage, language)
     classifier = load_classifier(embedder)
     statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
     read = {passage.number for passage in prompt.offered}
@@ -318,7 +296,7 @@ def _written(
     statements = check_short_answers(
         asked, text, statements, sentences_read, thresholds_of(embedder).answered, rarity
     )
-    return _Text(text, "answered", statements, usage, language)
+    return _Answered(AnswerText("answered", (text,), statements), usage, language)
 
 
 def final_text(text: str, cut: bool) -> str:

@@ -61,19 +61,9 @@ class IntentClassifier:
         best = max(probabilities, key=lambda intent: probabilities[intent])
         return best if probabilities[best] >= self.thresholds.get(best, 0.0) else "collection"
 
-    def as_json(self) -> dict[str, Any]:
-        """Serialise for :meth:`from_json`."""
-        return {
-            "intents": list(self.intents),
-            "weights": _rounded(self.weights),
-            "intercepts": _rounded(self.intercepts),
-            "expressions": {expression: _rounded(own) for expression, own in self.expressions.items()},
-            "thresholds": dict(self.thresholds),
-        }
-
     @classmethod
     def from_json(cls, fitted: Mapping[str, Any]) -> Self:
-        """Create a classifier from its serialised form."""
+        """Create a classifier from what ``experiments/intent`` has fitted."""
         return cls(
             tuple(fitted["intents"]),
             np.array(fitted["weights"], dtype=np.float32),
@@ -127,8 +117,3 @@ def load_intents(embedder: str) -> IntentClassifier:
 def _shipped() -> dict[str, Any]:
     fitted: dict[str, Any] = json.loads(files(__package__).joinpath("intents.json").read_text("utf-8"))
     return fitted
-
-
-def _rounded(values: Vectors) -> list[Any]:
-    rounded: list[Any] = np.round(values.astype(np.float64), 3).tolist()
-    return rounded

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from trivium.answering.marks import cited, without_marks
+from trivium.answering.marks import cited
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.parser.gazetteer import find_names
 from trivium.types import Attribution, Statement
 
+_MARK = re.compile(r"\[\d+\]")
 MAX_ENTITIES = 3
 """Maximum number of entities reported for a sentence and a passage, in the order the sentence names them."""
 
@@ -31,8 +33,9 @@ def with_attribution(
     passages = {passage.number: passage for passage in offered}
     numbers = sorted({number for statement in statements for number in statement.citations})
     entities = _entities([passages[number] for number in numbers if number in passages], store)
-    sentences = [without_marks(text[statement.start : statement.end]) for statement in statements]
-    named = _named(sentences if entities else [], store)
+    # "Saturn [5]" does not name Saturn 5.
+    unmarked = _MARK.sub(lambda mark: " " * len(mark[0]), text)
+    named = find_names(unmarked, store.lookup_names) if entities else []
     result = []
     for place, statement in enumerate(statements):
         own = cited(text[statement.start : statement.end])
@@ -42,8 +45,9 @@ def with_attribution(
                 ways.append(Attribution(number, "prompted" if number in own else "similarity"))
             else:
                 ways.append(Attribution(number, "computed" if computed and not place else "quoted"))
+        said = [one.target for one in named if statement.start <= one.start < statement.end]
         for number in statement.citations:
-            joining = [entity for entity in _at(named, place) if entity in entities.get(number, ())]
+            joining = [entity for entity in dict.fromkeys(said) if entity in entities.get(number, ())]
             ways += [Attribution(number, "graph", entity) for entity in joining[:MAX_ENTITIES]]
         result.append(replace(statement, attribution=tuple(ways)))
     return tuple(result)
@@ -57,26 +61,3 @@ def _entities(passages: Sequence[NumberedPassage], store: GraphReader) -> dict[i
     return {
         passage.number: frozenset([passage.hit.page, *links.get(passage.hit.uri, ())]) for passage in passages
     }
-
-
-def _named(sentences: Sequence[str], store: GraphReader) -> list[list[str]]:
-    """Return the distinct entities that each sentence names, in order."""
-    candidates: dict[str, None] = {}
-
-    def note(names: Sequence[str]) -> dict[str, str]:
-        candidates.update(dict.fromkeys(names))
-        return {}
-
-    for sentence in sentences:
-        find_names(sentence, note)
-    if not candidates:
-        return [[] for _ in sentences]
-    known = store.lookup_names(list(candidates))
-    return [
-        list(dict.fromkeys(mention.target for mention in find_names(sentence, lambda _: known)))
-        for sentence in sentences
-    ]
-
-
-def _at(named: Sequence[Sequence[str]], place: int) -> Iterable[str]:
-    return named[place] if named else ()

@@ -50,9 +50,9 @@ MAX_EXCERPT = 480
 
 
 @dataclass(frozen=True, slots=True)
-class Quotation:
+class AnswerText:
     """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
-    passages that it quotes. ``confidence`` is the probability of the part that answers, if trees judged it.
+    passages that it quotes, if it does. ``confidence`` is the probability of the part that answers, if trees judged it.
     """
 
     outcome: Outcome
@@ -61,6 +61,11 @@ class Quotation:
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
     confidence: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "".join(self.pieces)
 
 
 _LEAD_IN = re.compile(
@@ -83,7 +88,7 @@ def quote(
     near: bool = False,
     risk: float | None = None,
     judgement: Judgement | None = None,
-) -> Quotation:
+) -> AnswerText:
     """Quote an answer.
 
     Quotes the part of a passage that most probably answers the question, if it is probable enough (skipped without
@@ -176,12 +181,12 @@ def _tells(part: Part, question: str, own: frozenset[str]) -> bool:
     return not (is_title and (len(asked) == 1 or set(content_terms(part.text)).issubset(asked)))
 
 
-def absent(unsaid: Sequence[str] = ()) -> Quotation:
+def absent(unsaid: Sequence[str] = ()) -> AnswerText:
     """Return the quotation for a collection that has nothing near the question, or does not speak of what it names."""
-    return Quotation("absent", (not_found_of(unsaid) if unsaid else NOT_FOUND,), ())
+    return AnswerText("absent", (not_found_of(unsaid) if unsaid else NOT_FOUND,), ())
 
 
-def _answered(chosen: Sequence[Part], question: str = "") -> Quotation:
+def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:
     lines: list[tuple[str, int]] = []
     subject = ""
     for part in chosen:
@@ -197,7 +202,7 @@ def _answered(chosen: Sequence[Part], question: str = "") -> Quotation:
     return replace(_composed("answered", "", lines), form=chosen[0].kind, parts=tuple(map(_as_quoted, every)))
 
 
-def _put_together(value: Computed) -> Quotation:
+def _put_together(value: Computed) -> AnswerText:
     """Return a computed value, which cites all passages of the table, and the first rows that it was computed from."""
     shown = [part_of_row(row) for row in value.rows[:MOST_ROWS]]
     more = len(value.rows) - len(shown)
@@ -227,7 +232,7 @@ def _lines(code: str) -> str:
     return plain(code.rstrip())
 
 
-def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> Quotation:
+def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> AnswerText:
     lines = []
     for passage in offered:
         best = next((one.part.text for one in judged if one.passage is passage), "")
@@ -237,7 +242,7 @@ def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> Qu
     return replace(_composed("closest", CLOSEST, lines), form="closest")
 
 
-def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) -> Quotation:
+def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) -> AnswerText:
     """Join the opening and the lines, each with its citation. Whole sentences are joined by spaces; passages, and
     rows of tables, which have no full stop, get separate lines.
     """
@@ -251,7 +256,7 @@ def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) 
         pieces.append(piece)
         length += len(piece)
         between = " " if not opening and "\n" not in own and own.endswith(STOPS) else "\n"
-    return Quotation(outcome, tuple(pieces), tuple(statements))
+    return AnswerText(outcome, tuple(pieces), tuple(statements))
 
 
 def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:

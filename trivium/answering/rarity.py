@@ -58,10 +58,6 @@ class Rarity:
         """Return the distinct terms of a text that carry its topic, or all terms if none does."""
         return self.analyzer.question_terms(text)
 
-    def rarest(self, claim: Iterable[str]) -> str:
-        """Return the term with the highest weight, the first of several; empty if there are none."""
-        return max(claim, key=lambda term: self.weights.get(term, 0.0), default="")
-
 
 def names_and_numbers(sentence: str) -> list[str]:
     """Return the distinct words of a sentence, lower-cased, that contain a capital or a digit. The first word counts
