@@ -17,6 +17,7 @@ from peers_race import RefusedError, System
 
 from trivium.embedding.embedder import Embedder
 from trivium.evaluation.report import Ranking
+from trivium.graph.schema import Label
 
 TEXT_INDEX = "peers_chunk_text"
 ALPHA = 0.7
@@ -41,7 +42,8 @@ class QuestionEmbedder(GraphRagEmbedder):
 @contextmanager
 def text_index(driver: Driver, database: str | None) -> Iterator[str]:
     """Create a full-text index over the text of chunks with the library and yield its name. It is dropped at the end."""
-    create_fulltext_index(driver, TEXT_INDEX, "Chunk", ["text"], neo4j_database=database)
+    # The label of the store's vector index: langchain-neo4j refuses two indexes of different labels.
+    create_fulltext_index(driver, TEXT_INDEX, f"Trivium{Label.CHUNK}", ["text"], neo4j_database=database)
     try:
         driver.execute_query("CALL db.awaitIndex($name, 300)", name=TEXT_INDEX, database_=database)
         yield TEXT_INDEX
