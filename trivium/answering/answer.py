@@ -10,7 +10,7 @@ from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
-from trivium.answering.conditions import asks_for_rows
+from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
@@ -171,7 +171,7 @@ def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
     which rows are chosen or counted.
     """
     always = (ChunkKind.LIST, ChunkKind.CODE)
-    return (*always, ChunkKind.TABLE) if asks_for_rows(question) or kind_of(question) else always
+    return (*always, ChunkKind.TABLE) if selects_rows(question) or kind_of(question) else always
 
 
 def _read(asked: Rewriting, context: AnswerContext, analyzer: Analyzer, typed: str | None = None) -> _Read:

@@ -14,7 +14,6 @@ from typing import Literal
 
 from trivium.answering.conditions import (
     AMBIGUOUS,
-    ASKING,
     OF_COMPUTING,
     PRICE,
     Reading,
@@ -36,9 +35,10 @@ from trivium.answering.tables import (
 from trivium.graph.protocols import GraphReader
 from trivium.text.normalise import terms, words
 
+Kind = Literal["average", "total", "count", "rows"]
 MOST_ROWS = 12
 """More rows than these are no answer."""
-_KINDS = {
+_KINDS: dict[Kind, re.Pattern[str]] = {
     "average": re.compile(r"(?<!\ban )\b(?:on average|average|the mean)\b"),
     "total": re.compile(
         r"\b(?:in total|in all|all in all|altogether|together|combined|sum of|adds? up to|total)\b"
@@ -71,36 +71,23 @@ class Computed:
     read: Sequence[NumberedPassage]
 
 
-Kind = Literal["count", "total", "average", "rows"]
-
-
 def kind_of(question: str) -> Kind | None:
-    """Return what a question in English asks to compute: rows by a condition on a number are "rows"."""
+    """Return which value a question in English asks to compute."""
     asked = question.lower()
-    kinds: tuple[Kind, ...] = ("average", "total", "count")
-    for kind in kinds:
-        if _KINDS[kind].search(asked):
-            return kind
-    return "rows" if _asks(question) and compares_numbers(question) else None
-
-
-def _asks(question: str) -> bool:
-    return not ASKING.isdisjoint(words(question)[:4])
+    return next((kind for kind, said in _KINDS.items() if said.search(asked)), None)
 
 
 def to_compute(question: str, is_row: bool, text: str) -> bool:
     """Whether a question asks for what a row alone does not say: a total or average, or rows by a number."""
     kind = kind_of(question)
-    if not is_row or kind is None:
-        return False
-    return compares_numbers(question) or (
-        kind in ("total", "average") and _KINDS[kind].search(text.lower()) is None
-    )
+    compares = compares_numbers(question) and (kind is not None or asks_for_rows(question))
+    not_said = kind in ("total", "average") and _KINDS[kind].search(text.lower()) is None
+    return is_row and (compares or not_said)
 
 
 def has_what_to_compute(question: str, passage: NumberedPassage) -> bool:
     """Whether a passage has rows of a table and all that a question asks to count or to add up."""
-    if kind_of(question) in (None, "rows") or not rows_of(passage):
+    if kind_of(question) is None or not rows_of(passage):
         return False
     asked = frozenset(passage.analyzer.question_terms(question)) - OF_COMPUTING
     return bool(asked) and asked <= passage.said
@@ -115,7 +102,7 @@ def computed(question: str, offered: Sequence[NumberedPassage], store: GraphRead
     kind = kind_of(question)
     if kind is None or (kind in ("total", "average") and not _NO_VALUE.isdisjoint(words(question)[:1])):
         kind = "rows"
-    if kind == "rows" and not (_asks(question) or asks_for_rows(question)):
+    if kind == "rows" and not asks_for_rows(question):
         return None
     tables = tables_of(offered)
     found: dict[str, list[tuple[int, tuple[int, ...], Computed]]] = {}

@@ -104,9 +104,16 @@ _LONGEST = 8
 """Words of a cell that a question may name."""
 
 
-def asks_for_rows(question: str) -> bool:
+def selects_rows(question: str) -> bool:
     """Whether a question asks for what a condition or a superlative selects, in English."""
-    return "which" in words(question)[:4] or _SUPERLATIVE.search(_with_digits(question)) is not None
+    asked = words(question)[:4]
+    superlative = _SUPERLATIVE.search(_with_digits(question)) is not None
+    return "which" in asked or superlative or (compares_numbers(question) and not ASKING.isdisjoint(asked))
+
+
+def asks_for_rows(question: str) -> bool:
+    """Whether a question asks for rows if it has conditions on them ("Who was not elected?")."""
+    return selects_rows(question) or not ASKING.isdisjoint(words(question)[:4])
 
 
 def compares_numbers(question: str) -> bool:
