@@ -26,6 +26,7 @@ from trivium.answering.tables import (
     NUMBER,
     Column,
     Row,
+    Table,
     is_whole,
     numbers,
     plain_number,
@@ -105,23 +106,20 @@ def computed(question: str, offered: Sequence[NumberedPassage], store: GraphRead
     if kind == "rows" and not asks_for_rows(question):
         return None
     tables = tables_of(offered)
-    found: dict[str, list[tuple[int, tuple[int, ...], Computed]]] = {}
+    found: list[tuple[bool, tuple[int, ...], Table, Computed]] = []
     for table in tables:
         if any(table.shares_heads(other) for other in tables if other is not table):
             continue  # rows without their first cell look like those of a table beside
         reading = Reading.of(question, table)
         one = _result(question, reading, kind)
         if one is not None and is_whole(table.rows, offered, store):
-            rank = 0 if reading.used and reading.names_rows() else 1
-            found.setdefault(table.first, []).append((rank, date_of(one.read[0]), one))
-    best = min((rank for several in found.values() for rank, _, _ in several), default=0)
-    fitting = [several for several in found.values() if any(rank == best for rank, _, _ in several)]
-    if len(fitting) != 1:
-        return None
-    if len({tuple(dict(one.rows[0].cells)) for _, _, one in fitting[0] if one.rows}) > 1:
+            meant = bool(reading.used) and reading.names_rows()
+            found.append((meant, date_of(one.read[0]), table, one))
+    found = [one for one in found if one[0]] or found
+    if len({tuple(table.columns) for _, _, table, _ in found}) != 1:
         return None  # tables about other things
-    several = sorted(fitting[0], key=lambda one: one[1], reverse=True)
-    return several[0][2] if len(several) == 1 or several[0][1] > several[1][1] else None
+    (_, newest, _, one), *others = sorted(found, key=lambda one: one[1], reverse=True)
+    return one if not others or newest > others[0][1] else None
 
 
 def _result(question: str, reading: Reading, kind: Kind) -> Computed | None:
