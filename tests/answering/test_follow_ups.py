@@ -10,7 +10,7 @@ import pytest
 
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
-from trivium.answering.followups import name_of, thing_of
+from trivium.answering.mentions import name_of, thing_of
 from trivium.engine import Engine
 from trivium.types import Answer
 
