@@ -1,8 +1,12 @@
-"""Plain text: paragraphs between blank lines. Headings cannot be recognised reliably, so there are no sections."""
+"""Plain text: paragraphs between blank lines, below headings that are underlined. Others cannot be told from text. The
+lines of a paragraph that an editor has wrapped are joined.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from trivium.errors import ParseError
 from trivium.parser.document import Document
@@ -15,6 +19,15 @@ from trivium.text.normalise import composed
 from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_UNDERLINE = re.compile(r"[ \t]{0,3}(={3,}|-{3,}|~{3,}|\*{3,}|\^{3,}|_{3,})[ \t]*")
+_LONGEST_HEADING = 100
+_ITEM = re.compile(r"[ \t]*(?:[*•‣▪◦–—+-]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]+")
+_COLUMNS = re.compile(r"\S[ \t]{2,}\S|\t\S|\|")
+_ENDS = (".", "!", "?", ":", ";")
+_RAGGED = 8
+"""Characters by which a line may be shorter than the others, unless it ends with a sentence."""
+_NARROWEST, _WIDEST = 50, 120
+"""Characters of the longest line of a paragraph that an editor has wrapped."""
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-~])"
 )
@@ -36,11 +49,82 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
 
 
 def write_paragraphs(document: Document, text: str) -> None:
-    """Add the paragraphs of a text, which are between blank lines."""
-    for paragraph in _PARAGRAPHS.split(text):
+    """Add the paragraphs of a text, which are between blank lines, and the headings that are underlined: those with the
+    sign that comes first contain the others. Lines that an editor has wrapped are joined.
+    """
+    signs: list[str] = []
+    paragraphs = [paragraph.split("\n") for paragraph in _PARAGRAPHS.split(text)]
+    is_wrapped = _is_wrapped(paragraphs)
+    for rest in paragraphs:
+        while (place := _heading_in(rest)) is not None:
+            _write(document, rest[:place], is_wrapped)
+            sign = rest[place + 1].strip()[0]
+            signs += [sign] if sign not in signs else []
+            document.heading(" ".join(rest[place].split()), signs.index(sign) + 1)
+            rest = rest[place + 2 :]
+        _write(document, rest, is_wrapped)
+
+
+def _heading_in(lines: Sequence[str]) -> int | None:
+    """Return which line is a heading: it is followed by a line of one sign about as long, or longer, and nothing but a
+    blank line or an underline stands before it.
+    """
+    for place, (above, below) in enumerate(pairwise(lines)):
+        said = above.strip()
+        if (
+            _UNDERLINE.fullmatch(below)
+            and 0 < len(said) <= min(_LONGEST_HEADING, len(below.strip()) + 2)
+            and any(map(str.isalnum, said))
+            and (place == 0 or _UNDERLINE.fullmatch(lines[place - 1]))
+        ):
+            return place
+    return None
+
+
+def _write(document: Document, lines: Sequence[str], is_wrapped: bool) -> None:
+    if any(line.strip() for line in lines):
         run = Verbatim()
-        run.add(paragraph)
+        going_on = _going_on(lines) if is_wrapped else frozenset[int]()
+        joined = [
+            f" {line.strip()}" if place in going_on else f"\n{line}" if place else line
+            for place, line in enumerate(line.rstrip() if going_on else line for line in lines)
+        ]
+        run.add("".join(joined))
         document.block(ChunkKind.PARAGRAPH, run)
+
+
+def _is_wrapped(paragraphs: Sequence[Sequence[str]]) -> bool:
+    """Whether an editor has wrapped the lines of a text: a third of those that seem to go on begin with a small letter,
+    unlike records and verses.
+    """
+    begins = [lines[place].strip()[0] for lines in paragraphs for place in _going_on(lines)]
+    return 0 < len(begins) <= 3 * sum(map(str.islower, begins))
+
+
+def _going_on(lines: Sequence[str]) -> frozenset[int]:
+    """Return which lines of a paragraph seem to go on with the one before: their first word would hardly have fitted into
+    the width of the longest one. Items, columns and lines that are indented otherwise begin anew.
+    """
+    width = max((len(line.rstrip()) for line in lines), default=0)
+    if not _NARROWEST <= width <= _WIDEST:
+        return frozenset()
+    found: list[int] = []
+    indent = 0
+    for place, (before, line) in enumerate(pairwise(["", *lines])):
+        item, own = _ITEM.match(line), len(line) - len(line.lstrip())
+        if place and item is None and own == indent and _goes_on(before.strip(), line.strip(), width - own):
+            found.append(place)
+        else:
+            indent = item.end() if item else own
+    return frozenset(found)
+
+
+def _goes_on(before: str, line: str, width: int) -> bool:
+    word = line.split(maxsplit=1)[:1]
+    if not before or not word or _COLUMNS.search(before) or _COLUMNS.search(line):
+        return False
+    room = width - len(before) - 1
+    return len(word[0]) > room or (not before.endswith(_ENDS) and len(word[0]) > room - _RAGGED)
 
 
 def decode(
