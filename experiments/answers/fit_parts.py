@@ -1,10 +1,10 @@
 """Fits the boosted trees that judge parts of passages to the rows written by ``collect_parts.py``, for one embedder.
 
     pip install lightgbm
-    python experiments/answers/fit_parts.py bge-small boats.npz backup.npz coop.npz handbook.npz squad2.npz --save
+    python experiments/answers/fit_parts.py bge-small boats.npz backup.npz coop.npz --others squad2.npz --save
     python experiments/answers/fit_parts.py none boats.npz ... --words --save
 
-Prints, for each of the first three sets, how the trees that were fitted to all other sets do on it: of how many
+Prints, for each set of ordinary files, how the trees that were fitted to all other sets do on it: of how many
 answerable questions the most probable part is right, how well its probability tells questions that the collection does
 not answer (area under the curve), those without their passages and those about other things, and how many of the
 answers are right.
@@ -30,8 +30,8 @@ from sklearn.metrics import roc_auc_score
 
 from trivium.answering.evidence import of_all
 
-FIRST_SETS, WEIGHT_OF_OTHERS, WEIGHT_OF_FOREIGN = 3, 0.15, 0.3
-"""The first sets are ordinary files with questions of many kinds. Other sets weigh less, as do foreign questions."""
+WEIGHT_OF_OTHERS, WEIGHT_OF_FOREIGN = 0.3, 1.0
+"""Sets that are not ordinary files with questions of many kinds weigh less."""
 TOO_LONG, WEIGHT_OF_TOO_LONG = 1.7, 0.3
 """How much longer than the shortest right part (and 80 characters) a right one may be to count fully."""
 PARTS = 40
@@ -49,7 +49,7 @@ TREES = {
     "n_jobs": 1,
 }
 OF_MEANING = ("cosine", "cosine_mean", "cosine_of_passage", "cosine_lead", "sentences", "cosine_gap")
-ANSWERED, NOTHING, NEAR = 0.12, 0.005, 0.3
+ANSWERED, NOTHING, NEAR = 0.12, 0.005, 0.4
 """The probability from which a part answers, below which nothing is said of the question, and that of nearness from which
 the passages are about it.
 """
@@ -273,13 +273,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("embedder")
-    parser.add_argument("sets", type=Path, nargs="+")
+    parser.add_argument("sets", type=Path, nargs="+", help="ordinary files with questions of many kinds")
+    parser.add_argument("--others", type=Path, nargs="*", default=[], help="other sets, which weigh less")
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
-    sets = {file.stem: read(file, given.words)[1] for file in given.sets}
+    sets = {file.stem: read(file, given.words)[1] for file in [*given.sets, *given.others]}
     columns = read(given.sets[0], given.words)[0]
-    first = list(sets)[:FIRST_SETS]
+    first = [file.stem for file in given.sets]
     for held in [] if given.save else first:
         report(held, fit([q for name in sets if name != held for q in sets[name]], first), sets[held])
     every = [q for one in sets.values() for q in one]

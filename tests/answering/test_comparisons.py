@@ -53,6 +53,8 @@ def asked(question: str, *uris: str) -> Answer:
             "Who was born first",
             ("Ann B. Green", "P. J. O'Rourke"),
         ),
+        ("Is R-01 or R-02 the roomier unit?", "Is the roomier unit", ("R-01", "R-02")),
+        ("Does the skiff or the cutter sail faster?", "Does sail faster", ("skiff", "cutter")),
         ("Who came first, Tom and Jerry or Popeye?", "Who came first", ("Tom and Jerry", "Popeye")),
     ],
 )
@@ -80,6 +82,7 @@ def test_what_is_compared(question: str, what: str, names: tuple[str, ...]) -> N
         "Is the diameter 5,150 or 5,260 kilometres?",
         "What is Io, and who found or named it?",
         "Who is older, Ann or him?",
+        "Are cash or cards accepted?",
         "Who is older, Ann or Bob? What about Eve?",
         "Who is older, Ann or Bob. Please be brief.",
         "Did Ann and Bob win both prizes?",

@@ -10,9 +10,11 @@ import pytest
 
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
+from tests.fakes.memory_store import MemoryStore
+from trivium.answering.followups import complete
 from trivium.answering.mentions import name_of, thing_of
 from trivium.engine import Engine
-from trivium.types import Answer
+from trivium.types import Answer, Turn
 
 FIRST = "Who discovered the two moons of Mars?"
 _ROW = re.compile(r"\| [^|]*\| (\*[^|]+\*) \| \*([^|]+)\* \|")
@@ -41,6 +43,21 @@ def test_follow_ups_are_searched_for_as_documented(sample: Engine) -> None:
         assert found.searched_for == searched, question
     born = sample.ask("When was he born?", history=[{"question": FIRST, "answer": first.text}])
     assert born.outcome == "answered" and "1829" in born.text
+
+
+def test_a_code_takes_the_place_of_the_one_asked_for_before() -> None:
+    """If there is one only, and nothing else is asked."""
+    store = MemoryStore()
+    for asked, said, completed in [
+        ("What should I do about W510?", "And E511?", "What should I do about E511?"),
+        ("Is W510 like W511?", "And E511?", "Is W510 like W511? And E511?"),
+        (
+            "What should I do about W510?",
+            "And E511 in winter?",
+            "What should I do about W510? And E511 in winter?",
+        ),
+    ]:
+        assert complete(said, [Turn(asked, "Wait. [1]")], store) == completed
 
 
 CREW = [

@@ -53,6 +53,31 @@ def test_a_tree_adds_the_value_of_the_leaf_that_a_row_falls_into() -> None:
     np.testing.assert_allclose(trees.probabilities(rows), [0.952574, 0.5], atol=1e-6)
 
 
+def test_what_announces_a_list_is_quoted_with_it() -> None:
+    """However little the list says of the question."""
+    passage = read(CLUB)
+    announcing = part(passage, "The club has three organs:", "sentence")
+    whole = next(one for one in parts_of([passage]) if one.kind == "list" and "council" in one.text)
+    found = fitted([Judged(announcing, 0.9, 1.0), Judged(whole, 0.01, 0.2)])
+    assert found.part is whole
+
+
+def test_of_a_table_the_row_is_quoted() -> None:
+    passage = read(ROWS, ChunkKind.TABLE)
+    table = next(one for one in parts_of([passage]) if one.kind == "block")
+    blue, grey = (part(passage, line, "row") for line in ROWS.splitlines()[:0:-1])
+    found = [Judged(table, 0.9, 1.0), Judged(blue, 0.3, 0.9), Judged(grey, 0.1, 0.5)]
+    assert fitted(found).part is blue
+    assert fitted([found[0], *(one._replace(probability=0.01) for one in found[1:])]).part is table
+
+
+def test_a_code_that_no_passage_has_is_not_said() -> None:
+    """Sizes and formulas are none."""
+    (sentence, *_) = parts_of([read("The pump HP-630 gives 12 l of CO2 an hour.")])
+    asked = ["How much does the HP-250 give?", "How much does the HP-630 give?", "How much CO2 on A4?"]
+    assert [unsaid(question, sentence) for question in asked] == [["HP-250"], [], []]
+
+
 @pytest.mark.parametrize("embedder", ["bge-small", "minilm", "words"])
 def test_shipped_trees_read_the_features_that_are_made(embedder: str) -> None:
     """No node asks for a column that is not there, and none is asked for cosines without an embedder."""
@@ -157,12 +182,13 @@ def test_a_year_or_version_that_is_asked_for_must_be_said(question: str, missing
         ("wen is the supervisery council elected", "wen is the supervisory council elected"),
         ("the Supervisery council", "the Supervisery council"),
         ("what is the largest step", "what is the largest step"),
+        ("who meets frist", "who meets first"),
     ],
 )
 def test_typing_errors_are_mended_and_other_words_left(asked: str, expected: str) -> None:
     """Not names, which begin with a capital; nor forms of a word; nor short words."""
-    offered = [read("The supervisory council is large and meets at the stop.")]
-    assert mended(asked, offered, ["wen", "superviseri", "largest", "step"]) == expected
+    offered = [read("The supervisory council is large and meets first at the stop.")]
+    assert mended(asked, offered, ["wen", "superviseri", "largest", "step", "frist"]) == expected
 
 
 def test_how_a_topic_is_announced_is_not_part_of_the_question() -> None:

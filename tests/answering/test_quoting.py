@@ -28,6 +28,8 @@ def test_a_document_is_named_as_people_write_it() -> None:
         ("What does clause 3.1 say?", "3.1 A guest leaves the key at the desk."),
         ("what is in section 3.1.2", "3.1.2 Lost keys cost 20 euro."),
         ("What is step 2?", "2. Turn the tap."),
+        ("What does 3.1.2 of the house rules say?", "3.1.2 Lost keys cost 20 euro."),
+        ("house rules, 3.1", "3.1 A guest leaves the key at the desk."),
     ],
 )
 def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, expected: str) -> None:

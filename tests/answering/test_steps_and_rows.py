@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import docx
 import pytest
 
 from tests.answering.table_files import in_excel, in_html, in_word
+from tests.answering.world import hit
+from tests.retrievers.world import page, store_of
 from trivium.answering.passages import passages
 from trivium.answering.steps import asks_for_steps, lists_of
+from trivium.answering.tables import rows_alike
 from trivium.engine import Engine
 from trivium.graph.schema import Hop
-from trivium.types import Answer, Hit
+from trivium.types import Answer, ChunkKind, Hit
 
 STEPS = [
     "Hang the hive tool on your belt.",
@@ -178,6 +182,30 @@ def test_rows_are_chosen_by_conditions_over_their_cells(name: str, tmp_path: Pat
             if wanted is not None:
                 named = {row[0] for row in CHEESES[1:] if row[0] in found.text}
                 assert (found.outcome, named) == ("answered", wanted), question
+
+
+@pytest.mark.parametrize(
+    ("question", "points"),
+    [
+        ("Which points get the Ferrol spray?", ["G1", "G3"]),
+        ("Which point gets the Ferrol spray?", []),
+        ("Which points does Orrmund grease?", []),
+        ("What does point G1 get?", []),
+    ],
+)
+def test_the_rows_that_share_with_a_row_what_is_asked_for_belong_to_it(
+    question: str, points: list[str]
+) -> None:
+    """The words stand below the same heads. All rows are no choice."""
+    lines = [
+        "Point: G1; Lubricant: Ferrol spray; By: Orrmund",
+        "Point: G2; Lubricant: Ferrol paste; By: Orrmund",
+        "Point: G3; Lubricant: Ferrol spray; By: Orrmund",
+    ]
+    store = store_of([page("Plan", lead=[("\n".join(lines), [])])], {})
+    offered = passages([replace(hit(store, "Plan#chunk-1", 1), kind=ChunkKind.TABLE)])
+    found = rows_alike(lines[0], question, offered)
+    assert [row.cells[0][1] for row in found] == points
 
 
 def test_a_row_is_no_answer_to_a_question_with_words_of_heads_alone(tmp_path: Path) -> None:

@@ -28,7 +28,16 @@ def talked(text: str, intent: Intent | None, model: ScriptedModel | None = None)
     return events[-1].answer, searched
 
 
-@pytest.mark.parametrize(("text", "intent"), [("Hello", "small_talk"), ("What did I ask?", "conversation")])
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("Hello", "small_talk"),
+        ("brilliant, ta very much", "small_talk"),
+        ("perfect, that's all for today, bye", "small_talk"),
+        ("What did I ask?", "conversation"),
+        ("what did I want to know at the start?", "conversation"),
+    ],
+)
 def test_what_needs_no_document_searches_for_none(text: str, intent: Intent) -> None:
     """Neither for a greeting nor about the conversation; with a model or without."""
     for model in (None, ScriptedModel("Hello there [1].")):
@@ -194,6 +203,7 @@ def test_questions_about_the_conversation_are_recognised_in_other_languages(text
         "第一个问题是什么",
         "Мой вопрос о Марсе",
         "Was habe ich über Mars gefragt?",
+        "What did I want to know of Mars?",
     ],
 )
 def test_a_question_that_names_anything_is_searched_for(text: str) -> None:

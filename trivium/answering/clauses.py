@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from trivium.answering.parts import Part, sentence_of
 from trivium.answering.passages import NumberedPassage
@@ -16,12 +17,24 @@ _PAGES = 3
 """Number of pages, those of the best hits, of which sections are looked for."""
 _MOST_ADDED = 4
 _ASKED = re.compile(
-    r"(?:\b(?P<kind>step|clause|rule|section|article|paragraph|point|item|chapter)s?\s|§)\s?"
+    r"(?:\b(?P<kind>step|clause|rule|section|article|paragraph|point|item|chapter|part|annex|appendix|week)s?\s|§)\s?"
     r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,8})\b",
     re.IGNORECASE,
 )
+_ALONE = re.compile(
+    r"(?<![\w.,])(?P<number>\d{1,3}(?:\.\d{1,3}){1,3})"
+    r"(?= (?:of|in) (?:the|our|my)\b| says?\b| about\b)|, (?P<last>\d{1,3}(?:\.\d{1,3}){1,3})\??\Z"
+)
+"""A number with points, of what is not said: "What does 2.4 of the hygiene plan say?", "house rules, 2.4"."""
 
-_WHERE = re.compile(r"\b(?:which|what)\s(?:section|chapter|clause|article|paragraph)\b", re.IGNORECASE)
+_OF_LISTS = frozenset(["step", "item", "point"])
+"""What sections are called only if their headings say so."""
+_OF_HEADINGS = frozenset(["part", "annex", "appendix", "week"])
+"""What only sections are called."""
+_WHERE = re.compile(
+    r"\b(?:which|what)\s(?:section|chapter|clause|article|paragraph|heading|title|part\b(?= of))\b",
+    re.IGNORECASE,
+)
 
 
 def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader) -> list[str]:
@@ -44,20 +57,22 @@ def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader)
 
 
 def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part]:
-    """Return the sentence with the number that a question asks for, and the one after it if that is only a heading, or
-    the passages below a heading with the number; none if no passage has it. The passages of a document that the
-    question names go before others.
+    """Return the sentences of the clause with the number that a question asks for, and the one after it if that is only a
+    heading, or the passages below a heading with the number; none if no passage has it. The passages of a document that
+    the question names go before others.
     """
-    asked, heads = _ASKED.search(question), _heads(question)
-    if asked is None or heads is None:
+    kind_and_number, heads = _number(question), _heads(question)
+    if kind_and_number is None or heads is None:
         return []
-    number = asked["number"]
+    kind, number = kind_and_number
     end = r"(?!\.?\d)[.):]?" if "." in number else r"[.):]"
     begins = re.compile(rf"\W{{0,9}}{re.escape(number)}{end}\s")
     for passage in sorted(offered, key=lambda one: -_named(question, one)):
         for at, text in enumerate(passage.sentences):
-            if begins.match(text):
-                count = 1 if text.rstrip().endswith(STOPS) else 2
+            if kind.lower() not in _OF_HEADINGS and begins.match(text):
+                clause = next((line for line in passage.body.splitlines() if text in line), text)
+                count = sum(1 for _ in takewhile(clause.__contains__, passage.sentences[at:]))
+                count += not clause.rstrip().endswith(STOPS)
                 return [sentence_of(passage, one) for one in passage.sentences[at : at + count]]
         if heads.match(headings_of(passage.hit.section)[-1]):
             same = [one for one in offered if one.hit.section == passage.hit.section]
@@ -68,7 +83,7 @@ def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part
 
 def asks_for_section(question: str) -> bool:
     """Whether a question asks where something stands ("Which section deals with lifts?")."""
-    return _WHERE.search(question) is not None and _ASKED.search(question) is None
+    return _WHERE.search(question) is not None and _number(question) is None
 
 
 def whole(passage: NumberedPassage) -> Part:
@@ -76,13 +91,24 @@ def whole(passage: NumberedPassage) -> Part:
     return Part(passage, "clause", 0, len(passage.body), passage.body)
 
 
+def _number(question: str) -> tuple[str, str] | None:
+    """Return what a question asks for by its number ("clause"; empty if it does not say so), and the number."""
+    asked = _ASKED.search(question)
+    if asked is not None:
+        return asked["kind"] or "", asked["number"]
+    alone = _ALONE.search(question)
+    return None if alone is None else ("", alone["number"] or alone["last"])
+
+
 def _heads(question: str) -> re.Pattern[str] | None:
     """Return what a heading begins with that has the number asked for."""
-    asked = _ASKED.search(question)
+    asked = _number(question)
     if asked is None:
         return None
-    kind = f"(?:{re.escape(asked['kind'])}\\s+)?" if asked["kind"] else "§?\\s?"
-    number = asked["number"]
+    name, number = asked
+    kind = f"(?:{re.escape(name)}\\s+)?" if name else "§?\\s?"
+    if name.lower() in _OF_LISTS:
+        kind = f"{re.escape(name)}\\s+"
     return re.compile(rf"\W{{0,9}}{kind}{re.escape(number)}(?!\w|\.\d)", re.IGNORECASE)
 
 

@@ -12,6 +12,7 @@ from trivium.answering.judging import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.schema import unescape
 from trivium.text.normalise import content_terms, terms, without_closing_marks, without_parenthesis, words
+from trivium.types import ChunkKind
 
 _WHICH = frozenset(words("who whom whose which what when where"))
 _WHETHER = frozenset(words("is are was were does do did has have had can could will would"))
@@ -34,7 +35,7 @@ _MOST = 6
 """Things that are compared at once."""
 _SHORT = 4
 """Things in lower case are compared only by questions of so few words besides."""
-_ARTICLES = ("the ", "a ", "an ")
+_ARTICLES = ("that of ", "the ", "a ", "an ")
 
 
 class Comparison(NamedTuple):
@@ -63,7 +64,7 @@ def comparison_of(question: str) -> Comparison | None:
         return _of_all(asked)
     parted = _BETWEEN.search(before)
     if parted is None:
-        return None
+        return _between_verb_and_degree(before, last)
     what = before[: parted.start()]
     if parted["comma"] and words(what)[:1] and words(what)[0] not in _WHICH:
         return None  # "Is Titan a moon of Saturn, Jupiter or Neptune?" has a name before the comma
@@ -77,9 +78,12 @@ def decides(sentence: Judged, comparison: Comparison) -> bool:
     passage, analyzer = sentence.passage, sentence.passage.analyzer
     said = passage.said_by(sentence.text)
     asked = analyzer.question_terms(comparison.what)
-    named = [said.issuperset(analyzer.terms(name)) for name in comparison.names]
-    if all(named):
-        return not said.isdisjoint(asked)
+    named = [said.issuperset(analyzer.question_terms(name)) for name in comparison.names]
+    if all(named):  # a whole table names many
+        return not said.isdisjoint(asked) and (sentence.part.kind, passage.hit.kind) != (
+            "block",
+            ChunkKind.TABLE,
+        )
     of_one = any(named) or any(_is_about(passage, name) for name in comparison.names)
     return of_one and said.issuperset(asked) and _OF_DEGREE.search(comparison.what) is None
 
@@ -101,11 +105,23 @@ def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]])
             or [
                 one
                 for one in judged
-                if one.passage.said_by(one.text).issuperset(one.passage.analyzer.terms(name))
+                if one.passage.said_by(one.text).issuperset(one.passage.analyzer.question_terms(name))
             ]
         )
-        found += about[:1]
+        rows = [one for one in about if one.part.kind == "row"]
+        found += rows[:1] if about and about[0].passage.hit.kind == ChunkKind.TABLE else about[:1]
     return found
+
+
+def _between_verb_and_degree(before: str, last: str) -> Comparison | None:
+    """Return what two things are compared by that stand behind a verb: "Is R-01 or R-02 the roomier unit?". The second
+    has as many words as the first.
+    """
+    verb, *one = before.split()
+    other, rest = last.split()[: len(one)], last.split()[len(one) :]
+    if not one or verb.lower() not in _WHETHER or _OF_DEGREE.search(" ".join(rest)) is None:
+        return None
+    return _comparison(" ".join([verb, *rest]), [" ".join(one), " ".join(other)])
 
 
 def _of_all(asked: str) -> Comparison | None:
@@ -134,7 +150,8 @@ def _comparison(what: str, names: Sequence[str]) -> Comparison | None:
         return None
     if not all(map(_may_be_a_name, compared)):
         return None
-    if len(what.split()) > _SHORT and any(name[0].islower() for name in compared):
+    is_long = len(what.split()) > _SHORT and not (asking[0] in _WHICH and _OF_DEGREE.search(what))
+    if is_long and any(name[0].islower() for name in compared):
         return None  # "... for any candidate, internal or external?"
     return Comparison(what.strip(), compared)
 

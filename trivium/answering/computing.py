@@ -23,6 +23,7 @@ from trivium.answering.conditions import (
 from trivium.answering.in_force import date_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.tables import (
+    MOST_ROWS,
     NUMBER,
     Column,
     Row,
@@ -37,8 +38,6 @@ from trivium.graph.protocols import GraphReader
 from trivium.text.normalise import terms, words
 
 Kind = Literal["average", "total", "count", "rows"]
-MOST_ROWS = 12
-"""More rows than these are no answer."""
 _KINDS: dict[Kind, re.Pattern[str]] = {
     "average": re.compile(r"(?<!\ban )\b(?:on average|average|the mean)\b"),
     "total": re.compile(

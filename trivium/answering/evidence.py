@@ -21,6 +21,7 @@ from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.parser.tables import cells_of
+from trivium.text.identifiers import identifiers_of
 from trivium.text.normalise import without_closing_marks, words
 from trivium.types import ChunkKind
 
@@ -30,6 +31,8 @@ _FEW = 5
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,s]|\.\d)")
 _VERSION = re.compile(r"(?:\b(?:version|release)\s|(?<![\w.])v?(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)")
+_CODE = re.compile(r"(?<![\w/.-])[A-Z]{1,6}(?:-\d{2,8}|\d{3,8})(?![\w-]|\.\d)")
+"""A code of letters and digits: HP-250, E511. Fewer digits may be a size or a vitamin."""
 _REASON = re.compile(
     r"\b(?:because|since|due to|so that|in order|owing|reasons?|otherwise|therefore)\b", re.IGNORECASE
 )
@@ -126,8 +129,8 @@ _OPENING = 6
 
 
 def unsaid(question: str, part: Part) -> list[str]:
-    """Return the years and versions that a question names and a part does not: they are neither in its passage nor above
-    it, or the part speaks of others.
+    """Return the years, versions and codes that a question names and a part does not: they are neither in its passage nor
+    above it, or the part speaks of others.
 
     "What was the income in 2023?" is not answered by "Income 2025 was 214,300 euros".
     """
@@ -138,6 +141,10 @@ def unsaid(question: str, part: Part) -> list[str]:
     asked = list(dict.fromkeys(_YEAR.findall(question)))
     if years.isdisjoint(asked) and (years or anywhere.isdisjoint(asked)):
         missing += asked
+    analyzer = part.passage.analyzer
+    known = part.passage.said.union(analyzer.terms(above))
+    codes = dict.fromkeys(_CODE.findall(question))
+    missing += [code for code in codes if not any(one.is_in(known) for one in identifiers_of(code, analyzer))]
     return missing
 
 

@@ -116,6 +116,8 @@ _VAGUE = frozenset(
     terms("year date day time happen happened became become kind sort name called place number")
 )
 """Words of questions that answers do not repeat."""
+_CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
+"""A code of letters and digits: E511, ORV-17A."""
 
 
 def leaning(question: str, store: GraphReader) -> Leaning | None:
@@ -154,7 +156,9 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
         return _with_names(question, history[-1], before, store)
     if asks_for_more(question):
         return before
-    replaced = _with_name_replaced(question, history[-1], before, store)
+    replaced = _with_name_replaced(question, history[-1], before, store) or _with_code_replaced(
+        question, before
+    )
     return replaced or _with_end_replaced(question, before) or f"{before.rstrip()} {question.strip()}"
 
 
@@ -254,6 +258,17 @@ def _with_name_replaced(question: str, last: Turn, before: str, store: GraphRead
     if not known_names(last.question, store) and leaning(last.question, store) == "refers":
         return None  # it does not refer to the same thing
     return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
+
+
+def _with_code_replaced(question: str, before: str) -> str | None:
+    """Return the previous question with its only code replaced by that of this question, which says nothing else ("And
+    E511?"); None if it has not exactly one.
+    """
+    own = without_closing_marks(question[_end(_ELLIPTIC, question) :]).strip()
+    codes = list(dict.fromkeys(_CODE.findall(before)))
+    if own == question.strip() or not _CODE.fullmatch(own) or len(codes) != 1:
+        return None
+    return before.replace(codes[0], own)
 
 
 def _with_end_replaced(question: str, before: str) -> str | None:

@@ -31,6 +31,8 @@ from trivium.text.normalise import terms
 
 _NEARLY = 0.5
 """Share of the probability of the best part from which another one is preferred for its form."""
+_OF_TABLE = 0.2
+"""Share of the probability of a table from which its most probable row is preferred: a whole table answers little."""
 _AS_PROBABLE = 0.8
 _SHORTER = 0.7
 _OF_ANY_COLLECTION = frozenset(
@@ -141,17 +143,24 @@ def having_identifier(
 def fitted(judged: Sequence[Judged]) -> Judged:
     """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
     or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
-    sentence inside of it that is about as probable.
+    sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it.
     """
     best = judged[0]
-    overlapping = [
+    beside = [
         one
         for one in judged[1:]
-        if one.passage is best.passage
-        and one.probability >= _NEARLY * best.probability
-        and one.part.start < best.part.end
-        and best.part.start < one.part.end
+        if one.passage is best.passage and one.part.start < best.part.end and best.part.start < one.part.end
     ]
+    if best.text.rstrip().endswith(":"):
+        announced = [
+            one for one in beside if one.part.kind in ("list", "code") and one.part.start <= best.part.start
+        ]
+        if announced:
+            return announced[0]
+    rows = [one for one in beside if one.part.kind == "row"]
+    if best.part.kind == "block" and len(rows) > 1 and rows[0].probability >= _OF_TABLE * best.probability:
+        return rows[0]
+    overlapping = [one for one in beside if one.probability >= _NEARLY * best.probability]
     for one in overlapping:
         longer = one.part.end - one.part.start > best.part.end - best.part.start
         says_more = best.part.start <= one.part.start or one.covered > best.covered

@@ -20,6 +20,8 @@ from trivium.types import AnswerForm, ChunkKind
 MAX_BLOCK = 1500
 """Characters of a block, a list or a passage that can be an answer; code may be longer."""
 _BLOCK = re.compile(r"(?:[^\n]+(?:\n|\Z))+")
+_NEXT = re.compile(r"[ \t]{0,8}(?:\(?(?:\d{1,3}|[a-z])[.)]|\d{1,3}(?:\.\d{1,3}){1,3}\.?|[•‣▪◦*–-])\s")
+"""How items and numbered clauses begin, which say nothing together with the one before."""
 _TABLES = frozenset([ChunkKind.TABLE, ChunkKind.INFOBOX])
 
 
@@ -95,8 +97,8 @@ def _sentences_and_lines(passage: NumberedPassage) -> Iterator[Part]:
     for start, end in spans:
         yield _part(passage, "row" if body[start:end] in rows else "sentence", start, end)
     if passage.hit.kind not in _TABLES:
-        for (start, _), (_, end) in pairwise(spans):
-            if end - start < MAX_SENTENCE:
+        for (start, _), (second, end) in pairwise(spans):
+            if end - start < MAX_SENTENCE and not _NEXT.match(body, second):
                 yield _part(passage, "sentence", start, end)
     at = 0
     for line in body.splitlines(keepends=True):

@@ -22,8 +22,8 @@ _MOST_JOINED = 8
 """Number of words written apart in a question that are put together."""
 _LEAST_MENDED = 5
 """Number of letters of a word that is looked for among similar ones."""
-_ALIKE = 0.85
-"""How similar, in [0, 1], two words must be to be taken for the same (difflib's ratio)."""
+_ALIKE, _ALIKE_FROM_THE_START = 0.85, 0.8
+"""How similar, in [0, 1], two words must be to be taken for the same (difflib's ratio), and if they begin alike."""
 _CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 _CONTINUED = 3
 """Number of hits of which continuations are looked for."""
@@ -179,7 +179,9 @@ def mended(question: str, offered: Sequence[NumberedPassage], unknown: Collectio
         core = _bare(part)
         said = [*(offered[0].analyzer.terms(core) if offered else ()), core]
         if len(core) >= _LEAST_MENDED and core.isalpha() and core.islower() and said[0] in unknown:
-            alike = get_close_matches(core, known, n=1, cutoff=_ALIKE)
+            alike = get_close_matches(core, known, n=1, cutoff=_ALIKE) or get_close_matches(
+                core, [word for word in known if word[0] == core[0]], n=1, cutoff=_ALIKE_FROM_THE_START
+            )
             # "largest" is no misspelt "large".
             alike = [word for word in alike if not (word.startswith(core) or core.startswith(word))]
             parts[place] = part.replace(core, alike[0]) if alike else part

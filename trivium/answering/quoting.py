@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
-from trivium.answering.computing import MOST_ROWS, Computed, computed, has_what_to_compute, to_compute
+from trivium.answering.computing import Computed, computed, has_what_to_compute, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
@@ -24,7 +24,7 @@ from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import tells_apart
+from trivium.answering.tables import MOST_ROWS, rows_alike, tells_apart
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
@@ -43,6 +43,8 @@ from trivium.types import AnswerForm, AnswerPart, ChunkKind, Outcome, Statement
 
 _MOST_JUDGED = 40
 """Number of parts, the most probable ones, among which the answer is."""
+_ALONE = 0.3
+"""The probability from which a part answers though the passages do not seem to be about the question."""
 BEST = 3
 """Number of passages that are quoted when no part answers."""
 MAX_EXCERPT = 480
@@ -126,13 +128,14 @@ def quote(
     answered, nothing, near_from = thresholds_of(trees)
     enough = answered if risk is None else sure_from(trees, risk)
     best_first = judged[0].probability
-    is_near = (nearness >= near_from and best_first >= nothing) or best_first >= answered
+    is_near = (nearness >= near_from and best_first >= nothing) or best_first >= _ALONE
     if not (near or named or is_near):
         # What cannot be computed for certain can be counted by whoever sees the rows.
         tables = [one for one in offered if has_what_to_compute(question, one)]
         return _closest(tables[:BEST], judged) if tables else absent()
-    if outright and asks_for_section(question) and headings_of(judged[0].passage.hit.section)[1:]:
-        return _answered([whole(judged[0].passage)])
+    below = [one.passage for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
+    if outright and below and asks_for_section(question):
+        return _answered([whole(max(below, key=lambda one: _headed(one, question, rarity)))])
     answering = [
         one
         for one in judged[:_MOST_JUDGED]
@@ -150,7 +153,10 @@ def quote(
     if best is not None and sure and not to_compute(question, best.part.kind == "row", best.text):
         first = answering[0]
         probability = first.probability if best.passage is first.passage else best.probability
-        return replace(_answered([best.part], question), confidence=probability)
+        alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
+        return replace(
+            _answered([part_of_row(row) for row in alike] or [best.part], question), confidence=probability
+        )
     if comparison is None:
         return _closest(offered[:BEST], judged)
     each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
@@ -166,6 +172,14 @@ def understood(question: str, offered: Sequence[NumberedPassage], store: SearchS
     rarity = Rarity.of(store, [question])
     spelled = mended(question, offered, rarity.unknown) if rarity.unknown else question
     return spelled, rarity if spelled == question else Rarity.of(store, [spelled])
+
+
+def _headed(passage: NumberedPassage, question: str, rarity: Rarity) -> float:
+    """Return how much of a question the heading of a passage says, without what the title says."""
+    title, *_, heading = headings_of(passage.hit.section)
+    about = frozenset(rarity.terms(f"{title} {passage.hit.document}"))
+    asked = [term for term in rarity.content(question) if term not in about]
+    return rarity.covered(asked, frozenset(rarity.terms(heading))) if asked else 0.0
 
 
 def _tells(part: Part, question: str, own: frozenset[str]) -> bool:

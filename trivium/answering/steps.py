@@ -22,6 +22,7 @@ _ORDER = re.compile(
     r"|after(?:wards| that| this)|finally|last(?:ly)?|in the end)\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[,;:.!?] ")
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(
     r"[ \t]{0,8}(?:(?:step\s{1,2}(?P<step>\d{1,3})\b|\(?(?P<number>\d{1,3})[.):]+(?=\s)"
@@ -50,10 +51,13 @@ class Steps(NamedTuple):
 def asks_for_steps(question: str) -> bool:
     """Whether a question asks how something is done, in English.
 
-    >>> asks_for_steps("How do I start the kiln?"), asks_for_steps("How long does it take?")
+    >>> asks_for_steps("My kiln is cold, what do I do?"), asks_for_steps("How long does it take?")
     (True, False)
     """
-    asked = words(question)
+    return any(_asks_for_steps(words(clause)) for clause in _CLAUSE.split(question))
+
+
+def _asks_for_steps(asked: list[str]) -> bool:
     while asked and asked[0] in _OPENING:
         asked = asked[1:]
     return (

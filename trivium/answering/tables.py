@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import dropwhile, pairwise, takewhile
 
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.tables import cells_of
+from trivium.text.function_words import FUNCTION_WORDS
 from trivium.text.normalise import words
 from trivium.types import ChunkKind
 
@@ -26,6 +27,14 @@ _TOTAL = re.compile(
 )
 """How rows begin that say what the others add up to."""
 _FREE = re.compile(r"free\b", re.IGNORECASE)
+MOST_ROWS = 12
+"""More rows than these are no answer."""
+_CHOOSING = frozenset(words("which what list show name"))
+_OF = frozenset(words("of the all our your these those"))
+_FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
+_DETERMINERS = frozenset(words("the a an my our your his her its their this that"))
+_MOST_BEFORE = 3
+"""Words of what is asked for ("which spare parts")."""
 Column = Sequence[tuple["Row", str]]
 """Cells with their rows."""
 
@@ -58,6 +67,49 @@ def tells_apart(question: str, passage: NumberedPassage, text: str) -> bool:
     rows = [row for row in rows_of(passage) if row.text in text]
     asked = passage.analyzer.question_terms(question)
     return not rows or any(not row.said.isdisjoint(asked) for row in rows)
+
+
+def rows_alike(text: str, question: str, offered: Sequence[NumberedPassage]) -> list[Row]:
+    """Return the rows of a table in which the words that a row shares with a question stand below the same heads, the
+    row among them, if the question asks for several things ("Which points get the spray?"); none if all rows are alike,
+    or more than :data:`MOST_ROWS`.
+    """
+    if not asks_for_several(question):
+        return []
+    for table in tables_of(offered):
+        row = next((one for one in table.rows if one.text == text), None)
+        if row is None:
+            continue
+        analyzer = row.passage.analyzer
+        asked = frozenset(analyzer.question_terms(question))
+        shared = {head: asked.intersection(analyzer.terms(cell)) for head, cell in row.cells}
+        alike = [
+            other
+            for other in table.rows
+            if all(
+                terms <= frozenset(analyzer.terms(dict(other.cells).get(head, "")))
+                for head, terms in shared.items()
+            )
+        ]
+        return alike if any(shared.values()) and len(alike) < min(len(table.rows), MOST_ROWS + 1) else []
+    return []
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for several things, in English.
+
+    >>> asks_for_several("Which of the ovens run on gas?"), asks_for_several("Which oven runs on gas?")
+    (True, False)
+    """
+    asked = words(question)
+    begins = next((at for at, word in enumerate(asked[:4]) if word in _CHOOSING), None)
+    if begins is None:
+        return False
+    rest = list(dropwhile(_OF.__contains__, asked[begins + 1 :]))
+    named = list(takewhile(lambda word: word not in _FUNCTION_WORDS, rest))
+    if not _DETERMINERS.isdisjoint(rest[len(named) : len(named) + 1]):
+        named = named[:-1]  # a verb: "which point gets the spray"
+    return any(word.endswith("s") and not word.endswith(("ss", "us")) for word in named[:_MOST_BEFORE])
 
 
 def tables_of(offered: Sequence[NumberedPassage]) -> list[Table]:

@@ -20,9 +20,11 @@ _MAX_TOKENS = 256
 _ANSWER_CHARACTERS = 200
 
 _TALK = {
-    "en": "thanks thank thx ty cheers appreciated grateful|hello hi hey hiya greetings howdy yo|bye goodbye farewell cya"
+    "en": "thanks thank thx ty ta cheers appreciated grateful obliged|hello hi hey hiya greetings howdy yo"
+    "|bye goodbye farewell cya"
     "|morning afternoon evening night later good great nice day ok okay cool fine well welcome please help see meet much"
-    " lot there everyone you so very a",
+    " lot there everyone anybody anyone you so very a perfect brilliant awesome excellent super lovely splendid that s is"
+    " all it for now today",
     "de": "danke dankeschön|hallo guten moin servus|tschüss wiedersehen|schön sehr vielen dank tag morgen abend nacht auf"
     " dir",
     "fr": "merci|bonjour bonsoir salut|revoir|beaucoup bien à tous toi vous au",
@@ -41,6 +43,9 @@ _TALK = {
 }
 """Thanks, greetings, farewells, and what is no topic beside them, by language."""
 _OF_THE_CONVERSATION = {
+    "en": "asked ask question questions conversation talked talking discussed want wanted|i my we our"
+    "|what which did was were is have had been to know of you tell me a the first last second third previous"
+    " one ones in at on start beginning end before earlier so far just now again this up until till then please repeat",
     "de": "gefragt frage fragen gespräch unterhaltung gesprochen geredet antwort|ich meine wir unser unsere deine du"
     "|was hab habe haben hast dich mich bisher zuerst vorher gerade eben schon war waren erste letzte vorige worüber"
     " wovon fasse zusammen wiederhole bitte noch einmal welche die das",
@@ -73,7 +78,7 @@ _OF_THE_CONVERSATION = {
     " 를 였 죠 지 나요 했 습니까 인가요 요약 해 주세요",
 }
 """What questions about the conversation consist of, by language: what they must have one of, whose it was, of which they
-must have one, too, and the rest. English ones are recognised by :mod:`trivium.answering.intent`.
+must have one, too, and the rest. Most English ones are recognised by :mod:`trivium.answering.intent`.
 """
 _THANKS, _GREETINGS, _FAREWELLS = (
     frozenset(words(" ".join(said.split("|")[kind] for said in _TALK.values()))) for kind in range(3)
