@@ -17,6 +17,10 @@ _HOW = frozenset(words("do does did can could should shall must may would to is 
 _WHAT = frozenset(words("do does must should shall can to have"))
 _OPENING = frozenset(words("and but so or ok okay please now then well hi hello tell me show us explain"))
 _NAMED = frozenset(words("steps instructions procedure"))
+_TOLD = re.compile(
+    r"\b(?:supposed to do|(?:has|have|needs?) to be done|(?:must|should) be done|(?:walk|take|talk) me through"
+    r"|step by step)\b"
+)
 _ORDER = re.compile(
     r"(?:to\s[^.]{1,200},\s(?:first|begin|start)|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|now"
     r"|after(?:wards| that| this)|finally|last(?:ly)?|in the end)\b",
@@ -51,8 +55,10 @@ class Steps(NamedTuple):
 def asks_for_steps(question: str) -> bool:
     """Whether a question asks how something is done, in English.
 
-    >>> asks_for_steps("My kiln is cold, what do I do?"), asks_for_steps("How long does it take?")
-    (True, False)
+    >>> asks_for_steps("My kiln is cold, what do I do?"), asks_for_steps("What has to be done when it cracks?")
+    (True, True)
+    >>> asks_for_steps("How long does it take?")
+    False
     """
     return any(_asks_for_steps(words(clause)) for clause in _CLAUSE.split(question))
 
@@ -65,6 +71,7 @@ def _asks_for_steps(asked: list[str]) -> bool:
         or (asked[:1] == ["what"] and asked[1:2] != [] and asked[1] in _WHAT and "do" in asked[2:7])
         or asked[:3] == ["what", "to", "do"]
         or not _NAMED.isdisjoint(asked)
+        or _TOLD.search(" ".join(asked)) is not None
     )
 
 
