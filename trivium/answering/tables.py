@@ -32,7 +32,9 @@ MOST_ROWS = 12
 _CHOOSING = frozenset(words("which what list show name"))
 _OF = frozenset(words("of the all our your these those"))
 _FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
-_DETERMINERS = frozenset(words("the a an my our your his her its their this that"))
+_BEHIND_NOUNS = frozenset(
+    words("are were have had do did can could may must should will would of that which who")
+)
 _MOST_BEFORE = 3
 """Words of what is asked for ("which spare parts")."""
 Column = Sequence[tuple["Row", str]]
@@ -107,8 +109,8 @@ def asks_for_several(question: str) -> bool:
         return False
     rest = list(dropwhile(_OF.__contains__, asked[begins + 1 :]))
     named = list(takewhile(lambda word: word not in _FUNCTION_WORDS, rest))
-    if not _DETERMINERS.isdisjoint(rest[len(named) : len(named) + 1]):
-        named = named[:-1]  # a verb: "which point gets the spray"
+    if len(named) > 1 and not _BEHIND_NOUNS.issuperset(rest[len(named) : len(named) + 1]):
+        named = named[:-1]  # a verb: "which oven runs on gas"
     return any(word.endswith("s") and not word.endswith(("ss", "us")) for word in named[:_MOST_BEFORE])
 
 
