@@ -197,6 +197,7 @@ class _Worker:
         self._process: Worker | None = None
         self._pipe: Connection | None = None
         self._opened = False
+        self._lost = False  # its pipe is closed: it ends, but the system may not know that yet
         self._failures = 0  # number of consecutive processes that ended before the store was open
         self._started = 0.0
         self._deadline: float | None = None  # of the question, or of opening the store
@@ -207,7 +208,7 @@ class _Worker:
     def ready(self) -> bool:
         """Whether the process is running and has opened the store. Never blocks."""
         process = self._process
-        return self._opened and process is not None and process.is_alive
+        return self._opened and not self._lost and process is not None and process.is_alive
 
     @property
     def failing(self) -> bool:
@@ -219,7 +220,7 @@ class _Worker:
         with self._lock:
             if self._closed:
                 return
-            self._opened, self._started = False, time.monotonic()
+            self._opened, self._lost, self._started = False, False, time.monotonic()
             self._deadline = self._started + _OPEN_SECONDS
             self._process = Worker(FUNCTION, self._arguments)
             self._pipe = self._process.connect()
@@ -247,6 +248,7 @@ class _Worker:
                 head, _, body = pipe.recv_bytes().partition(b"\n")
             return json.loads(head), body
         except (EOFError, OSError):
+            self._lost = True
             self._kill()  # where only its pipe is closed
             raise
         finally:
