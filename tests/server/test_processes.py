@@ -132,6 +132,9 @@ def test_they_have_large_pages_unless_the_variable_is_set(client: TestClient) ->
 
 def test_one_that_ends_over_a_question_is_replaced(client: TestClient) -> None:
     """Who asked is told to try again; the next answers come as before."""
+    processes = service(client).processes
+    assert processes is not None
+    until(lambda: processes.answering == 2)
     victim = searching()[0].pid
     assert victim is not None
     for process in searching():
@@ -139,7 +142,7 @@ def test_one_that_ends_over_a_question_is_replaced(client: TestClient) -> None:
     with ThreadPoolExecutor() as threads:
         asked = [threads.submit(client.post, "/search", json={"question": QUESTION}) for _ in range(2)]
         until(lambda: service(client).searching.taken == 2)
-        time.sleep(0.2)  # both have been sent
+        time.sleep(1)  # both have been sent
         os.kill(victim, signal.SIGKILL)
         for process in searching():
             os.kill(process.pid or 0, signal.SIGCONT)
