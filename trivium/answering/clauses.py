@@ -41,9 +41,10 @@ def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader)
     """Return the uris of up to four passages in sections of the number that a question asks for, of the pages of the
     best ``hits``, that are not among them.
     """
-    heads = _heads(question)
-    if heads is None:
+    asked = _number(question)
+    if asked is None:
         return []
+    heads = _heads(*asked)
     pages = list(dict.fromkeys(hit.page for hit in hits if hit.live is None))[:_PAGES]
     known = {hit.uri for hit in hits}
     below = store.expand(pages, Hop.BELOW) if pages else {}
@@ -61,10 +62,11 @@ def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part
     heading, or the passages below a heading with the number; none if no passage has it. The passages of a document that
     the question names go before others.
     """
-    kind_and_number, heads = _number(question), _heads(question)
-    if kind_and_number is None or heads is None:
+    asked = _number(question)
+    if asked is None:
         return []
-    kind, number = kind_and_number
+    kind, number = asked
+    heads = _heads(kind, number)
     end = r"(?!\.?\d)[.):]?" if "." in number else r"[.):]"
     begins = re.compile(rf"\W{{0,9}}{re.escape(number)}{end}\s")
     for passage in sorted(offered, key=lambda one: -_named(question, one)):
@@ -100,12 +102,8 @@ def _number(question: str) -> tuple[str, str] | None:
     return None if alone is None else ("", alone["number"] or alone["last"])
 
 
-def _heads(question: str) -> re.Pattern[str] | None:
-    """Return what a heading begins with that has the number asked for."""
-    asked = _number(question)
-    if asked is None:
-        return None
-    name, number = asked
+def _heads(name: str, number: str) -> re.Pattern[str]:
+    """Return what a heading begins with that has a number; ``name`` is what it is called, if anything."""
     kind = f"(?:{re.escape(name)}\\s+)?" if name else "§?\\s?"
     if name.lower() in _OF_LISTS:
         kind = f"{re.escape(name)}\\s+"
