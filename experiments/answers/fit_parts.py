@@ -49,7 +49,7 @@ TREES = {
     "n_jobs": 1,
 }
 OF_MEANING = ("cosine", "cosine_mean", "cosine_of_passage", "cosine_lead", "sentences", "cosine_gap")
-ANSWERED, NOTHING, NEAR = 0.12, 0.005, 0.4
+ANSWERED, NOTHING, NEAR = 0.11, 0.005, 0.4
 """The probability from which a part answers, below which nothing is said of the question, and that of nearness from which
 the passages are about it.
 """
