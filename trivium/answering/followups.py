@@ -21,7 +21,7 @@ from trivium.answering.mentions import (
     thing_of,
 )
 from trivium.graph.protocols import GraphReader
-from trivium.text.function_words import FUNCTION_WORDS
+from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import (
     NUMBER_WORDS,
     content_terms,
@@ -100,7 +100,7 @@ _INTRODUCES = re.compile(r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b"
 """Questions that speak of another thing than the one they name: "Did a spacecraft land on Mars?"."""
 _NAMED_BEHIND = re.compile(r",\s*(?:the|our)\s[^,?]{3,80}\??\s*$", re.IGNORECASE)
 """An end that says what a pronoun means: "How old is he, the finder of the moons?"."""
-_FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
+_FUNCTION_WORDS = function_words(ENGLISH)
 _COUNTED = re.compile(
     rf"\b(the\s+)(?:{'|'.join(NUMBER_WORDS)}|\d{{1,3}})\s+(?=[^\W\d])",
     re.IGNORECASE,

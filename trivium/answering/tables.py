@@ -12,7 +12,7 @@ from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.tables import cells_of
-from trivium.text.function_words import FUNCTION_WORDS
+from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import words
 from trivium.types import ChunkKind
 
@@ -31,7 +31,7 @@ MOST_ROWS = 12
 """More rows than these are no answer."""
 _CHOOSING = frozenset(words("which what list show name"))
 _OF = frozenset(words("of the all our your these those"))
-_FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
+_FUNCTION_WORDS = function_words(ENGLISH)
 _BEHIND_NOUNS = frozenset(
     words("are were have had do did can could may must should will would of that which who")
 )
