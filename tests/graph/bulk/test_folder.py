@@ -1,35 +1,27 @@
-"""Exports that are repeated, interrupted, or cannot be."""
+"""The folder of an export: replaced, interrupted, refused."""
 
 from __future__ import annotations
 
 import errno
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.bulk.files import files_of, read_export
+from tests.graph.bulk.files import files_of
 from trivium.errors import StoreError
 from trivium.graph.bulk import export
-from trivium.graph.bulk.folder import Part
-from trivium.graph.model import QuestionNode, RelationEdge
+from trivium.graph.bulk.files import Files
+from trivium.graph.model import RelationEdge
 from trivium.graph.records import Passage
 from trivium.graph.sqlite import EmbeddedStore
 
 
-@pytest.fixture(autouse=True)
-def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One page, or two entities, a part."""
-    monkeypatch.setattr("trivium.graph.bulk.store_parts.PAGES_A_PART", 1)
-    monkeypatch.setattr("trivium.graph.bulk.store_parts.ENTITIES_A_PART", 2)
-
-
 @pytest.fixture
 def store() -> MemoryStore:
-    """Four pages, five bare entities, with vectors: eleven parts."""
+    """Four pages and five bare entities, with vectors."""
     store = MemoryStore()
     store.write(
         [
@@ -42,25 +34,10 @@ def store() -> MemoryStore:
 
 
 def test_the_same_store_gives_the_same_bytes(store: MemoryStore, tmp_path: Path) -> None:
-    """File by file, the manifests included."""
+    """File by file."""
     export(store, tmp_path / "one")
     export(store, tmp_path / "other")
     assert files_of(tmp_path / "one") == files_of(tmp_path / "other")
-
-
-def test_a_repeated_export_writes_nothing_again(store: MemoryStore, tmp_path: Path) -> None:
-    """Every part is kept, and all is as it was."""
-    first = export(store, tmp_path)
-    before = files_of(tmp_path)
-    again = export(store, tmp_path)
-    assert (first.written, first.kept) == (11, 0)
-    assert (again.written, again.kept) == (0, 11)
-    assert files_of(tmp_path) == before
-    assert (
-        again.bytes
-        == first.bytes
-        == sum(len(content) for name, content in before.items() if name.endswith(".csv"))
-    )
 
 
 def _later_page(store: MemoryStore) -> None:
@@ -128,16 +105,23 @@ def test_a_changed_store_is_exported_as_if_anew(store: MemoryStore, tmp_path: Pa
     export(store, tmp_path / "old")
     before = files_of(tmp_path / "old")
     change(store)
-    export(store, tmp_path / "old")
+    report = export(store, tmp_path / "old")
     export(store, tmp_path / "new")
-    assert files_of(tmp_path / "old") != before
-    assert files_of(tmp_path / "old") == files_of(tmp_path / "new")
+    after = files_of(tmp_path / "old")
+    assert after["store.csv"] != before["store.csv"]  # by which caches tell graphs apart
+    assert after == files_of(tmp_path / "new")
+    assert report.bytes == sum(
+        len(content)
+        for name, content in after.items()
+        if name.endswith(".csv") and not name.startswith("headers/")
+    )
 
 
-@pytest.mark.parametrize("stop", range(1, 8))
-def test_an_interrupted_export_goes_on_where_it_was(store: MemoryStore, tmp_path: Path, stop: int) -> None:
-    """Wherever the interrupt comes, nothing is left that could be imported or taken for whole; the same call again
-    keeps what is done and ends with the files of an undisturbed export."""
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_an_interrupted_export_leaves_nothing_and_begins_again(
+    store: MemoryStore, tmp_path: Path, stop: int
+) -> None:
+    """Wherever the interrupt comes, also in place of an earlier export."""
     calls = 0
 
     def interrupt(done: int, total: int) -> None:
@@ -147,14 +131,12 @@ def test_an_interrupted_export_goes_on_where_it_was(store: MemoryStore, tmp_path
             raise KeyboardInterrupt
 
     folder = tmp_path / "interrupted"
-    with pytest.raises(KeyboardInterrupt):
-        export(store, folder, progress=interrupt)
-    assert not (folder / "import.json").exists()
-    assert not list(folder.glob("*.unfinished"))
-    report = export(store, folder)
-    assert report.kept == (
-        stop - 1 if stop <= 4 else stop + 1
-    )  # between pages and entities come two parts more
+    for _ in range(2):
+        calls = 0
+        with pytest.raises(KeyboardInterrupt):
+            export(store, folder, progress=interrupt)
+        assert not list(folder.iterdir())
+        export(store, folder)
     export(store, tmp_path / "undisturbed")
     assert files_of(folder) == files_of(tmp_path / "undisturbed")
 
@@ -171,61 +153,63 @@ def test_an_export_that_is_under_way_again_cannot_be_imported(store: MemoryStore
 
 
 def test_what_a_killed_process_leaves_is_cleared_away(store: MemoryStore, tmp_path: Path) -> None:
-    """Half a part, half a manifest, a note of a part that was never renamed, a file cut short."""
+    """Some of the files, one of them cut short, and the beginning of that which is written last."""
     export(store, tmp_path / "whole")
     export(store, tmp_path / "hurt")
     (tmp_path / "hurt" / "import.json").unlink()
-    (tmp_path / "hurt" / "pages-00001").rename(tmp_path / "hurt" / "pages-00001.unfinished")
-    (tmp_path / "hurt" / "pages-00009.unfinished").mkdir()
-    (tmp_path / "hurt" / "export.json.unfinished").write_text("{")
-    (tmp_path / "hurt" / ".export.json.0123abcd.part").write_text("{")
-    chunks = tmp_path / "hurt" / "pages-00002" / "chunks.csv"
+    (tmp_path / "hurt" / ".import.json.0123abcd.part").write_text("{")
+    (tmp_path / "hurt" / "terms.csv").unlink()
+    chunks = tmp_path / "hurt" / "chunks.csv"
     chunks.write_bytes(chunks.read_bytes()[:-9])
-    report = export(store, tmp_path / "hurt")
-    assert report.written == 2
+    export(store, tmp_path / "hurt")
     assert files_of(tmp_path / "hurt") == files_of(tmp_path / "whole")
 
 
 def test_progress_counts_pages_and_entities(store: MemoryStore, tmp_path: Path) -> None:
-    """Up to the number of entities, whether parts are written or kept."""
-    for _ in range(2):
-        seen: list[tuple[int, int]] = []
-        export(store, tmp_path, progress=lambda done, total, seen=seen: seen.append((done, total)))
-        assert seen[-1] == (9, 9)
-        assert seen == sorted(seen)
+    """Up to the number of entities."""
+    seen: list[tuple[int, int]] = []
+    export(store, tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (9, 9)
+    assert seen == sorted(seen)
 
 
-def test_a_full_disk_is_said_and_leaves_what_was_done(
+def test_a_full_disk_is_said_and_leaves_nothing(
     store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The part under way goes, those before it stay, and the message says what to do."""
-    write, lines = Part.write, 0
+    """The message says what to do."""
+    write, lines = Files.write, 0
 
-    def full(self: Part, table: str, some) -> None:
+    def full(self: Files, table: str, some):
         nonlocal lines
         lines += 1
         if lines == 15:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(self, table, some)
+        return write(self, table, some)
 
     with monkeypatch.context() as patched, pytest.raises(StoreError, match=r"no space left .* make room"):
-        patched.setattr(Part, "write", full)
+        patched.setattr(Files, "write", full)
         export(store, tmp_path)
-    assert not list(tmp_path.glob("*.unfinished"))
-    assert export(store, tmp_path).kept == 3
+    assert not list(tmp_path.iterdir())
+    export(store, tmp_path)
 
 
 def test_a_folder_with_something_else_is_not_touched(store: MemoryStore, tmp_path: Path) -> None:
-    """Neither someone's files, nor a file, nor a manifest of another make."""
+    """Neither someone's files, nor a file, nor files with the names of ours or beside ours."""
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="new or empty folder"):
         export(store, tmp_path)
     with pytest.raises(StoreError, match="got a file"):
         export(store, tmp_path / "letter.txt")
-    (tmp_path / "export.json").write_text("[]")
-    with pytest.raises(StoreError, match="not the manifest"):
+    (tmp_path / "letter.txt").rename(tmp_path / "pages.csv")
+    with pytest.raises(StoreError, match="new or empty folder"):
         export(store, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["export.json", "letter.txt"]
+    assert (tmp_path / "pages.csv").read_text() == "dear"
+    export(store, tmp_path / "mine")
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    before = files_of(tmp_path / "mine")
+    with pytest.raises(StoreError, match="new or empty folder"):
+        export(store, tmp_path / "mine")
+    assert files_of(tmp_path / "mine") == before
 
 
 def test_a_store_without_pages_is_not_exported(tmp_path: Path) -> None:
@@ -269,17 +253,3 @@ def test_every_file_is_imported(store: MemoryStore, tmp_path: Path) -> None:
     mirrored = {name for name in named if named.count(name) == 2}
     assert {Path(name).stem for name in mirrored} == {"cites"}
     assert "--read-buffer-size=33554432" in arguments
-
-
-def test_questions_keep_their_numbers_where_only_their_part_is_written_again(
-    store: MemoryStore, tmp_path: Path
-) -> None:
-    """After an interrupt between the part with aliases and that with questions: no number is given twice."""
-    chunk = next(store.page_graphs(["P1"])).chunks[0].uri
-    store.put_questions({"P1": [QuestionNode("question/1", "Which?", ("t1",), (chunk,))]})
-    export(store, tmp_path)
-    before = files_of(tmp_path)
-    shutil.rmtree(tmp_path / "questions")
-    assert export(store, tmp_path).written == 1
-    assert files_of(tmp_path) == before
-    read_export(tmp_path)

@@ -256,9 +256,6 @@ RELATIONSHIPS = (
     ALIASED,
 )
 
-HEADERS = "headers"
-"""The part with one header a table, and one more where a table is read backwards."""
-
 
 def headers() -> Iterator[tuple[str, str]]:
     """(name of the file, its line) of every header."""
