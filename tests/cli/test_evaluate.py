@@ -172,3 +172,9 @@ def test_a_run_that_was_written_is_read_back_as_a_system_of_its_own(tmp_path: Pa
         pytest.raises(InputError, match="named unlike the systems measured, got lexical"),
     ):
         engine.evaluate(questions, ["lexical"], runs=[out / "lexical.run"])
+
+    theirs.write_text(theirs.read_text().replace("#chunk-1", "#chunk-9", 1))
+    (warning,) = json.loads(run("evaluate", str(questions), "--run-in", str(theirs)))["warnings"]
+    assert "is not a chunk of the store" in warning and warning.endswith("they count as wrong")
+    with Engine.open(store) as engine, pytest.raises(InputError, match="to rerank them"):
+        engine.evaluate(questions, runs=[theirs], rerank=["bm25"])

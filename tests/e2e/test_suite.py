@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
-from tests.fakes.openai_server import OpenAIServer, chat, streamed
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreNotFoundError
 from trivium.evaluation.comparison.run import compare_runs, explainer
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import Suite, read_suite
 from trivium.evaluation.suite.run import run_suite
-from trivium.evaluation.trec import read_run, write_run
+from trivium.evaluation.trec import read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
 from trivium.search.searcher import Searcher
@@ -142,102 +141,6 @@ def test_a_changed_question_file_is_judged_anew(
         (judged,) = run_suite(suite, tmp_path / "out", ["lexical"])
         assert judged.report["questions"] == count
         assert judged.tests == ()
-
-
-def test_a_set_may_be_reranked_and_cut(
-    suite_file: Path, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the figures, warnings and names of ``evaluate --rerank --cut``, and tested against the same without; one
-    set may, the other not. A grade of 3 for every passage keeps the order."""
-    (one, other) = read_suite(suite_file).sets
-    questions = tmp_path / "q.jsonl"
-    questions.write_text("\n".join(Path(one.questions).read_text("utf-8").splitlines()[:4]), "utf-8")
-    after = {"rerank": ["bm25", "llm-pointwise:openai:tiny"], "cut": ["near:0.5"]}
-    changed = one.model_copy(update={"questions": str(questions), **after})
-    plain = other.model_copy(update={"questions": str(questions), "sample": None})
-    suite = Suite(tmp_path / "s.toml", (changed, plain))
-    streams, whole = streamed('{"score": 3}', usage=(100, 7)), chat('{"score": 3}')
-    with OpenAIServer(lambda request: streams if request.body.get("stream") else whole) as server:
-        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
-        reranked, bare = run_suite(suite, tmp_path / "out", ["vector"], ["rrf"])
-        count = len(server.requests)
-        again, _ = run_suite(suite, tmp_path / "out", ["vector"], ["rrf"])
-        assert again == reranked and len(server.requests) == count
-        with Engine.open(sample_store) as engine:
-            alone = engine.evaluate(questions, ["vector"], ["rrf"], **after).to_json()
-    assert reranked.report == alone
-    assert list(alone["rows"]) == list(reranked.rows)
-    assert reranked.rows[2:6] == (
-        "vector > bm25", "vector > llm-pointwise:openai:tiny", "rrf > bm25", "rrf > llm-pointwise:openai:tiny"
-    )  # fmt: skip
-    assert len(reranked.rows) == 12 and bare.rows == ("vector", "rrf") and bare.followed == ()
-    assert (tmp_path / "out" / "single" / "rrf %3E bm25 %3E near%3A0.5.run").is_file()
-    assert {(test.row, test.against) for test in reranked.tests if test.row != "rrf"} == {
-        (row, row.partition(" > ")[0]) for row in reranked.followed
-    }
-    text = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "## Reranked and cut, against the same without" in text
-    heads = [line for line in text.splitlines() if line.startswith("| system | hit@1")]
-    assert ["passages" in head for head in heads] == [True, False]
-
-
-def test_a_set_may_bring_runs_of_other_systems(suite_file: Path, tmp_path: Path) -> None:
-    """With the figures of ``evaluate --run-in``, reranked and cut as all rows are, tested against the best retriever.
-    A run that has changed is measured anew; one that is not there is named."""
-    (one, _) = read_suite(suite_file).sets
-    lines = [json.loads(line) for line in Path(one.questions).read_text("utf-8").splitlines()[:5]]
-    (tmp_path / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    backwards = {line["id"]: [("Mars#chunk-1", 2.0), ("Moon#chunk-1", 1.0)] for line in lines}
-    write_run(tmp_path / "else where.run", "else where", backwards)
-    text = suite_file.read_text("utf-8").split("[[set]]")[1].replace("single.jsonl", "q.jsonl")
-    (tmp_path / "suite.toml").write_text(
-        f'[[set]]{text}runs = ["else where.run"]\nrerank = ["bm25"]\n', "utf-8"
-    )
-    suite = read_suite(tmp_path / "suite.toml")
-    assert suite.sets[0].runs == [str(tmp_path / "else where.run")]
-    (judged,) = run_suite(suite, tmp_path / "out", ["vector", "lexical"], ["rrf"])
-    assert judged.retrievers == ("vector", "lexical") and judged.runs == ("else where",)
-    assert judged.rows == (
-        "vector", "lexical", "rrf", "else where", "vector > bm25", "lexical > bm25", "rrf > bm25", "else where > bm25"
-    )  # fmt: skip
-    with Engine.open(one.store) as engine:
-        alone = engine.evaluate(
-            tmp_path / "q.jsonl",
-            ["vector", "lexical"],
-            ["rrf"],
-            rerank=["bm25"],
-            runs=[tmp_path / "else where.run"],
-        )
-    assert judged.report == alone.to_json()
-    tests = {(test.row, test.against) for test in judged.tests}
-    assert ("else where > bm25", "else where") in tests
-    assert {row for row, against in tests if against in ("vector", "lexical")} >= {"else where", "rrf"}
-    report = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "## Fusions and given runs against the best single retriever" in report
-    assert read_run(tmp_path / "out" / "single" / "else where.run")[lines[0]["id"]][0][0] == "Mars#chunk-1"
-    asked: list[str] = []
-    arguments = suite, tmp_path / "out", ["vector", "lexical"], ["rrf"]
-    run_suite(*arguments, progress=lambda *it: asked.append(it[0]))
-    assert "single" not in asked
-    forwards = {key: ranking[::-1] for key, ranking in backwards.items()}
-    write_run(
-        tmp_path / "else where.run", "else where", {k: [(c, 1.0) for c, _ in r] for k, r in forwards.items()}
-    )
-    run_suite(*arguments, progress=lambda *it: asked.append(it[0]))
-    assert "single" in asked
-    astray = {key: [*ranking, ("Atlantis#chunk-1", 0.5)] for key, ranking in backwards.items()}
-    write_run(tmp_path / "else where.run", "else where", astray)
-    with pytest.raises(
-        InputError, match=r"1 of 3 passages is not a chunk .*'Atlantis#chunk-1'.* to rerank them"
-    ):
-        run_suite(*arguments)
-    bare = Suite(suite.path, (suite.sets[0].model_copy(update={"rerank": []}),))
-    (judged,) = run_suite(bare, *arguments[1:])
-    (warning,) = judged.report["warnings"]
-    assert warning.startswith("else where: 1 of 3") and warning.endswith("they count as wrong")
-    (tmp_path / "else where.run").unlink()
-    with pytest.raises(InputError, match=r"else where\.run"):
-        run_suite(*arguments)
 
 
 def test_contributions_of_any_candidate_add_up_to_its_score(sample_store: Path) -> None:

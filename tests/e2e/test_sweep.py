@@ -18,8 +18,6 @@ import pytest
 from tests.e2e.conftest import Run
 from tests.evaluation.small_store import fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, streamed
-from trivium.datasets.questions import read_questions
-from trivium.evaluation.trec import read_run, write_run
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -123,8 +121,7 @@ def test_a_sweep_that_was_killed_twice_gives_the_same_table(
     assert max(map(len, again.out.split("\n\n")[0].splitlines())) <= 100
     assert again.code == 0 and len(server.requests) <= 26
     assert "8 of 8 cells complete" in again.out
-    assert "baseline: openai:good, zero-shot, t 0, k 2, vector" in again.out
-    assert "best: openai:good, extractive, t 0, k 2, vector" in again.out
+    assert "the best is openai:good, extractive, t 0, k 2, vector" in again.out
 
 
 def test_scores_differences_and_costs(
@@ -143,10 +140,10 @@ def test_scores_differences_and_costs(
     assert (good["cost"], poor["cost"]) == (0.00036, 0)
     assert report["tokens"] == 8 * 330 and report["spent"] == pytest.approx(4 * 0.00036)
     with (tmp_path / "differences.csv").open(newline="") as file:
-        found = [row for row in csv.DictReader(file) if row["measure"] == "exact_match"]
-    assert len(found) == 7 and max(float(row["difference"]) for row in found) == 1
+        found = [row["exact_match (95 %)"] for row in csv.DictReader(file)]
+    assert len(found) == 7 and sum(difference.startswith("+1.000") for difference in found) == 1
     page = (tmp_path / "sweep.html").read_text("utf-8")
-    assert page.count('<circle class="dot"') == 8 and "<script" not in page and "http:" not in page
+    assert page.count("openai:poor, extractive") == 4 and "<script" not in page and "http:" not in page
 
 
 def test_a_budget_stops_it_and_a_larger_one_goes_on(
@@ -233,67 +230,6 @@ def test_judges_cost_and_one_that_fails_leaves_the_rest(
         assert cell["judge_cost"] == pytest.approx(3 * 5 * 100 * 10 / 1e6) and cell["cost"] == 0
 
 
-SELECTED = """
-store = "store"
-questions = "questions.jsonl"
-retrievers = ["vector", "path"]
-measure = "f1"
-[selector]
-name = "llm:openai:chooser"
-prompt_price = 3
-completion_price = 5
-[[model]]
-name = "none"
-[[model]]
-name = "openai:good"
-prompt_price = 1
-"""
-
-
-def test_who_chooses_for_the_path_costs_too(
-    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By hand: it is asked once a question where ``path`` finds the passages, reads 50 tokens and writes 4, at 3 and 5 a
-    million; three questions cost (150 x 3 + 12 x 5) / 1e6 = .00051, in each of the two cells. The budget counts them, and
-    earlier runs; the tables are the same however often it was interrupted."""
-
-    def respond(request: Request) -> Reply:
-        if request.body["model"] == "chooser":
-            return streamed('{"places": [1]}', usage=(50, 4))
-        return said(request)
-
-    file = folder / "selected.toml"
-    file.write_text(f"{SELECTED}[budget]\ntokens = 60\n")
-    with OpenAIServer(respond) as server:
-        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
-        stopped = trivium("sweep", file, "--out", tmp_path / "a")
-        assert stopped.code == 4 and "tokens: 108 of 60 used" in " ".join(stopped.err.split())
-        assert len(server.requests) == 2  # the second question exceeded it
-        file.write_text(SELECTED)
-        report = trivium("sweep", file, "--out", tmp_path / "a", "--json").json
-        asked = [request.body["model"] for request in server.requests]
-        assert (asked.count("chooser"), asked.count("good")) == (6, 6)
-        cells = {(cell["model"], cell["context"]): cell for cell in report["cells"]}
-        for model, context in cells:
-            cell = cells[model, context]
-            chose = context == "path"
-            assert cell["search_tokens"] == {"prompt": 150 * chose, "completion": 12 * chose}
-            assert cell["search_cost"] == pytest.approx(0.00051 * chose)
-            assert cell["tokens"]["prompt"] == (300 if model == "openai:good" else 0)
-        assert report["tokens"] == 2 * 162 + 2 * 330
-        assert report["spent"] == pytest.approx(2 * 0.00051 + 2 * 0.0003)
-        trivium("sweep", file, "--out", tmp_path / "whole")
-        for name in TABLES:
-            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-        with (tmp_path / "a" / "scores.csv").open(newline="") as table:
-            rows = [row for row in csv.DictReader(table) if row["context"] == "path"]
-        assert {(row["search_prompt_tokens"], row["search_cost"]) for row in rows} == {("150", "0.00051")}
-        assert "tokens of the search" in (tmp_path / "a" / "sweep.html").read_text("utf-8")
-        file.write_text(SELECTED.replace("llm:openai:chooser", "match"))
-        refused = trivium("sweep", file, "--out", tmp_path / "a")
-        assert refused.code == 1 and "begun with other settings (selector" in " ".join(refused.err.split())
-
-
 FOLLOWED = """
 store = "store"
 questions = "questions.jsonl"
@@ -364,38 +300,8 @@ def test_contexts_are_also_reranked_and_cut(
         f"none, k 3, vector &gt; {grader} &gt; near:0.5" in page and '<th scope="col">passages</th>' in page
     )
     with (tmp_path / "whole" / "scores.csv").open(newline="") as table:
-        rows = {(row["k"], row["rerank"], row["cut"]): row for row in csv.DictReader(table)}
-    assert (rows["", grader, "gap:1-2"]["passages"], rows["", grader, "gap:1-2"]["warnings"]) == ("1.0", "0")
-
-
-def test_reranker_and_selector_are_paid_for_apart(
-    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each at its own price, by the requests that came."""
-
-    def respond(request: Request) -> Reply:
-        if request.body["model"] == "chooser":
-            return streamed('{"places": [1, 2]}', usage=(50, 4))
-        return grading(request)
-
-    file = folder / "apart.toml"
-    file.write_text(
-        FOLLOWED.replace("k = [1, 3]", "k = [3]")
-        .replace('["vector"]', '["path"]')
-        .replace(
-            'cut = ["near:0.5", "gap:1-2"]\n', 'selector = {name = "llm:openai:chooser", prompt_price = 3}\n'
-        )
-    )
-    with OpenAIServer(respond) as server:
-        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
-        report = trivium("sweep", file, "--out", tmp_path, "--json").json
-        graded = sum(request.body["model"] == "grader" for request in server.requests)
-    plain, bm25, judged = report["cells"]
-    assert graded and plain["search_tokens"] == bm25["search_tokens"] == {"prompt": 150, "completion": 12}
-    assert judged["search_tokens"] == {"prompt": 150 + 100 * graded, "completion": 12 + 7 * graded}
-    own = 150 * 3 / 1e6
-    assert judged["search_cost"] == pytest.approx(own + graded * (100 * 7 + 7 * 11) / 1e6)
-    assert report["spent"] == pytest.approx(2 * own + judged["search_cost"])
+        rows = {row["cell"]: row for row in csv.DictReader(table)}
+    assert rows[f"none, vector > {grader} > gap:1-2"]["passages"] == "1.0"
 
 
 def test_a_reranker_that_fails_is_told_of(
@@ -486,80 +392,23 @@ def test_no_model_no_context_and_gold(
     assert by_context["no-context"]["gold_offered"] == 0 and by_context["gold"]["gold_offered"] == 1
 
 
-def test_runs_of_other_systems_are_contexts(
-    trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
-) -> None:
-    """The first k passages of a run, as they stand there, also after a reranker; the file may name them as baseline. Of
-    the run of another set no id is among the questions."""
-    ids = [question.id for question in read_questions(folder / "questions.jsonl")]
-    order = ["Titan#chunk-1", "Phobos#chunk-1", "Triton#chunk-1"]
-    write_run(
-        folder / "theirs.run", "theirs", {key: [(uri, -n) for n, uri in enumerate(order)] for key in ids}
-    )
-    file = folder / "runs.toml"
-    file.write_text(
-        """
-        store = "store"
-        questions = "questions.jsonl"
-        k = [1]
-        fusions = ["rrf"]
-        runs = ["theirs.run"]
-        rerank = ["bm25"]
-        measure = "contained"
-        baseline = { context = "theirs" }
-        [[model]]
-        name = "none"
-        """
-    )
-    report = trivium("sweep", file, "--out", tmp_path / "out", "--json").json
-    cells = {(cell["context"], cell["rerank"]): cell["means"] for cell in report["cells"]}
-    assert list(cells) == [("rrf", None), ("theirs", None), ("rrf", "bm25"), ("theirs", "bm25")]
-    assert report["baseline"] == "none, k 1, theirs"
-    # Of three questions one is about Titan, whose passage is always first; BM25 finds the right one of the three.
-    assert cells["theirs", None]["gold_offered"] == pytest.approx(1 / 3)
-    assert cells["theirs", "bm25"]["gold_offered"] == 1
-    kept = {path.name for path in (tmp_path / "out" / "runs").iterdir()}
-    assert kept == {"rrf.run", "theirs.run", "rrf %3E bm25.run", "theirs %3E bm25.run", "qrels.txt"}
-    board = trivium("leaderboard", tmp_path / "out" / "runs", "--measure", "hit@1", "--json").json
-    assert {place["name"]: place["means"]["hit@1"] for place in board["places"]} == {
-        context if rerank is None else f"{context} > {rerank}": pytest.approx(means["gold_offered"])
-        for (context, rerank), means in cells.items()
-    }
-    file.write_text(file.read_text().replace("k = [1]", "k = [1, 3]").replace('rerank = ["bm25"]', ""))
-    assert trivium("sweep", file, "--out", tmp_path / "out").code == 0
-    assert {path.name for path in (tmp_path / "out" / "runs").glob("*.run")} == {"rrf.run", "theirs.run"}
-    # As deep as the largest k.
-    assert {len(ranking) for ranking in read_run(tmp_path / "out" / "runs" / "theirs.run").values()} == {3}
-    write_run(folder / "theirs.run", "theirs", {ids[0]: [("Titan#chunk-1", 2.0), ("Atlantis#chunk-1", 1.0)]})
-    done = trivium("sweep", file, "--out", tmp_path / "other")
-    assert (
-        done.code == 1
-        and "1 of 2 passages is not a chunk of the store, such as 'Atlantis#chunk-1'"
-        in " ".join(done.err.split())
-    )
-    write_run(folder / "theirs.run", "theirs", {"another": [("Titan#chunk-1", 1.0)]})
-    done = trivium("sweep", file, "--out", tmp_path / "other")
-    assert done.code == 1 and "expected a run of these 3 questions" in " ".join(done.err.split())
-    assert not (tmp_path / "other").exists()
-
-
 def test_what_is_wrong_with_a_file_is_said(
     trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
 ) -> None:
     """With the key; nothing is made and nothing asked."""
     for change, word in {
-        "k = [2]\nsamples = 3": "key 'samples': expected one of questions, store, sample, seed,",
-        "k = [0]": "k 1: Input should be greater than or equal to 1, got 0",
-        "k = []": "key 'k': List should have at least 1 item",
-        'k = ["2"]': "k 1: Input should be a valid integer, got '2'",
-        "k = [2, 2]": "key 'k': expected every one once, got 2 again",
-        "k = [2]\nbudget = { euros = 3 }": "key 'budget', key 'euros': expected one of money, tokens",
+        "k = [2]\nsamples = 3": "samples: Extra inputs are not permitted, got 3",
+        "k = [0]": "k.1: Input should be greater than or equal to 1, got 0",
+        "k = []": "k: List should have at least 1 item",
+        'k = ["2"]': "k.1: Input should be a valid integer, got '2'",
+        "k = [2, 2]": "k: expected every one once, got 2 again",
+        "k = [2]\nbudget = { euros = 3 }": "budget.euros: Extra inputs are not permitted, got 3",
         'k = [2]\nbaseline = { model = "none" }': "baseline that is one of the cells",
-        'k = [2]\nrerank = ["bm26"]': "rerank 1, key 'name': unknown reranker 'bm26': did you mean bm25",
-        'k = [2]\nrerank = ["bm25", { name = "bm25" }]': "key 'rerank': expected every one once, got 'bm25' again",
-        'k = [2]\nrerank = [{ name = "bm25", price = 1 }]': "rerank 1 ('bm25'), key 'price': expected one of name, ",
-        'k = [2]\ncut = ["elbow"]': "cut 1: unknown cut 'elbow'",
-        'k = [2]\ncut = ["near:0.7", "near:0.70"]': "key 'cut': expected every one once, got 'near:0.7' again",
+        'k = [2]\nrerank = ["bm26"]': "rerank.1.name: unknown reranker 'bm26': did you mean bm25",
+        'k = [2]\nrerank = ["bm25", { name = "bm25" }]': "rerank: expected every one once, got 'bm25' again",
+        'k = [2]\nrerank = [{ name = "bm25", price = 1 }]': "rerank.1.price: Extra inputs",
+        'k = [2]\ncut = ["elbow"]': "cut.1: unknown cut 'elbow'",
+        'k = [2]\ncut = ["near:0.7", "near:0.70"]': "cut: expected every one once, got 'near:0.7' again",
         'k = [2]\ncut = ["probability"]': "the cut probability needs probabilities",
         'k = [2]\nrerank = ["bm25"]\nbaseline = { rerank = "weighted" }': "baseline that is one of the cells",
         'k = [2]\njudge_by = ["feeling"]': "judge_by of grades, ragas, got feeling",
@@ -614,11 +463,6 @@ def test_sum_of_five_chooses_and_each_judge_keeps_its_scores(
     assert (hard["sum_of_five"], mild["sum_of_five"]) == pytest.approx((125, 500))
     assert cell["sum_of_five"] == pytest.approx(312.5)
     assert (report["measure"], other["p_holm"]) == ("sum_of_five", 1)
-    assert "312.5" in told and "125.0" in told and "500.0" in told
+    assert "312.5" in told
     with (tmp_path / "scores.csv").open() as table:
-        line = next(csv.DictReader(table))
-    judges = list(cell["by_judge"])
-    assert [line[f"correctness ({judge})"] for judge in judges] == ["0.25", "1.0"]
-    assert float(line["sum_of_five"]) == pytest.approx(312.5)
-    page = (tmp_path / "sweep.html").read_text()
-    assert "Scores by judge" in page and ">125.0<" in page
+        assert next(csv.DictReader(table))["sum_of_five"] == "312.5"

@@ -12,20 +12,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Table
 
 MOST_LINES = 8
 """Maximum number of lines that are drawn. More could not be told apart."""
-MOST_DOTS = 60
-"""Maximum number of dots that are drawn; tables contain all."""
-_COLOURS = 8
 _LOOK = "tables"
 """The base template of all these pages: their head and common style."""
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 300, 44, 34, 10
-_DRAWN, _ROW, _LABELS = 484, 22, 360
-_LETTER = 6.5
-"""Approximate width of a label's character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,89 +76,6 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """A mean with its interval in a drawing: its positions, its colour, and whether it is the one to compare with."""
-
-    label: str
-    told: str
-    y: float
-    mean: float
-    low: float
-    high: float
-    colour: int
-    ours: bool
-
-
-@dataclass(frozen=True)
-class Dots:
-    """A drawing of means with their intervals, from 0 to ``most``, one below the other. ``means`` are labels with their
-    group and interval; the first :data:`MOST_DOTS` are drawn, those of a group in one colour. ``baseline`` is the label
-    to compare with.
-    """
-
-    means: Sequence[tuple[str, str, Interval]]
-    most: float
-    baseline: str
-
-    @property
-    def groups(self) -> list[str]:
-        """The groups, in order."""
-        return list(dict.fromkeys(group for _, group, _ in self.means))
-
-    @cached_property
-    def dots(self) -> list[Dot]:
-        """Return what is drawn."""
-        groups = self.groups
-        return [
-            Dot(
-                label,
-                f"{label}: {self._number(found.mean)} ({self._number(found.low)} to {self._number(found.high)})",
-                _TOP + _ROW * (place + 0.5),
-                self._across(found.mean),
-                self._across(found.low),
-                self._across(found.high),
-                groups.index(group) % _COLOURS,
-                label == self.baseline,
-            )
-            for place, (label, group, found) in enumerate(self.means[:MOST_DOTS])
-        ]
-
-    @property
-    def zero(self) -> float | None:
-        """The position of the baseline, if it is drawn."""
-        return next((dot.mean for dot in self.dots if dot.ours), None)
-
-    @property
-    def ticks(self) -> list[Tick]:
-        """The values."""
-        digits = 0 if self.most > 1 else 1
-        values = [self.most * tenths / 10 for tenths in range(0, 11, 2)]
-        return [Tick(self._across(value), f"{value:.{digits}f}") for value in values]
-
-    @cached_property
-    def labels(self) -> int:
-        """The width of the labels."""
-        letters = [len(label) for label, _, _ in self.means[:MOST_DOTS]]
-        return max([_LABELS, *(round(20 + _LETTER * count) for count in letters)])
-
-    @property
-    def width(self) -> int:
-        """The width of the drawing."""
-        return self.labels + _DRAWN + 16
-
-    @property
-    def height(self) -> int:
-        """The height of the drawing."""
-        return round(_TOP + _ROW * len(self.dots) + 30)
-
-    def _across(self, value: float) -> float:
-        return round(self.labels + _DRAWN * value / self.most, 1)
-
-    def _number(self, value: float) -> str:
-        return f"{value:.1f}" if self.most > 1 else f"{value:.3f}"
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """A part of a page of results: a heading, a drawing, a table, and what is to be known of them."""
 
@@ -174,7 +84,6 @@ class Section:
     notes: Sequence[str] = ()
     above: str = ""
     lines: Lines | None = None
-    dots: Dots | None = None
 
 
 def report_page(title: str, about: str, sections: Sequence[Section]) -> str:

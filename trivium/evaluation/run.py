@@ -110,21 +110,12 @@ def against_best(
     intervals and tests as the report's own comparisons. The retriever is chosen on these same questions, which
     favours it.
     """
-    return compare_pairs(
-        report,
-        [
-            (fusion, rival, measure)
-            for fusion in fusions
-            for measure in measures
-            if (rival := best_system(report, retrievers, measure)) is not None
-        ],
-    )
-
-
-def compare_pairs(report: Report, pairs: Sequence[tuple[str, str, str]]) -> tuple[Comparison, ...]:
-    """Compare systems with others by a measure (system, other, measure), with the intervals and tests of the report's
-    own comparisons.
-    """
+    pairs = [
+        (fusion, rival, measure)
+        for fusion in fusions
+        for measure in measures
+        if (rival := best_system(report, retrievers, measure)) is not None
+    ]
     if not pairs or not report.traced.questions:
         return ()
     rows = report.rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -64,14 +64,13 @@ class Table(BaseModel):
 
 
 class QuestionSet(Table):
-    """Questions and the store they are asked on. ``sample`` None means all of them; ``runs`` are TREC files."""
+    """Questions and the store they are asked on. ``sample`` None means all of them."""
 
     questions: Name
     store: Name
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     exact: bool = False
-    runs: Distinct[Name] = Field([])
 
     def paths(self, folder: Path) -> dict[str, str]:
         """Resolve ``questions`` and ``store``, which are relative to the folder of the file; addresses and names of data
@@ -82,10 +81,6 @@ class QuestionSet(Table):
             "questions": self.questions if hub else str(folder / self.questions),
             "store": self.store if is_address(self.store) else str(folder / self.store),
         }
-
-    def run_files(self, folder: Path) -> list[str]:
-        """Resolve ``runs`` likewise."""
-        return [str(folder / run) for run in self.runs]
 
 
 def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:
@@ -101,47 +96,13 @@ def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        wrong = "\n".join(f"  {_complaint(fault, data, model)}" for fault in error.errors(include_url=False))
+        wrong = "\n".join(f"  {_complaint(fault)}" for fault in error.errors(include_url=False))
         raise InputError(f"{path}: expected {expected}, got\n{wrong}") from error
 
 
-def _complaint(fault: Any, data: Any, model: type[BaseModel]) -> str:
-    """Describe one error of a file: where it is, what was expected, and what was found."""
-    words = ", ".join(_place(fault["loc"], data))
-    words = f"{words}: " if words else ""
-    if fault["type"] == "missing":
-        return f"{words}expected it, got nothing"
-    if fault["type"] == "extra_forbidden":
-        return f"{words}expected one of {', '.join(_model_at(model, fault['loc'][:-1]).model_fields)}"
+def _complaint(fault: Any) -> str:
+    """Describe one error of a file: where it is (lists count from 1), what was expected, and what was found."""
+    place = ".".join(str(key + 1 if isinstance(key, int) else key) for key in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
     told = fault["type"] == "value_error" or isinstance(fault["input"], dict | list)
-    return f"{words}{message}" + ("" if told else f", got {fault['input']!r}"[:_SHOWN])
-
-
-def _place(location: tuple[int | str, ...], data: Any) -> list[str]:
-    """Return the location of an error from the outside to the inside: ``set 2 ('squad')``, ``key 'sample'``."""
-    words: list[str] = []
-    list_key = ""
-    for key in location:
-        data = data[key] if isinstance(key, int) else data.get(key) if isinstance(data, dict) else None
-        if isinstance(key, str):
-            words.append(f"key {key!r}")
-            list_key = key
-        else:
-            name = data.get("name") if isinstance(data, dict) else None
-            words[-1] = f"{list_key} {key + 1}" + (f" ({name!r})" if isinstance(name, str) else "")
-    return words
-
-
-def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel]:
-    for key in location:
-        if isinstance(key, str):
-            model = next(_models_in(model.model_fields[key].annotation))
-    return model
-
-
-def _models_in(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)
+    return f"{place}: {message}" + ("" if told else f", got {fault['input']!r}"[:_SHOWN])

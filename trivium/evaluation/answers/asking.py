@@ -26,7 +26,7 @@ from trivium.errors import ChatModelError
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.systems import SearchModels, System
-from trivium.evaluation.trec import Runs, write_rankings
+from trivium.evaluation.trec import write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.search.requests import Warned
@@ -95,7 +95,6 @@ class Asking:
     k: int
     exact: bool
     retrievers: Collection[str]
-    runs: Runs
     systems: Mapping[str, System] = field(default_factory=dict)
     """The rows whose passages are reranked or cut, by name."""
     models: SearchModels = field(default_factory=SearchModels)
@@ -147,13 +146,6 @@ class Asking:
             gold = self.traced.gold.get(question.id)  # an unanswerable question has none
             return [] if gold is None else gold_hits(self.engine.store, gold, self.k)
         system = self.systems.get(row, System(row))
-        if system.first in self.runs:
-            ranking = list(self.runs[system.first].get(question.id, ()))
-            searcher = self.engine.searcher
-            after = searcher.second_stage(self.k, system.reranker, system.cut, on_warnings=warn)
-            with searcher.limited(None) as store:
-                placed = after.apply(searcher.query(asked, self.exact, store), ranking)
-            return _hits_of(self.engine.store, [one.uri for one in placed])
         return system.search(
             self.engine, asked, self.k, self.retrievers, exact=self.exact, recall=recall, on_warnings=warn
         )

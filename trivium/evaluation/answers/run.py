@@ -29,7 +29,6 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.requests import AnswersRequest
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.systems import SearchModels, System
-from trivium.evaluation.trec import Runs
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.source import Problem
 from trivium.retrievers.names import RETRIEVERS
@@ -66,7 +65,7 @@ def evaluate_answers(
     else:
         known = list(request.questions)
     models = SearchModels() if searching is None else searching
-    rows = named_rows(engine, request.retrievers, request.fusions, request.gold, {})
+    rows = named_rows(engine, request.retrievers, request.fusions, request.gold)
     if request.no_context:
         rows[NO_CONTEXT] = None
     folder, model, k = Path(request.folder), request.model, request.k
@@ -80,7 +79,7 @@ def evaluate_answers(
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, request.sample, SEED)
     asking = Asking(
-        engine, traced, model, asked_so, k, exact=False, retrievers=request.retrievers, runs={}, models=models
+        engine, traced, model, asked_so, k, exact=False, retrievers=request.retrievers, models=models
     )
     unanswerable = drawn(traced.unanswerable, request.sample, SEED)
     everything = collect_answers(asking, tuple(rows), [*asked, *unanswerable], folder, progress)
@@ -123,11 +122,10 @@ def named_rows(
     retrievers: Sequence[str],
     fusions: Sequence[str],
     gold: bool,
-    runs: Runs,
     systems: Sequence[System] = (),
 ) -> dict[str, str | None]:
-    """Return the names of the rows in order, with the digest of trained fusions, of runs, and of the rerankers and
-    cuts of ``systems``. Raises InputError and FusionError for unknown or ambiguous names.
+    """Return the names of the rows in order, with the digest of trained fusions, and of the rerankers and cuts
+    of ``systems``. Raises InputError and FusionError for unknown or ambiguous names.
     """
     if retrievers:
         engine.searcher.retrievers.choose(retrievers)  # raises for unknown names before anything is asked
@@ -138,9 +136,6 @@ def named_rows(
     trained, shipped = trained_digests(fusions), shipped_digest()
     rows: dict[str, str | None] = dict.fromkeys(retrievers)
     rows |= {name: trained.get(name, shipped) for name in fusions}
-    if taken := runs.keys() & {*rows, GOLD, NO_CONTEXT}:
-        raise InputError(f"expected runs named unlike the other rows, got {', '.join(sorted(taken))}")
-    rows |= {name: digest_of(runs[name].items()) for name in runs}
     rows |= {system.name: digest_of([rows[system.first], *system.depends_on]) for system in systems}
     return {**rows, GOLD: None} if gold else rows
 

@@ -6,9 +6,6 @@ questions = "squad.jsonl"         # relative to this file
 store = "joint-store"             # a folder, relative to this file, or bolt://HOST:PORT
 sample = 200                      # optional: that many of the questions, drawn with `seed` (default 0)
 exact = true                      # optional: exact instead of approximate vector search
-runs = ["bm25.run"]               # optional: TREC runs of other systems, measured beside the rows
-rerank = ["bm25"]                 # optional: every row also after these rerankers
-cut = ["near:0.7"]                # optional: and all of them ended by these rules
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, field_validator
 
-from trivium.evaluation.toml_file import CutRule, Distinct, QuestionSet, RerankerName, Table, read_toml
+from trivium.evaluation.toml_file import QuestionSet, Table, read_toml
 
 T = TypeVar("T")
 
@@ -29,11 +26,9 @@ _EXAMPLE = 'one or more [[set]] with name = "...", questions = "FILE.jsonl" and 
 
 
 class SuiteSet(QuestionSet):
-    """One set of questions and its store. Every row is also measured after each ``rerank`` and ``cut``."""
+    """One set of questions and its store."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-    rerank: Distinct[RerankerName] = Field([])
-    cut: Distinct[CutRule] = Field([])
 
 
 class _File(Table):
@@ -62,11 +57,7 @@ def read_suite(path: str | Path) -> Suite:
     """Read a suite file. Raises InputError naming the line of a syntax error, or the set and the invalid key."""
     path = Path(path)
     sets = read_toml(path, "suite", _EXAMPLE, _File).set
-    return Suite(path, tuple(_from_anywhere(one, path.parent) for one in sets))
-
-
-def _from_anywhere(suite_set: SuiteSet, folder: Path) -> SuiteSet:
-    return suite_set.model_copy(update={**suite_set.paths(folder), "runs": suite_set.run_files(folder)})
+    return Suite(path, tuple(one.model_copy(update=one.paths(path.parent)) for one in sets))
 
 
 def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:

@@ -11,19 +11,15 @@ from rich.text import Text
 
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.significance import LEVEL, RESAMPLES, holm
-from trivium.evaluation.suite.results import Paired, SetResult
+from trivium.evaluation.suite.results import SetResult
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, plain, with_interval
-
-_FOLLOWED = "a reranked or cut row from the same without"
 
 Adjusted = Mapping[tuple[str, str, str], float]
 """(set, fusion, measure) -> p-value after Holm's correction."""
 
 
 def adjusted(results: Sequence[SetResult]) -> Adjusted:
-    """Return the p-values of every fusion against the best retrievers, and of reranked or cut rows against their
-    originals, corrected over all sets and measures of that row.
-    """
+    """Return the p-values of every fusion against the best retrievers, corrected over all its sets and measures."""
     tests = [(result.name, test) for result in results for test in result.tests]
     found: dict[tuple[str, str, str], float] = {}
     for row in dict.fromkeys(test.row for _, test in tests):
@@ -60,7 +56,6 @@ def print_suite(results: Sequence[SetResult], console: Console) -> None:
         console.print(
             Text(
                 f"{BETTER} {WORSE}  differs from the best single retriever of the set"
-                + (f", {_FOLLOWED}" if any(result.followed for result in results) else "")
                 + f" (paired permutation test, Holm over {_family(results)} tests, p < {LEVEL:g})",
                 style="dim",
             )
@@ -76,10 +71,8 @@ def to_markdown(results: Sequence[SetResult]) -> str:
     lines = ["# Evaluation", "", _table(results, corrected).to_markdown(), ""]
     for result in results:
         lines += [*_quality(result, corrected), ""]
-    if any((result.fusions or result.runs) and result.tests for result in results):
+    if any(result.fusions and result.tests for result in results):
         lines += [*_tests(results, corrected), ""]
-    if any(result.followed and result.tests for result in results):
-        lines += [*_tests_of_followed(results, corrected), ""]
     lines += [*_circumstances(results)]
     return "\n".join(lines) + "\n"
 
@@ -130,13 +123,11 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
         + (" Exact vector search." if result.inputs["exact"] else "")
     )
     yield ""
-    counted = ["passages"] if result.cut else []
     yield Table(
-        ["system", *result.measures, "mrr", "ndcg@10", *counted],
+        ["system", *result.measures, "mrr", "ndcg@10"],
         [
             [row]
             + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
-            + [f"{result.mean(row, measure) or 0.0:.1f}" for measure in counted]
             for row in result.rows
         ],
     ).to_markdown()
@@ -169,37 +160,18 @@ def _mean(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str
 
 
 def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
-    given = any(result.runs for result in results)
-    yield f"## Fusions{' and given runs' if given else ''} against the best single retriever"
+    yield "## Fusions against the best single retriever"
     yield ""
     yield (
         "The rival is the retriever with the highest mean on the same questions, measure by measure: picked with "
         f"hindsight. Two-sided paired permutation test of the mean difference ({RESAMPLES:,} sign patterns, or all of "
         "them where there are fewer), signs flipped page by page, with the 95 % bootstrap interval of the difference. "
-        f"Holm's correction is over the {_family(results)} tests of a {'row' if given else 'fusion'}, all sets and "
+        f"Holm's correction is over the {_family(results)} tests of a fusion, all sets and "
         f"measures; {BETTER} and "
         f"{WORSE} mark differences below {LEVEL:g} after it."
     )
     yield ""
-    tests = [(result, test) for result in results for test in result.tests if test.row not in result.followed]
-    yield _test_grid("system" if given else "fusion", "rival", tests, corrected)
-
-
-def _tests_of_followed(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
-    yield "## Reranked and cut, against the same without"
-    yield ""
-    yield (
-        "What a reranker or a cut follows is the rival, on the same questions. Test, intervals and marks are those of"
-        " fusions; Holm's correction is over all sets and measures of a row."
-    )
-    yield ""
-    tests = [(result, test) for result in results for test in result.tests if test.row in result.followed]
-    yield _test_grid("system", "without", tests, corrected)
-
-
-def _test_grid(
-    system: str, rival: str, tests: Sequence[tuple[SetResult, Paired]], corrected: Adjusted
-) -> str:
+    tests = [(result, test) for result in results for test in result.tests]
     rows: list[list[str | Cell]] = []
     for result, test in tests:
         p = corrected[result.name, test.row, test.measure]
@@ -214,8 +186,8 @@ def _test_grid(
                 Cell(chance(p), mark=_mark(result, test.row, test.measure, corrected)),
             ]
         )
-    heads = [system, "set", "measure", rival, "difference", "p", "p (Holm)"]
-    return Table(heads, rows, keys=4).to_markdown()
+    heads = ["fusion", "set", "measure", "rival", "difference", "p", "p (Holm)"]
+    yield Table(heads, rows, keys=4).to_markdown()
 
 
 def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:

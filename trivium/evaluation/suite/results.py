@@ -17,9 +17,8 @@ RESULT = "set.json"
 
 
 class Paired(BaseModel):
-    """A fusion or given run compared with the best single retriever, or a reranked or cut row with its original: mean
-    paired difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired
-    permutation test.
+    """A fusion compared with the best single retriever: mean paired difference (positive: ``row`` is
+    better) with its 95 % interval, and the two-sided p-value of the paired permutation test.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,7 +48,7 @@ class Paired(BaseModel):
 
 class SetResult(BaseModel):
     """An evaluated set. ``inputs`` is everything the result depends on; ``report`` is the output of ``trivium evaluate
-    --json``; ``runs`` are the given runs, ``followed`` the reranked or cut systems; ``measures`` are those the set is
+    --json``; ``measures`` are those the set is
     judged by; ``store`` and ``version`` describe where and with which version it was measured.
     """
 
@@ -62,8 +61,6 @@ class SetResult(BaseModel):
     report: dict[str, Any]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
-    runs: tuple[str, ...] = ()
-    followed: tuple[str, ...] = ()
     measures: tuple[str, ...]
     tests: tuple[Paired, ...] = ()
     store: dict[str, JsonValue] = Field(default_factory=dict)
@@ -71,15 +68,7 @@ class SetResult(BaseModel):
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the systems, in order."""
-        return (*self.retrievers, *self.fusions, *self.runs, *self.followed)
-
-    @property
-    def cut(self) -> bool:
-        """Whether some lists are ended by a cut, so that their length is of interest."""
-        after = self.inputs.get("followed")
-        return isinstance(after, dict) and any(
-            isinstance(told, list) and told[0] is not None for told in after.values()
-        )
+        return (*self.retrievers, *self.fusions)
 
     def mean(self, row: str, measure: str) -> float | None:
         """Return a mean over the traced questions; None if there are none."""

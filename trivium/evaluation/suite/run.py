@@ -24,7 +24,7 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
-from trivium.evaluation.run import against_best, compare_pairs, headline
+from trivium.evaluation.run import against_best, headline
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
 from trivium.evaluation.suite.results import (
@@ -34,13 +34,10 @@ from trivium.evaluation.suite.results import (
     load_result,
     save_result,
 )
-from trivium.evaluation.systems import System, followed
-from trivium.evaluation.trec import system_of, write_runs
+from trivium.evaluation.trec import write_runs
 from trivium.parser.sources import huggingface
-from trivium.rerank.registry import make_reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.path import Selector
-from trivium.search.cut import Cut
 from trivium.search.selectors import make_selector
 
 
@@ -56,8 +53,7 @@ def run_suite(
     """Evaluate every set of a suite: exactly the named retrievers and fusions, or all eight retrievers and
     ``default``.
 
-    If a set names TREC runs, they are measured too. If it names rerankers or cuts, each of these is also measured after
-    them (:class:`~trivium.evaluation.systems.System`). For each set, ``folder`` receives TREC runs, qrels and question
+    For each set, ``folder`` receives TREC runs, qrels and question
     texts (``<set>/``), and finally ``report.json`` and ``report.md``.
 
     A set that was completed there earlier, with the same questions, store, rows and version, is reused. ``selector`` is
@@ -89,12 +85,9 @@ def _judge(
     progress: StageProgress | None,
 ) -> SetResult:
     """Return the result of one set, computed now or earlier."""
-    rerankers = [make_reranker(name) for name in suite_set.rerank]
-    given = tuple(system_of(Path(run)) for run in suite_set.runs)
-    systems = followed([*named[0], *named[1], *given], rerankers, [Cut.read(rule) for rule in suite_set.cut])
     with Engine.open(suite_set.store, selector=selector) as engine:
         own = folder / suite_set.name
-        inputs = _inputs(suite_set, engine, named, systems)
+        inputs = _inputs(suite_set, engine, named)
         earlier = load_result(own, inputs)
         if earlier is not None:
             return earlier
@@ -104,18 +97,11 @@ def _judge(
             questions,
             *named,
             exact=suite_set.exact,
-            rerank=rerankers,
-            cut=suite_set.cut,
-            runs=suite_set.runs,
             progress=None if progress is None else partial(progress, suite_set.name),
         )
-        by_name = {system.name: system for system in systems}
         fusions = tuple(row for row in report.rows if row in named[1])
-        retrievers = tuple(row for row in report.rows if row not in {*fusions, *given, *by_name})
+        retrievers = tuple(row for row in report.rows if row not in fusions)
         measures = headline([report.traced.gold[question.id] for question in report.traced.questions])
-        against_first = [
-            (name, system.first, measure) for name, system in by_name.items() for measure in measures
-        ]
         write_runs(report, own)
         write_texts(own / QUESTIONS, report.traced.questions)
         result = SetResult(
@@ -125,16 +111,8 @@ def _judge(
             report=report.to_json(),
             retrievers=retrievers,
             fusions=fusions,
-            runs=given,
-            followed=tuple(by_name),
             measures=measures,
-            tests=tuple(
-                Paired.of(found)
-                for found in (
-                    *against_best(report, retrievers, [*fusions, *given], measures),
-                    *compare_pairs(report, against_first),
-                )
-            ),
+            tests=tuple(map(Paired.of, against_best(report, retrievers, fusions, measures))),
             store=asdict(engine.info()),
         )
         save_result(result, own)
@@ -145,14 +123,9 @@ def _inputs(
     suite_set: SuiteSet,
     engine: Engine,
     named: tuple[tuple[str, ...], tuple[str, ...]],
-    systems: Sequence[System],
 ) -> dict[str, Any]:
     """Return everything the result of a set depends on."""
-    after = {"followed": {system.name: system.depends_on for system in systems}} if systems else {}
-    given = {"runs": {system_of(Path(run)): digest_of_files([Path(run)]) for run in suite_set.runs}}
     return {
-        **after,
-        **(given if suite_set.runs else {}),
         "version": trivium.__version__,
         "questions": _digest_of_questions(suite_set.questions),
         "sample": suite_set.sample,

@@ -51,7 +51,6 @@ class ReaderTab:
 
     meter: Meter
     reader: Priced
-    selector: Priced
     rerankers: Mapping[str, Priced]
 
     def check(self) -> None:
@@ -61,7 +60,9 @@ class ReaderTab:
     def spent(self, record: Answered) -> None:
         """Count an answer, including the search for its passages."""
         self.meter.add(self.reader, record.usage)
-        self.meter.add(self.selector, record.search_usage - record.rerank_usage)
+        self.meter.tokens += (
+            record.search_usage - record.rerank_usage
+        ).total  # the selector's, without a price
         if record.row in self.rerankers:
             self.meter.add(self.rerankers[record.row], record.rerank_usage)
 

@@ -12,7 +12,6 @@ from trivium.errors import InputError
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.systems import System
-from trivium.evaluation.trec import system_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +89,7 @@ def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
     then those ``followed`` by a reranker or a cut, and last the one without passages. A reader that quotes sentences
     is asked once per k, whatever the prompts; cells independent of k are asked once.
     """
-    runs = [system_of(Path(run)) for run in sweep.runs]
-    firsts = [*sweep.retrievers, *sweep.fusions, *runs, *([GOLD] if sweep.gold else [])]
+    firsts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
     found = [*map(System, firsts), *followed]
     alone = [System(NO_CONTEXT)] if sweep.no_context else []
     groups = []

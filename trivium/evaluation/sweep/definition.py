@@ -8,11 +8,10 @@ temperatures = [0, 0.2]
 k = [3, 6]
 retrievers = ["vector"]              # contexts: retrievers and fusions, `gold = true`, `no_context = true`
 fusions = ["default"]
-runs = ["bm25.run"]                  # optional: TREC runs of other systems as further contexts
 rerank = ["bm25"]                    # optional: every context also after these rerankers, named as for `--rerank`
 cut = ["near:0.7"]                   # optional: and all of them ended by these rules
 judge_by = ["grades"]                # optional: how the judges judge
-measure = "f1"                       # what the plot shows and the best is chosen by
+measure = "f1"                       # what is tested and the best is chosen by
 baseline = { model = "none", context = "vector" }  # optional: the first cell that is like this; else the first of all
 
 [[model]]
@@ -24,11 +23,6 @@ completion_price = 0.60
 name = "openai:gpt-4o"
 prompt_price = 2.5
 completion_price = 10.0
-
-[selector]                           # optional: who chooses for the retriever `path`, by default that of the settings
-name = "llm:openai:gpt-4o-mini"      # as for `--selector`; files are relative to this file
-prompt_price = 0.15
-completion_price = 0.60
 
 [budget]                             # optional: the sweep stops before it asks for more
 money = 5.0
@@ -60,7 +54,6 @@ from trivium.evaluation.toml_file import (
 )
 from trivium.llm.registry import NO_MODEL
 from trivium.search.cut import Cut
-from trivium.search.selectors import RECORDED
 from trivium.settings.settings import MAX_TEMPERATURE, load_settings
 from trivium.types import Usage
 
@@ -72,7 +65,7 @@ _EXAMPLE = (
 
 
 class Priced(Table):
-    """A language model (or the selector or reranker that uses one) and its price per million tokens; 0 if it is free."""
+    """A language model (or the reranker that uses one) and its price per million tokens; 0 if it is free."""
 
     name: Name
     prompt_price: _Price = 0.0
@@ -130,7 +123,6 @@ class _File(QuestionSet):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     judge: Distinct[Priced] = Field([])
     judge_by: NonEmpty[Name] = Field(list(DEFAULT_WAYS))
-    selector: Priced | None = None
     measure: Name = "f1"
     baseline: BaselineLike = BaselineLike()
     budget: Budget = Budget()
@@ -148,9 +140,7 @@ class _File(QuestionSet):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep file with resolved paths. ``prompts`` are styles by their names in tables; ``selector`` is None for
-    that of the settings.
-    """
+    """A sweep file with resolved paths. ``prompts`` are styles by their names in tables."""
 
     path: Path
     store: str
@@ -161,7 +151,6 @@ class Sweep:
     k: tuple[int, ...]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
-    runs: tuple[str, ...]
     rerankers: tuple[Priced, ...]
     cuts: tuple[Cut, ...]
     gold: bool
@@ -172,7 +161,6 @@ class Sweep:
     max_tokens: int | None
     judges: tuple[Priced, ...]
     judge_by: tuple[str, ...]
-    selector: Priced | None
     measure: str
     baseline: BaselineLike
     budget: Budget
@@ -184,7 +172,7 @@ def read_sweep(path: str | Path) -> Sweep:
     file = read_toml(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
     paths = file.paths(folder)
-    contexts = file.retrievers or file.fusions or file.runs or file.gold or file.no_context
+    contexts = file.retrievers or file.fusions or file.gold or file.no_context
     return Sweep(
         path=path,
         store=paths["store"],
@@ -195,7 +183,6 @@ def read_sweep(path: str | Path) -> Sweep:
         k=tuple(file.k),
         retrievers=tuple(file.retrievers) if contexts else ("vector",),
         fusions=tuple(file.fusions) if contexts else ("default",),
-        runs=tuple(file.run_files(folder)),
         rerankers=tuple(file.rerank),
         cuts=tuple(map(Cut.read, file.cut)),
         gold=file.gold,
@@ -206,7 +193,6 @@ def read_sweep(path: str | Path) -> Sweep:
         max_tokens=file.max_tokens,
         judges=tuple(file.judge),
         judge_by=tuple(file.judge_by),
-        selector=None if file.selector is None else _anchored(file.selector, folder),
         measure=file.measure.replace(" ", "_"),  # "sum of five", as the tables call it
         baseline=file.baseline,
         budget=file.budget,
@@ -218,13 +204,6 @@ def needs_model(name: str) -> bool:
     sentences.
     """
     return name != NO_MODEL
-
-
-def _anchored(selector: Priced, folder: Path) -> Priced:
-    family, _, file = selector.name.partition(":")
-    if family not in RECORDED or not file:
-        return selector
-    return selector.model_copy(update={"name": f"{family}:{folder / file}"})
 
 
 def _styles(path: Path, names: list[str]) -> dict[str, PromptStyle]:

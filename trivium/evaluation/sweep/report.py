@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
 from pathlib import Path
 
 from rich.console import Console
@@ -13,9 +12,9 @@ from rich.text import Text
 
 from trivium.common.files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE
-from trivium.evaluation.pages import Dots, Section, report_page
+from trivium.evaluation.pages import Section, report_page
 from trivium.evaluation.significance import LEVEL, RESAMPLES
-from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
+from trivium.evaluation.sweep.results import SweepReport
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval
 from trivium.text.normalise import plain
 
@@ -34,17 +33,12 @@ def shown_measures(report: SweepReport) -> list[str]:
 
 
 def print_sweep(report: SweepReport, console: Console) -> None:
-    """Print the scores, the differences to the baseline, the baseline against the best cell, and what is not done."""
+    """Print the scores, the differences to the baseline, and what is not done."""
     measures = shown_measures(report)
     console.print(_scores(report, measures))
-    if report.of_judges():
-        console.print()
-        console.print(_by_judge(report, measures))
     if any(cell.against for cell in report.cells):
         console.print()
         console.print(_differences(report, measures))
-        console.print()
-        console.print(_baseline_and_best(report, measures))
     console.print()
     for note in _footnotes(report):
         console.print(Text(note), soft_wrap=True)
@@ -54,8 +48,9 @@ def write_tables(report: SweepReport, folder: Path) -> None:
     """Write ``scores.csv``, ``differences.csv``, ``sweep.html`` and ``report.json`` to a folder. Tables and page are
     byte-for-byte independent of interruptions. Raises InputError if they cannot be written.
     """
-    write_file(folder / "scores.csv", _csv(_score_lines(report)))
-    write_file(folder / "differences.csv", _csv(_difference_lines(report)))
+    measures = list(dict.fromkeys((report.measure, *report.measures)))
+    write_file(folder / "scores.csv", _scores(report, measures).to_csv())
+    write_file(folder / "differences.csv", _differences(report, measures).to_csv())
     write_file(folder / PAGE, sweep_page(report))
     write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
 
@@ -90,17 +85,8 @@ def length(passages: float) -> str:
 def sweep_page(report: SweepReport) -> str:
     """Return the sweep as HTML. Names are escaped."""
     measures = shown_measures(report)
-    cells = [(one.cell.label, one.cell.model, one.intervals[report.measure]) for one in report.complete]
     sections = [
-        Section(
-            f"{report.measure} with 95 % intervals, the best first",
-            dots=Dots(cells, 500 if report.measure == SUM_OF_FIVE else 1, report.baseline),
-        ),
         Section("Scores", _scores(report, measures), report.warnings),
-    ]
-    if report.of_judges():
-        sections.append(Section("Scores by judge", _by_judge(report, measures)))
-    sections.append(
         Section(
             f"Differences to {report.baseline}",
             _differences(report, measures),
@@ -109,8 +95,8 @@ def sweep_page(report: SweepReport) -> str:
                 " where there are fewer); signs are flipped, and bootstrap intervals drawn, by whole"
                 f" {report.resampled}. {_tested(report)} Only complete cells are compared."
             ],
-        )
-    )
+        ),
+    ]
     stopped = "" if report.stopped is None else f" Stopped by the budget ({report.stopped})."
     about = (
         f"{len(report.complete)} of {len(report.cells)} cells complete, on {report.asked:,} questions. The baseline is"
@@ -140,17 +126,6 @@ def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
     return table
 
 
-def _by_judge(report: SweepReport, measures: Sequence[str]) -> Table:
-    there = report.of_judges()
-    judged = [name for name in measures if any(name in cell.by_judge[judge] for cell, judge in there)]
-    table = Table(["cell, by judge", *judged])
-    for cell, judge in there:
-        means = cell.by_judge[judge]
-        values = [shown_mean(name, means[name]) if name in means else "-" for name in judged]
-        table.add_row(plain(f"{cell.cell.label}, {judge}"), *values)
-    return table
-
-
 def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
     table = Table(
         [f"over {plain(report.baseline)}", f"{report.measure} (95 %)", "p", "p (Holm)", *measures[1:]]
@@ -173,22 +148,6 @@ def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
     return table
 
 
-def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
-    best = report.complete[0]
-    baseline = next(cell for cell in report.cells if cell.cell.label == report.baseline)
-    title = f"baseline: {plain(report.baseline)}\nbest: {plain(best.cell.label)}"
-    table = Table(["measure", "baseline", "best", "difference (95 %)", "p"], title=title)
-    for name in measures:
-        if name in best.means and name in baseline.means:
-            compared = best.against.get(name)
-            d = None if compared is None else compared.found.difference
-            shown = "" if d is None else with_interval(f"{d.mean:+.3f}", d.low, d.high)
-            p = "" if compared is None else chance(compared.found.p)
-            means = (shown_mean(name, cell.means[name]) for cell in (baseline, best))
-            table.add_row(name, *means, shown, p)
-    return table
-
-
 def _tested(report: SweepReport) -> str:
     hint = " (so few that they are only a hint)" if report.only_a_hint else ""
     return (
@@ -198,10 +157,10 @@ def _tested(report: SweepReport) -> str:
 
 
 def _footnotes(report: SweepReport) -> Iterator[str]:
-    yield (
-        f"{report.asked} questions; {len(report.complete)} of {len(report.cells)} cells complete. {_tested(report)}"
-        " The best cell is chosen on these same questions, which favours it."
-    )
+    yield f"{report.asked} questions; {len(report.complete)} of {len(report.cells)} cells complete. {_tested(report)}"
+    if report.complete:
+        best = plain(report.complete[0].cell.label)
+        yield f"the best is {best}: chosen on these same questions, which favours it"
     yield f"spent so far: {report.tokens:,} tokens, {cost(report.spent)}"
     yield from report.warnings
     for model, reason in report.failures.items():
@@ -211,53 +170,3 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
             f"stopped by the budget ({report.stopped}); with a larger [budget] in the file the same command goes on"
             f" with the {len(report.unfinished)} cells that are left"
         )
-
-
-def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
-    measures = report.measures
-    judged = dict.fromkeys(
-        (judge, name) for cell, judge in report.of_judges() for name in cell.by_judge[judge]
-    )
-    yield [*CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost",
-           "search_prompt_tokens", "search_completion_tokens", "search_cost", "passages", "warnings", *(
-        column for name in measures for column in (name, f"{name}_low", f"{name}_high", f"{name}_n")
-    ), *(f"{name} ({judge})" for judge, name in judged)]  # fmt: skip
-    for cell in report.cells:
-        line = [*_named(cell), cell.answered, *astuple(cell.usage), round(cell.cost, 9)]
-        line += [round(cell.judge_cost, 9), *astuple(cell.search_usage), round(cell.search_cost, 9)]
-        line += ["" if math.isnan(cell.passages) else round(cell.passages, 4), cell.warned]
-        for name in measures:
-            found = cell.intervals.get(name)
-            if found is None:
-                line += ["", "", "", cell.counts.get(name, "")]
-            else:
-                line += [
-                    *(round(value, 6) for value in (found.mean, found.low, found.high)),
-                    cell.counts[name],
-                ]
-        means = (cell.by_judge.get(judge, {}).get(name) for judge, name in judged)
-        yield [*line, *("" if mean is None else round(mean, 6) for mean in means)]
-
-
-def _difference_lines(report: SweepReport) -> Iterator[Sequence[object]]:
-    yield [*CELL, "against", "measure", "difference", "low", "high", "p", "p_holm", "questions"]
-    for cell in report.cells:
-        for name, compared in cell.against.items():
-            d = compared.found.difference
-            yield [
-                *_named(cell),
-                report.baseline,
-                name,
-                *(round(value, 6) for value in (d.mean, d.low, d.high, compared.found.p)),
-                "" if cell.p_holm is None or name != report.measure else round(cell.p_holm, 6),
-                compared.questions,
-            ]
-
-
-def _named(cell: CellScores) -> list[object]:
-    return ["" if (value := getattr(cell.cell, name)) is None else value for name in CELL]
-
-
-def _csv(lines: Iterator[Sequence[object]]) -> str:
-    heads, *rows = ([str(value) for value in line] for line in lines)
-    return Table(heads, rows).to_csv()

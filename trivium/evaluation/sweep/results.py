@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -31,9 +31,6 @@ from trivium.evaluation.sweep.definition import Priced, Sweep
 from trivium.evaluation.tables import BETTER, WORSE
 from trivium.types import Usage
 
-CELL = tuple(axis.name for axis in fields(Cell))
-"""The columns of tables that identify a cell."""
-
 
 @dataclass(frozen=True, slots=True)
 class CellAnswers:
@@ -44,7 +41,6 @@ class CellAnswers:
 
     cell: Cell
     model: Priced
-    selector: Priced
     reranker: Priced | None
     answers: Sequence[Answered] = field(repr=False)
     values: Mapping[str, Floats] = field(repr=False)
@@ -64,10 +60,9 @@ class CellAnswers:
 
     @property
     def search_cost(self) -> float:
-        """Cost of these, each at its price."""
+        """Cost of the reranker's; a selector has no price."""
         reranked = sum((answered.rerank_usage for answered in self.answers), NOTHING_SPENT)
-        after = 0.0 if self.reranker is None else self.reranker.cost(reranked)
-        return self.selector.cost(self.search_usage - reranked) + after
+        return 0.0 if self.reranker is None else self.reranker.cost(reranked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +150,6 @@ class SweepReport:
     def measures(self) -> tuple[str, ...]:
         """The measures that some complete cell has, in their order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.intervals))
-
-    def of_judges(self) -> list[tuple[CellScores, str]]:
-        """The cells with each of their judges; none with a single judge, whose scores are the cell's."""
-        pairs = [(cell, judge) for cell in self.cells for judge in cell.by_judge]
-        return pairs if len({judge for _, judge in pairs}) > 1 else []
 
     @property
     def chosen(self) -> bool:

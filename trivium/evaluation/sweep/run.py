@@ -37,7 +37,6 @@ from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
 from trivium.evaluation.systems import SearchModels, System, followed
-from trivium.evaluation.trec import Runs, read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker
@@ -59,11 +58,9 @@ class _State:
     known: Sequence[Question]
     asked: Sequence[Question]
     rows: Mapping[str, str | None]
-    given: Runs
     models: Mapping[str, ChatModel]
     judges: Mapping[str, ChatModel]
     searching: SearchModels
-    selector: Priced
     systems: Mapping[str, System]
     meter: Meter
     progress: StageProgress | None
@@ -79,7 +76,7 @@ class _State:
     def reader_tab(self, reader: Priced) -> ReaderTab:
         """Return the account of a reader's answers."""
         rerankers = {row: priced for row in self.systems if (priced := self.reranker(row)) is not None}
-        return ReaderTab(self.meter, reader, self.selector, rerankers)
+        return ReaderTab(self.meter, reader, rerankers)
 
 
 def run_sweep(
@@ -93,7 +90,7 @@ def run_sweep(
     answers are known, or ``sample`` of them.
 
     Answers and judgements are saved below ``folder`` immediately, so that the same call resumes after any
-    interruption. A changed question file, store or selector is rejected. If a model fails, the others continue; if a
+    interruption. A changed question file or store is rejected. If a model fails, the others continue; if a
     reranker fails, the passages keep the order of the search and the report counts the answers; an exhausted budget ends
     the run. The report says so, and has the scores of every complete cell. ``open_model`` maps names to language models.
     Raises InputError, and the errors of the search.
@@ -102,8 +99,7 @@ def run_sweep(
     searching = SearchModels()
     rerankers = [searching.of_reranker(make_reranker(priced.name)) for priced in sweep.rerankers]
     known = read_questions(sweep.questions)
-    given = read_runs(sweep.runs, [question.id for question in known])
-    systems = followed([*sweep.retrievers, *sweep.fusions, *given], rerankers, sweep.cuts)
+    systems = followed([*sweep.retrievers, *sweep.fusions], rerankers, sweep.cuts)
     groups = groups_of(sweep, systems)
     baseline = baseline_of(sweep, groups)
     check_ways(sweep.judge_by if sweep.judges else ())
@@ -112,10 +108,9 @@ def run_sweep(
     judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
     if len({judge.name for judge in judges.values()}) < len(judges):
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
-    selector = Priced(name=load_settings().path_selector) if sweep.selector is None else sweep.selector
-    with Engine.open(sweep.store, selector=searching.of_selector(make_selector(selector.name))) as engine:
-        refuse_unknown_chunks(unknown_chunks(given, engine.store.chunk_uris), "to answer from them")
-        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, given, systems)
+    selector = searching.of_selector(make_selector(load_settings().path_selector))
+    with Engine.open(sweep.store, selector=selector) as engine:
+        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, systems)
         for k in sweep.k:
             check_stages(engine, systems, sweep.fusions, k)
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
@@ -135,11 +130,9 @@ def run_sweep(
             known=known,
             asked=asked,
             rows=rows,
-            given=given,
             models=models,
             judges=judges,
             searching=searching,
-            selector=selector,
             systems={system.name: system for system in systems},
             meter=meter,
             progress=progress,
@@ -262,7 +255,6 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
         group.k,
         state.sweep.exact,
         state.sweep.retrievers,
-        state.given,
         state.systems,
         state.searching,
     )
@@ -327,7 +319,6 @@ def _kept(state: _State, group: Group) -> list[CellAnswers]:
             CellAnswers(
                 cell,
                 group.model,
-                state.selector,
                 state.reranker(row),
                 answers,
                 _values(state, row, answers, judgements) if complete else {},
