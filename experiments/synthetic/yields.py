@@ -35,7 +35,6 @@ def main(
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the runs")
     parser.add_argument("--entities", type=int, default=40)
-    parser.add_argument("--attempts", type=int, default=1, help="attempts at a question of several hops")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     given = parser.parse_args(arguments)
     model = open_model(given.model)
@@ -47,8 +46,7 @@ def main(
             if way == "plain":
                 generate_plain(run, store, model, PlainSampling(chunks=given.entities // 2, each=2))
             else:
-                sampling = Sampling(entities=given.entities)
-                generate(run, store, model, sampling, attempts=given.attempts)
+                generate(run, store, model, Sampling(entities=given.entities))
             seconds = time.perf_counter() - began
             status = run.status()["generate"]
             counts = [status[name] for name in ("asked", "written", "declined", "failed", "malformed")]

@@ -14,7 +14,6 @@ from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.errors import InputError
 from trivium.evaluation.trec import read_qrels
-from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export
 from trivium.synthetic.generate import generate
 from trivium.synthetic.judge import judge
@@ -85,38 +84,6 @@ def test_decisions_are_saved_at_once_and_the_last_one_holds(run: Run) -> None:
         assert later.current.decision is Decision.ACCEPT
     status = run.status()["review"]
     assert (status["accepted"], status["rejected"]) == (1, 1)
-
-
-def test_an_edit_stays_to_be_decided_on_and_says_what_it_broke(run: Run) -> None:
-    """The wording outlives a skip, a way back and the end of the sitting."""
-    with run.reviewed.writing(REVIEW_SETTINGS) as save:
-        review = Review(run.candidates(), save, keep=9)
-        assert review.failed_checks() == [] and review.current is not None
-        title, answer = review.current.bridge.title, review.current.answer
-        review.edit(f"Who beat what was ground when {title} was young?", answer)
-        assert review.failed_checks() == [Check.BRIDGE_NAMED]
-        review.edit("Who beat what was ground at the old place by the river?", answer)
-        review.skip()
-        assert review.back() and review.current is not None
-        assert review.current.question.endswith("by the river?")
-    again = run.candidates()[0]
-    assert (again.question.endswith("by the river?"), again.decision) == (True, None)
-    with run.reviewed.writing(REVIEW_SETTINGS) as save:
-        Review(run.candidates(), save, keep=9).decide(Decision.ACCEPT)
-    assert run.candidates()[0].question.endswith("by the river?")
-
-
-def test_another_wording_is_not_what_was_accepted(run: Run) -> None:
-    """Who goes back, edits and leaves has not accepted the new words; an edit that changes nothing is none."""
-    with run.reviewed.writing(REVIEW_SETTINGS) as save:
-        review = Review(run.candidates(), save, keep=9)
-        review.decide(Decision.ACCEPT)
-        assert review.back() and review.current is not None
-        review.edit(review.current.question, review.current.answer)
-        assert review.kept == run.status()["review"]["accepted"] == 1
-        review.edit("Who was it that beat what was ground at the old mill?", review.current.answer)
-        assert review.kept == run.status()["review"]["accepted"] == 0
-    assert run.candidates()[0].decision is None
 
 
 def test_the_review_ends_when_enough_are_kept(run: Run) -> None:

@@ -17,8 +17,6 @@ from trivium.text.normalise import normalise_name, plain
 _KEYS = {
     "a": "accept",
     "r": "reject",
-    "e": "edit question",
-    "w": "edit answer",
     "s": "skip",
     "b": "back",
     "q": "quit",
@@ -36,7 +34,7 @@ def review_at_terminal(run: Run, keep: int) -> None:
             key = _key()
             if key == "q":
                 break
-            _act(key, candidate, review)
+            _act(key, review)
         if review.kept >= keep:
             out.print(
                 f"\n{review.kept:,} kept: that is enough. [bold]trivium synthesize export[/] writes them."
@@ -50,15 +48,11 @@ def review_at_terminal(run: Run, keep: int) -> None:
             )
 
 
-def _act(key: str, candidate: Candidate, review: Review) -> None:
+def _act(key: str, review: Review) -> None:
     if key == "a":
         review.decide(Decision.ACCEPT)
     elif key == "r":
         review.decide(Decision.REJECT)
-    elif key == "e":
-        review.edit(_changed("question", candidate.question), candidate.answer)
-    elif key == "w":
-        review.edit(candidate.question, _changed("answer", candidate.answer))
     elif key == "s":
         review.skip()
     elif key == "b" and not review.back():
@@ -75,8 +69,6 @@ def _show(candidate: Candidate, review: Review) -> None:
     out.print(f"[dim]scores  {scores} (together {candidate.judged.total})[/]")
     if candidate.decision is not None:
         out.print(f"[yellow]decided before: {candidate.decision}[/]")
-    for check in review.failed_checks():
-        out.print(f"[yellow]careful: {check.description}[/]")
     for number, source in enumerate(candidate.sources, start=1):
         out.print(
             f"\n[bold]{number}  {shown(source.headings)}[/]  [dim]{shown(source.uri)}[/]", soft_wrap=True
@@ -112,26 +104,3 @@ def _key() -> str:
             return "q"
         if key in _KEYS:
             return key
-
-
-def _changed(what: str, text: str) -> str:
-    """Let the user edit a line; an empty line keeps it."""
-    try:
-        import readline
-    except ImportError:  # without readline the line cannot be edited, only retyped
-        out.print(f"[dim]empty keeps it: {shown(text)}[/]", soft_wrap=True)
-        typed = _line(what)
-    else:
-        readline.set_startup_hook(lambda: readline.insert_text(text))
-        try:
-            typed = _line(what)
-        finally:
-            readline.set_startup_hook()
-    return " ".join(plain(typed).split()) or text
-
-
-def _line(what: str) -> str:
-    try:
-        return input(f"{what}: ")
-    except EOFError:
-        return ""

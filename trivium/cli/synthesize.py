@@ -133,7 +133,7 @@ def synthesize_export(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="File to write: a question file (.jsonl), or a table (.csv).",
+            help="Question file (.jsonl) to write.",
             show_default=False,
         ),
     ],
@@ -150,13 +150,13 @@ def synthesize_export(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write the accepted questions as a question file or a table, along with TREC judgements.
+    """Write the accepted questions as a question file, along with TREC judgements.
 
     Examples:
 
         trivium synthesize export my-run mine.jsonl && trivium evaluate mine.jsonl --store my-store
 
-        trivium synthesize export my-run all.csv --unreviewed 7
+        trivium synthesize export my-run all.jsonl --unreviewed 7
     """
     written = export_run(Run(run), file, threshold=unreviewed)
     if json:

@@ -1,4 +1,4 @@
-"""Question files that are tables: CSV and TSV, as spreadsheets and ``trivium synthesize export`` write them.
+"""Question files that are tables: CSV and TSV, as spreadsheets write them.
 
 The first row has the keys of question files, in any case; ``answer``, ``quote`` and ``gold_title`` are for one value.
 A cell may have several answers, titles, pages, quotes or earlier questions, one in each line. Answers may be separated

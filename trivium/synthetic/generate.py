@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from trivium.common.progress import Progress
 from trivium.graph.protocols import GraphStore, PageReader
@@ -18,9 +18,6 @@ from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling, draw
 from trivium.types import Usage
 
-AGAIN = 0.8
-"""Temperature of repeated requests."""
-
 
 def generate(
     run: Run,
@@ -28,12 +25,8 @@ def generate(
     model: ChatModel,
     sampling: Sampling | None = None,
     progress: Progress | None = None,
-    *,
-    attempts: int = 1,
 ) -> None:
     """Sample bridges, and generate a question about each that has none yet. All results are logged.
-
-    ``attempts`` is the maximum number of attempts until a question passes every check.
 
     A run can be continued with the same store contents (in any backend), sampling and model; only the number of
     entities may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model
@@ -42,8 +35,6 @@ def generate(
     sampling = Sampling() if sampling is None else sampling
     bridges = run.drawn(_settings(store, sampling), sampling.entities, lambda: draw(store, sampling))
     settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
-    if attempts > 1:
-        settings["attempts"] = attempts
     with run.written.writing(settings) as append:
         earlier = run.written.records()
         done = {record.entity for record in earlier}
@@ -52,7 +43,7 @@ def generate(
         )
         for number, bridge in enumerate(bridges, start=1):
             if bridge.entity not in done:
-                written = _repeated(bridge, model, asked, attempts)
+                written = write(bridge, model, asked)
                 append(written)
                 if written.outcome is Outcome.WRITTEN:
                     asked.add(written.question, written.answer)
@@ -60,25 +51,10 @@ def generate(
                 progress(number, len(bridges))
 
 
-def _repeated(bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts: int) -> Written:
-    """Return the first attempt that passes every check, or the last one, with the usage of all. If the model declines,
-    it is not asked again.
-    """
-    usage = Usage()
-    for attempt in range(attempts):
-        written = write(bridge, model, asked, None if attempt == 0 else AGAIN)
-        usage += written.usage
-        if written.outcome in (Outcome.WRITTEN, Outcome.DECLINED):
-            break
-    return replace(written, usage=usage)
-
-
-def write(
-    bridge: Bridge, model: ChatModel, asked: AskedQuestions, temperature: float | None = None
-) -> Written:
+def write(bridge: Bridge, model: ChatModel, asked: AskedQuestions) -> Written:
     """Generate a question about a bridge and check it. Raises ChatModelError when the model fails."""
     prompt = write_prompt(bridge, model)
-    reply = ask(prompt, model, DRAFT_SCHEMA, temperature)
+    reply = ask(prompt, model, DRAFT_SCHEMA)
     draft = read_draft(reply.text)
     if isinstance(draft, Unreadable):
         reason = (

@@ -129,12 +129,11 @@ class Decision(StrEnum):
 
     ACCEPT = "accept"
     REJECT = "reject"
-    EDIT = "edit"  # the wording was changed; the question is undecided
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """A reviewer's decision on a question, with its wording after the decision."""
+    """A reviewer's decision on a question, with its wording."""
 
     entity: str
     decision: Decision

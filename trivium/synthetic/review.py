@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from trivium.synthetic.checks import Check, check_wording
 from trivium.synthetic.records import Decision, Reviewed
 from trivium.synthetic.run import Candidate
 
@@ -45,26 +44,12 @@ class Review:
         """The number of undecided questions, the current one included."""
         return len(self._waiting)
 
-    def failed_checks(self) -> list[Check]:
-        """Return the checks that the current question fails in its current wording, for example after an edit."""
-        current = self._waiting[0]
-        return check_wording(current.question, current.answer, current.bridge, current.sources)
-
     def decide(self, decision: Decision) -> None:
         """Accept or reject the current question and go on to the next."""
         current = self._waiting.popleft()
         self._save(Reviewed(current.bridge.entity, decision, current.question, current.answer))
         self._decided[current.bridge.entity] = decision
         self._visited.append(replace(current, decision=decision))
-
-    def edit(self, question: str, answer: str) -> None:
-        """Change the wording of the current question. This reverts an earlier decision on it."""
-        current = self._waiting[0]
-        if (question, answer) == (current.question, current.answer):
-            return
-        self._save(Reviewed(current.bridge.entity, Decision.EDIT, question, answer))
-        self._decided.pop(current.bridge.entity, None)
-        self._waiting[0] = replace(current, question=question, answer=answer, decision=None)
 
     def skip(self) -> None:
         """Move the current question to the end of the queue."""
@@ -80,9 +65,7 @@ class Review:
             return False
         before = self._visited.pop()
         for waiting in list(self._waiting):
-            # A skipped question is still in the queue, perhaps with another wording.
-            if waiting.bridge.entity == before.bridge.entity:
+            if waiting.bridge.entity == before.bridge.entity:  # skipped, so still in the queue
                 self._waiting.remove(waiting)
-                before = waiting
         self._waiting.appendleft(before)
         return True

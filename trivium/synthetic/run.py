@@ -19,9 +19,9 @@ THRESHOLD = 7
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question that passed the checks, with its scores. ``question`` and ``answer`` have the last edited wording,
-    ``sources`` are the passages it was generated from, ``decision`` is the last decision (None before a review or after
-    an edit), and ``quote`` is the sentence that supports the answer of a plain question.
+    """A question that passed the checks, with its scores. ``sources`` are the passages it was generated from,
+    ``decision`` is the last decision (None before a review), and ``quote`` is the sentence that supports the answer of a
+    plain question.
     """
 
     bridge: Bridge
@@ -73,12 +73,12 @@ class Run:
         """
         bridges = {bridge.entity: bridge for bridge in self.bridges.records()}
         written = {record.entity: record for record in self.written.records()}
-        reviewed = self._reviewed()
+        decisions = self._decisions()
         candidates = []
         scored = {record.entity: record for record in self.judged.records()}
         passed = [record.entity for record in written.values() if record.outcome is Outcome.WRITTEN]
         for judged in [*scored.values(), *(Judged(entity) for entity in passed if entity not in scored)]:
-            wording, decision = reviewed.get(judged.entity, (None, None))
+            decision = decisions.get(judged.entity)
             if decision is None and judged.weakest < threshold:
                 continue
             if judged.entity not in bridges or judged.entity not in written:
@@ -86,9 +86,10 @@ class Run:
                     f"{self.folder}: the logs belong to different runs: {judged.entity!r} was never written"
                 )
             bridge, draft = bridges[judged.entity], written[judged.entity]
-            question, answer = (draft.question, draft.answer) if wording is None else wording
             sources = tuple(source for source in bridge.sources if source.uri in draft.sources)
-            candidates.append(Candidate(bridge, question, answer, sources, judged, decision, draft.quote))
+            candidates.append(
+                Candidate(bridge, draft.question, draft.answer, sources, judged, decision, draft.quote)
+            )
         return sorted(
             candidates,
             key=lambda candidate: (
@@ -98,20 +99,14 @@ class Run:
             ),
         )
 
-    def _reviewed(self) -> dict[str, tuple[tuple[str, str], Decision | None]]:
-        """Return for each reviewed entity the last wording, and the decision (None after an edit)."""
-        return {
-            review.entity: (
-                (review.question, review.answer),
-                None if review.decision is Decision.EDIT else review.decision,
-            )
-            for review in self.reviewed.records()
-        }
+    def _decisions(self) -> dict[str, Decision]:
+        """Return the last decision on each reviewed entity."""
+        return {review.entity: review.decision for review in self.reviewed.records()}
 
     def status(self) -> dict[str, Any]:
         """Return the progress of each step, as JSON values."""
         written, judged = self.written.records(), self.judged.records()
-        decided = Counter(decision for _, decision in self._reviewed().values())
+        decided = Counter(self._decisions().values())
         waiting = sum(record.outcome is Outcome.WRITTEN for record in written) - len(judged)
         return {
             "bridges": len(self.bridges.records()),

@@ -171,15 +171,3 @@ def test_the_table_shows_what_is_missing_and_no_markup_of_others() -> None:
         "[red]fused is 0.500 above vector in contained (95 %: +0.000 to +1.000), p = 1.000, 4 questions"
         in text
     )
-
-
-def test_an_answer_report_is_a_table_and_is_shown_in_a_notebook() -> None:
-    """A line a system and measure, with how many answers it is of; where it is of none there is no mean."""
-    pytest.importorskip("pandas")
-    frame = summary().to_pandas()
-    assert list(frame.columns) == ["system", "measure", "mean", "low", "high", "n"]
-    known = frame.set_index(["system", "measure"])
-    assert known.loc[("vector", "contained"), "mean"] == 0.5 and known.loc[("vector", "cited_gold"), "n"] == 3
-    assert known.loc[("vector", "faithfulness")].isna()[["mean", "low", "high"]].all()
-    html = summary()._repr_html_()
-    assert ">[red]fused</th>" in html and ".667 (" in html

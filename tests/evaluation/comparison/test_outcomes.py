@@ -1,4 +1,4 @@
-"""Two runs question by question, and the words for why."""
+"""Two runs question by question."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ import pytest
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.comparison.outcomes import compare, rank_of
-from trivium.evaluation.comparison.why import (
-    Contributions,
-    View,
-    contributions_sentence,
-    positions_sentence,
-    ranks_sentence,
-)
 
 GOLD = {q: Gold.of([[f"{q}#gold", f"{q}#other"]]) for q in ("a", "b", "c", "d")}
 
@@ -74,46 +67,3 @@ def test_the_rank_of_a_part_is_that_of_its_first_chunk() -> None:
 def test_runs_and_judgements_of_other_questions_are_refused(first: dict, second: dict, gold: dict) -> None:
     with pytest.raises(InputError, match="expected judgements"):
         compare(first, second, gold)
-
-
-def test_what_did_not_find_the_gold_is_said() -> None:
-    nobody = [View("page", None, 1)]
-    assert (
-        positions_sentence("the gold", ("v", 3), ("d", None), nobody)
-        == "v ranks the gold 3rd, d does not find it."
-    )
-    assert (
-        positions_sentence("the gold", ("v", None), ("d", 2), [])
-        == "d ranks the gold 2nd, v does not find it."
-    )
-    assert (
-        positions_sentence("the gold", ("v", None), ("d", None), nobody)
-        == "Neither v nor d finds the gold: no view returned it."
-    )
-    assert positions_sentence("the gold", ("v", None), ("d", None), []) == "Neither v nor d finds the gold."
-    assert ranks_sentence(nobody) == ""
-
-
-def test_of_a_view_without_a_list_only_its_share_is_said() -> None:
-    shares = Contributions({"a": 1.0}, {"a": 0.0})
-    said = "In mix, a (+1.00) favoured it over Mars."
-    assert contributions_sentence("mix", "Mars", [View("a", None, None, has_list=False)], shares) == said
-
-
-def test_views_that_hardly_moved_are_not_named() -> None:
-    """Differences +1, -0.05 and 0: a tenth of the strongest is the least that counts."""
-    shares = Contributions({"a": 1.0, "b": 0.0, "c": 0.3}, {"a": 0.0, "b": 0.05, "c": 0.3})
-    assert contributions_sentence("mix", "Mars", [View("a", 2, None)], shares) == (
-        "In mix, a (2nd, +1.00) favoured it over Mars."
-    )
-    against = Contributions({"a": 0.0}, {"a": 0.5})
-    assert (
-        contributions_sentence("mix", "Mars", [View("a", None, 1)], against)
-        == "In mix, a (not in its list, -0.50) favoured Mars."
-    )
-    assert (
-        contributions_sentence("mix", "Mars", [], Contributions({"a": 0.5}, {"a": 0.5}))
-        == "In mix no view separates it from Mars."
-    )
-    unseen = Contributions(None, {"a": 0.5})
-    assert contributions_sentence("mix", "Mars", [], unseen).startswith("mix could not rank it")

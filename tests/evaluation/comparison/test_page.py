@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 
 from bs4 import BeautifulSoup
@@ -72,10 +71,6 @@ def test_a_question_shows_ranks_top_three_gold_and_why() -> None:
     first = page().select("#list > li")[0]
     assert first["data-verdict"] == "won"
     assert [tag.get_text() for tag in first.select(".ranks b")] == ["3", "1"]
-    assert re.sub(r"\s+", " ", first.select_one(".why").get_text()).strip() == (
-        f"mix ranks the gold 1st, {HOSTILE} 3rd. "
-        "In mix, lexical (1st, +0.70) favoured it over Io; vector (3rd, -0.30) favoured Io."
-    )
     left, right = first.select(".runs > div")
     assert [tag.get_text() for tag in left.select(".passage > b")] == ["Io", "Venus", "Mars › Moons"]
     assert [tag.get_text() for tag in right.select(".is-gold > b")] == ["Mars › Moons"]
@@ -89,8 +84,7 @@ def test_a_question_shows_ranks_top_three_gold_and_why() -> None:
 def test_gold_that_nobody_ranked_is_shown_beside() -> None:
     second = page().select("#list > li")[1]
     assert second["data-verdict"] == "tied"
-    assert "Neither" in second.select_one(".why").get_text()
-    assert "mix could not rank it" in second.select_one(".why").get_text()
+    assert "the gold was no candidate" in second.select_one(".views caption").get_text()
     assert second.select(".is-gold")[-1].select_one("b").get_text() == HOSTILE
 
 

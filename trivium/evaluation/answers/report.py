@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
 from trivium.common.arrays import Floats
 from trivium.common.files import write_file
-from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
@@ -24,9 +23,6 @@ from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Table, share
 from trivium.text.normalise import plain
 from trivium.types import Usage
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 GOLD = "gold"
 """The row whose reader is given the gold passages: an upper bound without retrieval errors."""
@@ -156,31 +152,6 @@ class AnswerReport:
                 for name, rows in self.by_judge.items()
             },
         }
-
-    def to_pandas(self) -> DataFrame:
-        """Return one row per system and measure: ``system``, ``measure``, ``mean``, its 95 % interval ``low`` to
-        ``high``, and ``n``, the number of answers. Raises MissingExtraError without pandas (``pip install
-        'trivium[pandas]'``).
-        """
-        return data_frame(
-            (
-                {
-                    "system": name,
-                    "measure": measure,
-                    "mean": mean,
-                    "low": row.intervals[measure].low if row.counts[measure] else math.nan,
-                    "high": row.intervals[measure].high if row.counts[measure] else math.nan,
-                    "n": row.counts[measure],
-                }
-                for name, row in self.rows.items()
-                for measure, mean in row.means.items()
-            ),
-            ["system", "measure", "mean", "low", "high", "n"],
-        )
-
-    def _repr_html_(self) -> str:
-        """HTML representation for notebooks: measures by systems."""
-        return str(_table(self).to_html())
 
 
 def save_answer_report(report: AnswerReport, folder: Path) -> None:

@@ -7,14 +7,6 @@ from dataclasses import dataclass, field
 
 from trivium.datasets.gold import Gold
 from trivium.evaluation.comparison.outcomes import Difference, Run, RunComparison, compare, rank_of
-from trivium.evaluation.comparison.why import (
-    Contributions,
-    View,
-    contributions_sentence,
-    positions_sentence,
-    ranks_sentence,
-    signed,
-)
 from trivium.evaluation.pages import render
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table
 from trivium.graph.schema import headings_of, section_of
@@ -66,6 +58,28 @@ class ShownPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """The ranks, from 1, of the gold passage and its rival in a retriever's list; None when not in the list. Without
+    ``has_list`` the retriever's list is not available.
+    """
+
+    name: str
+    gold: int | None
+    rival: int | None
+    has_list: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """The contribution of each retriever to the fused scores of the gold and of its rival. ``gold`` is None when the
+    gold was not among the candidates.
+    """
+
+    gold: Mapping[str, float] | None
+    rival: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A retriever in a table of contributions. ``start`` and ``width`` draw the difference; the middle is at 60 of
     120.
@@ -95,7 +109,6 @@ class Card:
     difference: Difference
     text: str
     ranks: tuple[str, str]
-    why: tuple[str, ...]
     tops: tuple[tuple[ShownPassage, ...], tuple[ShownPassage, ...]]
     gold: ShownPassage | None
     grids: tuple[Grid, ...]
@@ -164,10 +177,6 @@ def _card(
         return ShownPassage(rank, _place(uri), _excerpt(texts.get(uri, "")), uri in gold)
 
     tops = [tuple(passage(uri, rank) for rank, uri in enumerate(top, start=1)) for top in aside.tops]
-    what = "the gold" if len(difference.ranks) == 1 else f"the gold part {_place(aside.focus)}"
-    was, now = difference.ranks[difference.focus]
-    seen = [View(name, rank, None) for name, (rank, _) in views.items()]
-    why = [positions_sentence(what, (sides[0].name, was), (sides[1].name, now), seen)]
     grids = []
     for side, rival in zip(sides, aside.rivals, strict=True):
         if side.explain is None or rival is None:
@@ -181,11 +190,10 @@ def _card(
             View(name, None, None, has_list=False) for name in contributions.rival if name not in views
         ]
         named = _rival(rival, aside.focus)
-        why.append(contributions_sentence(side.name, named, beside, contributions))
-        grids.append(_grid(f"{side.name}: the gold against {named}", beside, contributions))
-    if not grids and seen:
+        unranked = "" if contributions.gold is not None else " (the gold was no candidate)"
+        grids.append(_grid(f"{side.name}: the gold against {named}{unranked}", beside, contributions))
+    if not grids and views:
         rival = aside.rivals[1]
-        why += [words for words in (ranks_sentence(seen),) if words]
         beside = [
             View(name, rank, None if rival is None else rank_of(run, [rival]))
             for name, (rank, run) in views.items()
@@ -199,7 +207,6 @@ def _card(
         difference,
         setting.questions.get(question, question),
         (_ranks(difference, 0), _ranks(difference, 1)),
-        tuple(why),
         (tops[0], tops[1]),
         None if listed else passage(aside.focus, None),
         tuple(grids),
@@ -219,9 +226,9 @@ def _grid(caption: str, views: Sequence[View], contributions: Contributions | No
         bars.append(
             Bar(
                 view,
-                signed(gold[view.name]) if view.name in gold else "",
-                signed(contributions.rival[view.name]) if view.name in contributions.rival else "",
-                "" if by is None else signed(by),
+                _signed(gold[view.name]) if view.name in gold else "",
+                _signed(contributions.rival[view.name]) if view.name in contributions.rival else "",
+                "" if by is None else _signed(by),
                 round(_BAR - width if by is not None and by < 0 else _BAR, 1),
                 round(width, 1),
             )
@@ -232,6 +239,11 @@ def _grid(caption: str, views: Sequence[View], contributions: Contributions | No
 def _ranks(difference: Difference, side: int) -> str:
     ranks = [pair[side] for pair in difference.ranks]
     return ", ".join("–" if rank is None else str(rank) for rank in ranks)
+
+
+def _signed(value: float) -> str:
+    """Return a contribution with its sign, to two decimals, without -0.00."""
+    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 def _place(uri: str) -> str:
