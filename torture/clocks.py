@@ -109,8 +109,8 @@ def _serve(original: Path, store: Path, seed: int, drawn: random.Random) -> None
 
 
 def _change(server: Server) -> None:
-    record = {"title": "Vulcan", "text": "Vulcan was thought to circle the Sun."}
-    answer = requests.post(f"{server.address}/documents", json={"records": [record]}, timeout=30)
+    files = {"files": ("vulcan.md", "# Vulcan\n\nVulcan was thought to circle the Sun.\n")}
+    answer = requests.post(f"{server.address}/documents", files=files, timeout=30)
     assert answer.status_code == 202, answer.text
     job = answer.json()
     deadline = time.monotonic() + 20

@@ -29,7 +29,6 @@ SPARE_SECONDS = 2.0
 """How much later the client may hear of it, on a machine that has other things to do."""
 GONE_SECONDS = 2.0
 """In which nothing may be done any more for a client that has left or has its answer: twice what is promised."""
-_PLACES = re.compile(r'^trivium_pool_places_taken\{pool="answer"\} (\S+)', re.MULTILINE)
 
 
 def outcomes(protocol: Protocol, seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
@@ -135,16 +134,14 @@ def _check_events(text: str) -> None:
 def _check_free(server: Server) -> None:
     """Raise AssertionError if the server is still answering a request after a moment."""
 
-    def taken() -> float:
-        found = _PLACES.search(requests.get(f"{server.address}/metrics", timeout=30).text)
-        assert found is not None, "no measure of the places taken"
-        return float(found[1])
+    def taken() -> int:
+        return int(requests.get(f"{server.address}/stats", timeout=30).json()["waiting"]["answer"])
 
     try:
         until(lambda: taken() == 0, GONE_SECONDS)
     except AssertionError:
         raise AssertionError(
-            f"{taken():g} answers are still being written {GONE_SECONDS:g} s after their client had gone"
+            f"{taken()} answers are still being written {GONE_SECONDS:g} s after their client had gone"
         ) from None
 
 

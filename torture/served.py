@@ -61,9 +61,7 @@ class Server:
         """Remember how many threads and descriptors it has after a few requests."""
         added = requests.post(
             f"{self.address}/documents",
-            json={
-                "records": [{"title": "Warming", "text": "What is loaded and started at the first change."}]
-            },
+            files={"files": ("warming.md", "# Warming\n\nWhat is loaded and started at the first change.\n")},
             timeout=60,
         ).json()
         job = f"{self.address}/jobs/{added['id']}"

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from tests.e2e.test_server import ready, serve
-from tests.server.world import build_store
+from tests.server.world import as_file, build_store
 from tests.waiting import until
 from trivium.engine import Engine
 
@@ -54,8 +54,8 @@ def test_a_hundred_accepted_changes_are_made_though_the_server_is_killed_at_once
         with write_locked(store), requests.Session() as client:
             for number in range(CHANGES):
                 if number < DOCUMENTS:
-                    records = [{"title": f"Crater {number}", "text": "A crater of Phobos."}]
-                    answer = client.post(f"{address}documents", json={"records": records}, timeout=60)
+                    files = as_file({"title": f"Crater {number}", "text": "A crater of Phobos."})
+                    answer = client.post(f"{address}documents", files=files, timeout=60)
                 else:
                     answer = client.delete(f"{address}documents/Mars", timeout=60)
                 assert answer.status_code == 202
@@ -115,8 +115,8 @@ def test_a_change_that_does_not_stop_keeps_no_server_from_ending(tmp_path: Path,
     try:
         assert running.stdout is not None
         address = running.stdout.readline().strip()
-        records = [{"title": "Mars", "text": "A planet."}]
-        accepted = requests.post(f"{address}documents", json={"records": records}, timeout=60)
+        files = as_file({"title": "Mars", "text": "A planet."})
+        accepted = requests.post(f"{address}documents", files=files, timeout=60)
         assert accepted.status_code == 202
         until(begun.exists)
         told = time.monotonic()
@@ -153,7 +153,7 @@ def work(engine, change, files, progress):
     os.kill(os.getpid(), signal.SIGTERM)
 
 folder = Path(sys.argv[1])
-jobs = Jobs(Collection(), Spool(folder, folder / "jobs"), work, 100, lambda kind, state: None)
+jobs = Jobs(Collection(), Spool(folder, folder / "jobs"), work, 100, lambda job: None)
 jobs.open()
 for name in sys.argv[2:]:
     jobs.submit(Change(name, "add", names=("a",)))

@@ -8,12 +8,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-import requests
 
 from tests.e2e.conftest import Run
 from tests.e2e.served import host_and_port, ready, serve, started
@@ -44,56 +42,6 @@ app = create_app(store, settings, answerer=lambda engine: Stuck())
 log_as_json()
 running.run(app, settings, lambda address: print(address, flush=True))
 """
-
-
-def search(address: str, client: requests.Session) -> float:
-    """Seconds until a search is answered."""
-    began = time.monotonic()
-    answer = client.post(f"{address}search", json=QUESTION, timeout=20)
-    assert answer.status_code == 200 and answer.json()["hits"]
-    return time.monotonic() - began
-
-
-def health(address: str) -> int | None:
-    """The status of a new connection; None if it is closed without an answer."""
-    try:
-        return requests.get(f"{address}health", timeout=20).status_code
-    except requests.ConnectionError:
-        return None
-
-
-def test_idle_connections_take_no_files_from_the_store(sample_store: Path, tmp_path: Path) -> None:
-    """260 of them where the process may open 256 files: those beyond the limit are refused, and who is connected is
-    answered."""
-    log = tmp_path / "log"
-    command = ["-m", "trivium", "serve", "--store", str(sample_store), "--port", "0"]
-    with (
-        log.open("w") as stream,
-        started(command, stream, files=256) as (running, address),
-        ExitStack() as stack,
-        requests.Session() as known,
-    ):
-        ready(address)
-        search(address, known)
-        usual = max(search(address, known) for _ in range(5))
-
-        def connect(count: int) -> Iterator[socket.socket]:
-            for _ in range(count):
-                yield stack.enter_context(socket.create_connection(host_and_port(address), timeout=20))
-
-        idle = list(connect(260))
-        assert max(search(address, known) for _ in range(5)) < usual + 1.0
-        until(lambda: health(address) == 503)  # as soon as those that were told so are gone
-        for client in idle:
-            client.close()
-        until(lambda: health(address) == 200)
-        running.send_signal(signal.SIGTERM)
-        running.wait(30)
-    lines = log.read_text().splitlines()
-    assert log.stat().st_size < 100_000 and lines.pop() == "stopped"
-    told = [json.loads(line) for line in lines]
-    assert any("the process may open 256 files" in line["message"] for line in told)
-    assert not any(line["logger"] == "asyncio" for line in told)
 
 
 @pytest.mark.parametrize("what", ["answer", "opening"])

@@ -96,7 +96,7 @@ def test_hostile_text_stays_one_line_of_the_log(client: TestClient, lines: io.St
     assert "\x1b" not in lines.getvalue()
 
 
-def test_prometheus_is_told_of_routes_stages_and_the_store(client: TestClient) -> None:
+def test_prometheus_is_told_of_routes_and_stages(client: TestClient) -> None:
     client.post("/search", json={"question": QUESTION})
     client.get("/nowhere/at/all")
     client.request("BREW", "/coffee")
@@ -115,9 +115,6 @@ def test_prometheus_is_told_of_routes_stages_and_the_store(client: TestClient) -
     assert value("trivium_http_request_seconds_count", method="POST", route="/search") >= 1
     for stage in ("embed", "vector", "walk"):
         assert value("trivium_search_stage_seconds_count", stage=stage) >= 1
-    assert value("trivium_store_nodes", label="Chunk") == 4
-    assert value("trivium_http_requests_in_flight") == 1
-    assert value("trivium_pool_places_taken", pool="search") == 0
     assert not [name for name, _ in values if "nowhere" in str(name)]
 
 

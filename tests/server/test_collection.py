@@ -280,10 +280,9 @@ def test_a_server_tries_again_to_open_its_store(
     index.rename(aside)
     index.write_text("in the way")
     with TestClient(create_app(store), base_url="http://localhost") as client:
-        until(lambda: client.get("/ready").json()["problem"])
-        answer = client.get("/ready")
-        assert answer.status_code == 503
-        assert answer.json()["problem"] == "the store cannot be served yet (StoreError); the log says more"
+        told = "the store cannot be served yet (StoreError); the log says more"
+        until(lambda: client.get("/ready").json()["problems"] == [{"code": "store", "message": told}])
+        assert client.get("/ready").status_code == 503
         assert "cannot be written" in caplog.text and "trying again in 1 s" in caplog.text
         assert client.post("/search", json={"question": QUESTION}).json()["error"]["code"] == "starting"
         if closed_before:
@@ -291,5 +290,5 @@ def test_a_server_tries_again_to_open_its_store(
         index.unlink()
         aside.rename(index)
         until(lambda: client.get("/ready").status_code == 200)
-        assert client.get("/ready").json()["problem"] is None
+        assert client.get("/ready").json()["problems"] == []
         assert client.post("/search", json={"question": QUESTION}).json()["hits"]

@@ -14,13 +14,15 @@ from starlette.testclient import TestClient
 
 from tests.language_texts import TEXTS
 from tests.pictures import drawn
-from tests.server.world import HTML, QUESTION, finished, serving
+from tests.server.world import HTML, QUESTION, as_file, finished, serving
 from trivium.engine import Engine
 from trivium.parser.ocr import ocr_available
+from trivium.server import uploads
 from trivium.server.settings import ServerSettings
 from trivium.text.languages import StoreLanguages
 
 LIMITED = ServerSettings(upload_bytes=100_000)
+FORM = "multipart/form-data; boundary=b"
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +115,7 @@ def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> No
     records = [
         {"title": "Stickney", "text": "Stickney is a crater on Phobos, named after the wife of Asaph Hall."}
     ]
-    assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 1
+    assert job(client, client.post("/documents", files=as_file(*records)))["report"]["added"] == 1
     whole = client.get("/documents/Stickney").json()
     (passage,) = whole["passages"]
     assert passage["cites"] == ["Phobos", "Asaph Hall"]
@@ -129,10 +131,10 @@ def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> No
 
 def test_records_may_have_metadata(client: TestClient) -> None:
     records = [
-        {"title": "Stickney", "text": "Stickney is a crater.", "meta": {"year": 1973, "text": "unused"}},
+        {"title": "Stickney", "text": "Stickney is a crater.", "year": 1973},
         {"title": "Todd", "text": "Todd is a crater."},
     ]
-    assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 2
+    assert job(client, client.post("/documents", files=as_file(*records)))["report"]["added"] == 2
     hits = client.post("/search", json={"question": "a crater", "where": "year = 1973"}).json()["hits"]
     assert {hit["page"] for hit in hits} == {"Stickney"}
 
@@ -205,22 +207,24 @@ def test_a_document_is_removed_by_any_of_its_names_and_once(client: TestClient) 
 @pytest.mark.parametrize(
     ("given", "status", "code"),
     [
-        ({"json": {"records": []}}, 422, "invalid"),
-        ({"json": {"records": [{"title": "", "text": "t"}]}}, 422, "invalid"),
-        ({"json": {"records": [{"title": "a", "text": "t", "meta": {"x" * 101: 1}}]}}, 422, "invalid"),
-        ({"json": {"records": [{"title": "a", "text": "t", "meta": {"x": {}}}]}}, 422, "invalid"),
-        ({"json": {"pages": []}}, 422, "invalid"),
-        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "malformed"),
+        ({"json": {"records": [{"title": "a", "text": "t"}]}}, 415, "unsupported_media_type"),
         ({"content": HTML, "headers": {"content-type": "text/html"}}, 415, "unsupported_media_type"),
         ({"content": b"x"}, 415, "unsupported_media_type"),
         ({"data": {"name": "value"}, "files": {}}, 415, "unsupported_media_type"),
         ({"files": [("files", ("a.html", b"x" * 200_000, "text/html"))]}, 413, "too_large"),
         ({"content": b"no boundary", "headers": {"content-type": "multipart/form-data"}}, 400, "bad_request"),
+        ({"content": b"no form", "headers": {"content-type": FORM}}, 400, "bad_request"),
+        ({"content": b"--b--\r\n", "headers": {"content-type": FORM}}, 422, "invalid"),
+        ({"files": [("files", ("a", b"x"))] * 4}, 400, "bad_request"),
+        ({"files": [("files", ("a", b"x"))], "data": {f"a{n}": "x" for n in range(11)}}, 400, "bad_request"),
+        ({"files": [("files", ("a", b"x"))], "data": {"meta": "x" * 2000}}, 400, "bad_request"),
     ],
 )
 def test_what_is_no_upload_is_refused_at_once(
-    untouched: TestClient, given: dict[str, Any], status: int, code: str
+    untouched: TestClient, given: dict[str, Any], status: int, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(uploads, "MAX_FILES", 3)
+    monkeypatch.setattr(uploads, "_MAX_FIELD_BYTES", 1000)
     answer = untouched.post("/documents", **given)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
@@ -236,7 +240,7 @@ def test_what_cannot_be_read_fails_with_its_own_name_and_no_path(untouched: Test
 def test_the_listed_document_can_be_asked_for(client: TestClient, tmp_path: Path) -> None:
     text = b"# Neith\n\nNeith was thought to circle Venus."
     done = job(client, client.post("/documents", files=[("files", ("neith.md", text, "text/markdown"))]))
-    assert "replaced_documents" not in done["report"]
+    assert done["report"]["replaced"] == 0
     listed = client.get("/documents/Neith").json()
     assert (listed["document"], listed["path"]) == ("neith.md", "neith.md")
     question = {"question": "What circles Venus?", "where": f"path = '{listed['document']}'"}
@@ -246,7 +250,7 @@ def test_the_listed_document_can_be_asked_for(client: TestClient, tmp_path: Path
 
 def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: Path, tmp_path: Path) -> None:
     """One with the same text is the document that came from a file and stays it; one with the same name and title as an
-    upload before replaces that, and the job says so; any other is a document of its own."""
+    upload before replaces that; any other is a document of its own."""
     reports = tmp_path / "reports"
     reports.mkdir()
     (reports / "neith.md").write_text("# Neith\n\nA moon of Venus.")
@@ -276,8 +280,7 @@ def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: P
 
         assert uploaded("# Neith\n\nIt does not exist.")["added"] == 1
         assert paths() == {"Neith": "neith.md", "Neith (2)": "neith (2).md"}
-        again = uploaded("# Neith\n\nIt never did.")
-        assert again["replaced_documents"] == [{"title": "Neith (2)", "document": "neith (2).md"}]
+        assert uploaded("# Neith\n\nIt never did.")["replaced"] == 1
         assert uploaded("# Chiron\n\nA moon of Saturn.")["added"] == 1
         assert paths() == {"Neith": "neith.md", "Neith (2)": "neith (2).md", "Chiron": "neith (3).md"}
         assert neith() == before

@@ -47,6 +47,11 @@ def build_store(folder: Path) -> Path:
     return folder / "store"
 
 
+def as_file(*records: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of a form: one with these records."""
+    return {"files": ("records.jsonl", "".join(json.dumps(record) + "\n" for record in records))}
+
+
 @dataclass
 class ScriptedAnswerer:
     """Answers with the hits of a search and fixed words; waits before every piece where ``gate`` is closed."""

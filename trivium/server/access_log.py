@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trivium.server.errors import CLIENT_GONE, ApiError
 from trivium.server.logs import FIELDS, request_id
 from trivium.server.metrics import Metrics
+from trivium.server.request_checks import caller_of
 
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
@@ -60,18 +61,17 @@ class AccessLog:
                 sent += len(message.get("body", b""))
             await send(message)
 
-        with self._metrics.in_flight.track_inprogress():
-            try:
-                await self._app(scope, receive, send_on)
-            except Exception:
-                _log.exception("a request failed")
-                if status == 0:
-                    mistake = ApiError(
-                        500, "internal", f"internal error; the server's log has it under {identifier}"
-                    )
-                    await mistake.response()(scope, receive, send_on)
-            finally:
-                self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
+        try:
+            await self._app(scope, receive, send_on)
+        except Exception:
+            _log.exception("a request failed")
+            if status == 0:
+                mistake = ApiError(
+                    500, "internal", f"internal error; the server's log has it under {identifier}"
+                )
+                await mistake.response()(scope, receive, send_on)
+        finally:
+            self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
 
     def _note(self, scope: Scope, status: int, seconds: float, sent: int) -> None:
         # An invented method or path must not create a new time series.
@@ -79,6 +79,7 @@ class AccessLog:
         route = getattr(scope.get("route"), "path", None) or scope.get("root_path") or "unmatched"
         self._metrics.answered(method, route, status, seconds)
         client = scope.get("client")
+        caller = caller_of(scope)
         fields = {
             "method": method,
             "path": scope["path"],
@@ -87,6 +88,7 @@ class AccessLog:
             "seconds": round(seconds, 6),
             "bytes": sent,
             "client": None if client is None else client[0],
+            "key": None if caller is None else caller.key,
         }
         _log.info("request", extra={FIELDS: fields})
 

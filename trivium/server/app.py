@@ -26,12 +26,9 @@ from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.answer_cache import AnswerCache
-from trivium.server.audio import AudioReceiver
-from trivium.server.audit import AuditLog, log_ended
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
-from trivium.server.health import HealthChecks
-from trivium.server.job_table import Change, Job
+from trivium.server.health import check_space
 from trivium.server.jobs import Jobs
 from trivium.server.jobs_folder import Spool, spool_folder, store_name
 from trivium.server.keys import KeyRing
@@ -71,7 +68,7 @@ Ranked passages from a collection of documents, the reasons for their order, and
 
 Every error is `{"error": {"code", "message"}}`. In addition to the listed errors, any request may return 401 (API key
 missing or wrong), 403 (host name, origin, or a change with a read-only key), 413 (too large), 429 (too many
-requests), 431 (too many headers) and 503 (busy: retry after the time in the header `Retry-After`), and uploads 507 (no
+requests) and 503 (busy: retry after the time in the header `Retry-After`), and uploads 507 (no
 space on the disk).
 """
 
@@ -104,7 +101,6 @@ def create_app(
     metrics = Metrics()
     options: dict[str, Any] = {
         "selector": settings.path_selector,
-        "settings": settings.retriever_settings,
         "device": settings.device,
         "rerankers": settings.rerankers,
     }
@@ -112,17 +108,14 @@ def create_app(
     collection = Collection(engine, settings.workers + settings.answer_workers)
     spool = Spool(store, spool_folder(store, settings.spool))
 
-    def job_ended(change: Change, job: Job) -> None:
-        metrics.job_ended(job.kind, job.state)
-        log_ended(job, change.asked_by)
-
-    jobs = Jobs(collection, spool, perform, settings.queue_jobs, job_ended)
+    jobs = Jobs(collection, spool, perform, settings.queue_jobs, metrics.job_ended)
     jobs.open()
-    metrics.watch_jobs(lambda: jobs.waiting, lambda: jobs.oldest_seconds)
+    metrics.watch_jobs(lambda: jobs.queue)
     count = settings.processes
     processes = Processes(store, count, metrics.observe_stage, options) if count else None
     service = Service(
         name=store_name(store),
+        folder=None if is_address(store) else Path(store),
         settings=settings,
         collection=collection,
         metrics=metrics,
@@ -136,17 +129,12 @@ def create_app(
         writing=WritingOptions() if writing is None else writing,
         processes=processes,
         cache=AnswerCache(settings.cache_bytes if _repeats_itself(engine) else 0),
-        audio=AudioReceiver(),
         speech=Speech() if speech is None else speech,
         speaking=Pool("speech", settings.speech_workers, settings.speech_queue),
         originals=Originals(),
         drawing=Pool("drawing", _DRAWN_AT_ONCE, _DRAWINGS_WAITING),
         live=LiveSwitch(settings.live),
     )
-    folder = None if is_address(store) else Path(store)
-    health = HealthChecks(settings, folder, collection, jobs, processes, service.searching.workers)
-    for pool in service.pools:
-        metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
     app = FastAPI(
         title="Trivium",
@@ -162,7 +150,6 @@ def create_app(
     )
     app.state.service = service
     app.state.own_process = False  # see running.run
-    app.state.health = health
     errors.install(app)
     for routes in (
         searching,
@@ -180,7 +167,10 @@ def create_app(
     app.add_api_route("/", _page, include_in_schema=False)
     app.add_api_route("/docs", _api_page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
-    app.add_middleware(Guard, settings=settings, keys=keys, check_space=health.check_space)
+    least = settings.min_free_bytes
+    app.add_middleware(
+        Guard, settings=settings, keys=keys, check_space=lambda: check_space(service.folder, least)
+    )
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -189,7 +179,6 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
-    app.add_middleware(AuditLog)
     app.add_middleware(AccessLog, metrics=metrics)
     return app
 

@@ -9,9 +9,6 @@ from typing import Any
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, NothingReadError
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import document_name
-from trivium.graph.records import PageRecord
 from trivium.graph.schema import unescape
 from trivium.index.report import IngestReport
 from trivium.metadata import parse_object
@@ -40,11 +37,6 @@ def perform(
 
 
 def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> dict[str, Any]:
-    before: dict[str, PageRecord] = {}
-
-    def check(page: PageGraph) -> None:
-        before.update(engine.store.find_pages([page.uri]))
-
     language = _said(files, LANGUAGE)
     try:
         report = engine.build(
@@ -52,7 +44,6 @@ def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> d
             progress=progress,
             names=files,
             isolated=True,
-            check=check,
             meta=_metadata(files),
             language=language,
         )
@@ -63,24 +54,10 @@ def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> d
     except NothingReadError as error:  # the report contains the reasons
         report = error.report
     report_json = _report_json(report)
-    if report.replaced:
-        report_json["replaced_documents"] = _replaced(engine, before)
     if report.problems and not report.read:
         first = report.problems[0]
         raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
     return report_json
-
-
-def _replaced(engine: Engine, before: Mapping[str, PageRecord]) -> list[dict[str, str]]:
-    """Return the documents that were replaced, as they were named before."""
-    after = engine.store.find_pages(list(before))
-    changed = [
-        page for uri, page in before.items() if uri in after and after[uri].content_hash != page.content_hash
-    ]
-    return [
-        {"title": unescape(page.uri), "document": document_name(page.path or page.source)}
-        for page in changed[:_MAX_LISTED]
-    ]
 
 
 def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue | None] | None:

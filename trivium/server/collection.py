@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
-from trivium.common.threads import Thread
 from trivium.engine import LATER, Engine
 from trivium.errors import FusionError, StoreChangedError, StoreError, TriviumError
 from trivium.fusion.names import DEFAULT
@@ -70,9 +68,7 @@ class Collection:
         self._closing = threading.Event()
         self._view: _View | None = None
         self._problem: str | None = None
-        self._problem_since = 0.0
-        self._reads: dict[object, float] = {}  # start times of the reads in progress
-        self._watch = Thread(target=self._follow, name="follow", daemon=True)
+        self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
         """Update the indexes, load everything a search needs, and start serving. With ``follow``, changes by other
@@ -116,22 +112,6 @@ class Collection:
     def problem(self) -> str | None:
         """Why the store, or its last change, cannot be shown; None if there is no problem."""
         return self._problem
-
-    @property
-    def problem_seconds(self) -> float:
-        """How long :attr:`problem` has existed, in seconds; 0 if there is none."""
-        return 0.0 if self._problem is None else time.monotonic() - self._problem_since
-
-    @property
-    def died(self) -> bool:
-        """Whether the thread that follows the store has died although the collection is not being closed."""
-        return self._watch.ended and not self._closing.is_set()
-
-    def reads_longer_than(self, seconds: float) -> int:
-        """Return how many calls of :meth:`read` have been running longer than that."""
-        began = time.monotonic() - seconds
-        with self._lock:
-            return sum(1 for start in self._reads.values() if start < began)
 
     @property
     def state(self) -> str | None:
@@ -192,21 +172,11 @@ class Collection:
 
     def read(self, work: Callable[[Engine], T]) -> T:
         """Return the result of ``work``, which is repeated when the store changed meanwhile."""
-        token = object()
-        with self._lock:
-            self._reads[token] = time.monotonic()
-        try:
-            for _ in range(_ATTEMPTS - 1):
-                try:
-                    with self.reading() as engine:
-                        return work(engine)
-                except StoreChangedError:
-                    continue
-            with self.reading() as engine:
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(StoreChangedError), self.reading() as engine:
                 return work(engine)
-        finally:
-            with self._lock:
-                del self._reads[token]
+        with self.reading() as engine:
+            return work(engine)
 
     def change(self, work: Callable[[Engine], T]) -> T:
         """Run ``work`` with the writing engine, one at a time. Its committed changes are shown afterwards, even if it
@@ -287,8 +257,6 @@ class Collection:
 
     def _fail(self, what: str, wait: float, error: Exception) -> None:
         kind = type(error).__name__
-        if self._problem is None:
-            self._problem_since = time.monotonic()
         self._problem = f"{what} ({kind}); the log says more"  # public, so it contains no file names
         unexpected = not isinstance(error, TriviumError)
         _log.warning("%s, trying again in %g s: %s: %s", what, wait, kind, error, exc_info=unexpected)

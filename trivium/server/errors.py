@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from trivium.common.stopping import StoppedError
 from trivium.errors import (
@@ -27,7 +28,7 @@ from trivium.errors import (
     StoreError,
     TriviumError,
 )
-from trivium.server.job_table import JobEndedError, NoJobsError, QueueFullError
+from trivium.server.job_table import NoJobsError, QueueFullError
 from trivium.server.live_switch import LiveOffError
 from trivium.server.pool import PoolFullError
 from trivium.server.request_fields import OptionError, describe_faults
@@ -67,10 +68,6 @@ class ApiError(HTTPException):
         return JSONResponse(error_body(self.code, self.detail), self.status_code, self.headers)
 
 
-class ClientGoneError(Exception):
-    """The client closed the connection before it received its answer."""
-
-
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     """Return the JSON of an error."""
     # Lone surrogates, which JSON escapes can represent, cannot be encoded.
@@ -88,7 +85,7 @@ def empty() -> ApiError:
     return ApiError(
         409,
         "empty",
-        "nothing is embedded in the store yet: add documents first, X",
+        "nothing is embedded in the store yet: add documents first",
     )
 
 
@@ -102,9 +99,30 @@ def not_found(what: str) -> ApiError:
     return ApiError(404, "not_found", what)
 
 
-def of_trivium(error: TriviumError) -> ApiError:
-    """Convert an error of the package. Messages of store errors contain paths, so they are only logged."""
+def as_api_error(error: BaseException) -> ApiError:
+    """Convert any exception. Messages of store errors contain paths, so they are only logged."""
     match error:
+        case ApiError():
+            return error
+        case HTTPException():
+            code = _CODES.get(HTTPStatus(error.status_code), "error")
+            return ApiError(error.status_code, code, str(error.detail), error.headers)
+        case RequestValidationError():
+            return _invalid(error)
+        case ClientDisconnect():
+            return ApiError(CLIENT_GONE, "gone", "the client closed the connection")
+        case PoolFullError():
+            return busy("more questions are waiting than can be answered soon")
+        case StoppedError():
+            return busy("the server is being stopped", "stopping")
+        case QueueFullError():
+            return busy("more changes are waiting than can be made soon")
+        case NoJobsError():
+            return ApiError(503, "read_only", "documents cannot be changed here; the server's log says why")
+        case sqlite3.OperationalError() if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+            return disk_full()
+        case sqlite3.Error():
+            return busy("the jobs cannot be read or written at the moment", "store")
         case OptionError():
             return ApiError(422, "invalid", str(error))
         case LiveOffError():
@@ -133,78 +151,34 @@ def of_trivium(error: TriviumError) -> ApiError:
             return ApiError(500, "internal", "internal error; the server's log has the details")
 
 
-def of_jobs(error: Exception) -> ApiError:
-    """Convert an error of the jobs."""
-    match error:
-        case QueueFullError():
-            return busy("more changes are waiting than can be made soon")
-        case JobEndedError():
-            return ApiError(409, "ended", "the job has ended: it cannot be cancelled")
-        case NoJobsError():
-            return ApiError(503, "read_only", "documents cannot be changed here; the server's log says why")
-        case sqlite3.OperationalError() if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
-            return disk_full()
-        case _:
-            return busy("the jobs cannot be read or written at the moment", "store")
-
-
-def as_api_error(error: BaseException) -> ApiError:
-    """Convert any exception."""
-    match error:
-        case ApiError():
-            return error
-        case PoolFullError():
-            return busy("more questions are waiting than can be answered soon")
-        case StoppedError():
-            return busy("the server is being stopped", "stopping")
-        case TriviumError():
-            return of_trivium(error)
-        case _:
-            return ApiError(500, "internal", "internal error; the server's log has the details")
+def _invalid(error: RequestValidationError) -> ApiError:
+    faults = error.errors()
+    message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return ApiError(400, "malformed", f"the body is not JSON: {message}")
+    return ApiError(422, "invalid", message)
 
 
 def install(app: FastAPI) -> None:
     """Register exception handlers that use this format for all errors."""
 
-    @app.exception_handler(ApiError)
-    async def api_error(_: Request, error: ApiError) -> JSONResponse:
-        return error.response()
-
-    @app.exception_handler(ClientGoneError)
-    async def client_gone(_: Request, __: ClientGoneError) -> JSONResponse:
-        return JSONResponse(error_body("gone", "the client closed the connection"), CLIENT_GONE)
-
-    @app.exception_handler(PoolFullError)
-    @app.exception_handler(StoppedError)
-    async def not_done(_: Request, error: Exception) -> JSONResponse:
-        return as_api_error(error).response()
-
-    async def jobs_error(_: Request, error: Exception) -> JSONResponse:
-        answer = of_jobs(error)
-        if isinstance(error, sqlite3.Error):
-            _log.error("the table of the jobs: %s", error)
-        return answer.response()
-
-    for kind in (QueueFullError, JobEndedError, NoJobsError, sqlite3.Error):
-        app.add_exception_handler(kind, jobs_error)
-
-    @app.exception_handler(TriviumError)
-    async def trivium_error(_: Request, error: TriviumError) -> JSONResponse:
-        answer = of_trivium(error)
-        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    async def answer(_: Request, error: Exception) -> JSONResponse:
+        described = as_api_error(error)
+        if described.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and isinstance(
+            error, TriviumError | sqlite3.Error
+        ):
             _log.error("%s: %s", type(error).__name__, error)
-        return answer.response()
+        return described.response()
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        faults = error.errors()
-        malformed = any(fault["type"] == "json_invalid" for fault in faults)
-        message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
-        if malformed:
-            return ApiError(400, "malformed", f"the body is not JSON: {message}").response()
-        return ApiError(422, "invalid", message).response()
-
-    @app.exception_handler(HTTPException)
-    async def http_error(_: Request, error: HTTPException) -> JSONResponse:
-        code = _CODES.get(HTTPStatus(error.status_code), "error")
-        return ApiError(error.status_code, code, str(error.detail), error.headers).response()
+    for kind in (
+        HTTPException,
+        RequestValidationError,
+        ClientDisconnect,
+        PoolFullError,
+        StoppedError,
+        QueueFullError,
+        NoJobsError,
+        sqlite3.Error,
+        TriviumError,
+    ):
+        app.add_exception_handler(kind, answer)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 Kind = Literal["add", "delete"]
-State = Literal["queued", "running", "done", "failed", "cancelled"]
+State = Literal["queued", "running", "done", "failed"]
 
 REMEMBERED = 1000
 """Number of finished jobs that are kept."""
-_VERSION = 2
-"""Tables of version 1 have two more columns, which are left empty, and one more kind of job, the replacement of a page:
-an upload now, which replaces a page of the same title.
+_VERSION = 3
+"""Earlier tables have more columns, which are left empty, and cancelled jobs, which are deleted. Those of version 1 have
+one more kind of job, the replacement of a page: an upload now, which replaces a page of the same title.
 """
 
 _SCHEMA = f"""
@@ -33,10 +33,8 @@ CREATE TABLE IF NOT EXISTS job (
     uri        TEXT,
     names      TEXT NOT NULL,
     size       INTEGER NOT NULL,
-    asked_by   TEXT,
     state      TEXT NOT NULL DEFAULT 'queued',
     starts     INTEGER NOT NULL DEFAULT 0,
-    cancelling INTEGER NOT NULL DEFAULT 0,
     created    TEXT NOT NULL,
     started    TEXT,
     finished   TEXT,
@@ -46,6 +44,7 @@ CREATE TABLE IF NOT EXISTS job (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unfinished ON job (number) WHERE finished IS NULL;
 UPDATE job SET kind = 'add', uri = NULL WHERE kind = 'replace';
+DELETE FROM job WHERE state = 'cancelled';
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """  # noqa: S608 - a number
@@ -86,7 +85,6 @@ class Change:
     - ``uri``: the page to remove.
     - ``names``: names of the uploaded files, in order.
     - ``size``: their total size in bytes.
-    - ``asked_by``: name of the API key of the requester.
     """
 
     id: str
@@ -94,12 +92,22 @@ class Change:
     uri: str | None = None
     names: tuple[str, ...] = ()
     size: int = 0
-    asked_by: str | None = None
 
     @staticmethod
     def new_id() -> str:
         """Create a unique job id."""
         return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The number of waiting jobs, the bytes of the uploads of those that wait or run, and how long the first waiting one
+    has waited, in seconds of wall-clock time (0 if none waits).
+    """
+
+    waiting: int = 0
+    bytes: int = 0
+    oldest_seconds: float = 0.0
 
 
 class NoJobsError(Exception):
@@ -108,10 +116,6 @@ class NoJobsError(Exception):
 
 class QueueFullError(Exception):
     """Too many jobs are waiting."""
-
-
-class JobEndedError(Exception):
-    """The job has ended and cannot be cancelled."""
 
 
 class JobTable:
@@ -144,21 +148,16 @@ class JobTable:
     def add(self, change: Change, limit: int) -> Job:
         """Queue a change and return its job. Raises QueueFullError when ``limit`` jobs are waiting."""
         with self._writing() as connection:
-            if self._waiting() >= limit:
+            (waiting,) = connection.execute("SELECT count(*) FROM job WHERE state = 'queued'").fetchone()
+            if waiting >= limit:
                 raise QueueFullError
             connection.execute(
-                "INSERT INTO job (id, kind, uri, names, size, asked_by, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    change.id,
-                    change.kind,
-                    change.uri,
-                    json.dumps(change.names),
-                    change.size,
-                    change.asked_by,
-                    _now(),
-                ),
+                "INSERT INTO job (id, kind, uri, names, size, created) VALUES (?, ?, ?, ?, ?, ?)",
+                (change.id, change.kind, change.uri, json.dumps(change.names), change.size, _now()),
             )
-            return self._known(change.id)
+            job = self._get(change.id)
+            assert job is not None
+            return job
 
     def take(self) -> tuple[Change, int] | None:
         """Mark the first waiting job as running and return it with the number of times it has been started; None if no
@@ -168,29 +167,21 @@ class JobTable:
             row = connection.execute(
                 "UPDATE job SET state = 'running', starts = starts + 1, started = ? WHERE number ="
                 " (SELECT min(number) FROM job WHERE finished IS NULL AND state = 'queued')"
-                " RETURNING id, kind, uri, names, size, asked_by, starts",
+                " RETURNING id, kind, uri, names, size, starts",
                 (_now(),),
             ).fetchall()
         if not row:
             return None
-        ((identifier, kind, uri, names, size, asked_by, starts),) = row
-        return Change(identifier, kind, uri, tuple(json.loads(names)), size, asked_by), starts
+        ((identifier, kind, uri, names, size, starts),) = row
+        return Change(identifier, kind, uri, tuple(json.loads(names)), size), starts
 
-    def put_back(self, *, counted: bool) -> list[str]:
-        """Return the running job to the front of the queue. If its cancellation was requested, it is cancelled instead
-        and its id is returned. ``counted`` is whether this start counts as an attempt.
-        """
+    def put_back(self, *, counted: bool) -> None:
+        """Return the running job to the front of the queue. ``counted`` is whether this start counts as an attempt."""
         with self._writing() as connection:
-            cancelled = connection.execute(
-                "UPDATE job SET state = 'cancelled', finished = ?"
-                " WHERE finished IS NULL AND state = 'running' AND cancelling RETURNING id",
-                (_now(),),
-            ).fetchall()
             connection.execute(
                 "UPDATE job SET state = 'queued', starts = starts - ? WHERE finished IS NULL AND state = 'running'",
                 (0 if counted else 1,),
             )
-        return [identifier for (identifier,) in cancelled]
 
     def end(
         self, identifier: str, state: State, report: Mapping[str, Any], failure: Failure | None = None
@@ -214,43 +205,15 @@ class JobTable:
                 (REMEMBERED,),
             )
 
-    def cancel(self, identifier: str) -> Job | None:
-        """Cancel a job and return it. A waiting job is cancelled immediately, a running one is asked to stop. Returns
-        None for an unknown job. Raises JobEndedError.
-        """
-        with self._writing() as connection:
-            job = self._get(identifier)
-            if job is None:
-                return None
-            if job.finished is not None:
-                raise JobEndedError
-            if job.state == "queued":
-                connection.execute(
-                    "UPDATE job SET state = 'cancelled', finished = ? WHERE id = ?", (_now(), identifier)
-                )
-            else:
-                connection.execute("UPDATE job SET cancelling = 1 WHERE id = ?", (identifier,))
-            return self._known(identifier)
-
-    def is_cancelling(self, identifier: str) -> bool:
-        """Return whether the cancellation of a running job was requested."""
-        with self._lock:
-            row = self._connection.execute("SELECT cancelling FROM job WHERE id = ?", (identifier,))
-            return bool(row.fetchone() == (1,))
-
     def get(self, identifier: str) -> Job | None:
         """Return a job; None if it is unknown or has been deleted."""
         with self._lock:
             return self._get(identifier)
 
-    def recent(self, limit: int, before: str | None = None, state: State | None = None) -> list[Job]:
-        """Return jobs, newest first; only those accepted ``before`` another job and only those in ``state`` if given."""
+    def recent(self, limit: int) -> list[Job]:
+        """Return jobs, newest first."""
         with self._lock:
-            rows = self._connection.execute(
-                f"SELECT {_JOB} FROM job WHERE (?1 IS NULL OR number < (SELECT number FROM job WHERE id = ?1))"  # noqa: S608
-                " AND (?2 IS NULL OR state = ?2) ORDER BY number DESC LIMIT ?3",
-                (before, state, limit),
-            )
+            rows = self._connection.execute(f"SELECT {_JOB} FROM job ORDER BY number DESC LIMIT ?", (limit,))  # noqa: S608
             return [_job(row) for row in rows]
 
     def unfinished(self) -> set[str]:
@@ -259,28 +222,15 @@ class JobTable:
             rows = self._connection.execute("SELECT id FROM job WHERE finished IS NULL")
             return {identifier for (identifier,) in rows}
 
-    def waiting(self) -> int:
-        """Return the number of waiting jobs."""
+    def queue(self) -> Queue:
+        """Return what waits and runs."""
         with self._lock:
-            return self._waiting()
-
-    def oldest_seconds(self) -> float:
-        """Return how long the first waiting job has waited, in seconds of wall-clock time; 0 if no job is waiting."""
-        with self._lock:
-            (created,) = self._connection.execute(
-                "SELECT min(created) FROM job WHERE finished IS NULL AND state = 'queued'"
+            waiting, size, since = self._connection.execute(
+                "SELECT count(*) FILTER (WHERE state = 'queued'), coalesce(sum(size), 0),"
+                " min(created) FILTER (WHERE state = 'queued') FROM job WHERE finished IS NULL"
             ).fetchone()
-        if created is None:
-            return 0.0
-        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(created)).total_seconds())
-
-    def size(self) -> int:
-        """Return the total size in bytes of the uploads of jobs that wait or run."""
-        with self._lock:
-            (size,) = self._connection.execute(
-                "SELECT coalesce(sum(size), 0) FROM job WHERE finished IS NULL"
-            ).fetchone()
-        return int(size)
+        waited = 0.0 if since is None else (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()
+        return Queue(waiting, size, max(0.0, waited))
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -293,20 +243,9 @@ class JobTable:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
 
-    def _waiting(self) -> int:
-        (count,) = self._connection.execute(
-            "SELECT count(*) FROM job WHERE finished IS NULL AND state = 'queued'"
-        ).fetchone()
-        return int(count)
-
     def _get(self, identifier: str) -> Job | None:
         row = self._connection.execute(f"SELECT {_JOB} FROM job WHERE id = ?", (identifier,)).fetchone()  # noqa: S608
         return None if row is None else _job(row)
-
-    def _known(self, identifier: str) -> Job:
-        job = self._get(identifier)
-        assert job is not None
-        return job
 
 
 def _job(row: tuple[Any, ...]) -> Job:

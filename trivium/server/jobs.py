@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from trivium.common.progress import StageProgress
-from trivium.common.threads import Thread
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.server.collection import Collection
-from trivium.server.job_table import Change, Failure, Job, JobTable, NoJobsError, State
+from trivium.server.job_table import Change, Failure, Job, JobTable, NoJobsError, Queue, State
 from trivium.server.jobs_folder import ReadOnlyError, Spool
+from trivium.server.logs import FIELDS
 
 Work = Callable[[Engine, Change, Mapping[str, str], StageProgress], Mapping[str, Any]]
 """Makes a change in the store and returns its report. Uploaded files are passed as a mapping from path to name. It may
@@ -29,11 +29,8 @@ MAX_STARTS = 3
 """Maximum number of starts. A job that was running when the server crashed this many times is given up."""
 BUSY_SECONDS = 2.0
 """Seconds to wait before a job is retried when another process was writing to the store."""
-_RETRY_SECONDS = 2.0
-"""Seconds to wait before retrying when the folder of the jobs cannot be read or written. It doubles up to the maximum
-below.
-"""
-_MAX_RETRY_SECONDS = 60.0
+_RETRY_SECONDS = 10.0
+"""Seconds to wait before retrying when the folder of the jobs cannot be read or written."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,10 +48,6 @@ class _InterruptedError(Exception):
     """The server is being stopped."""
 
 
-class _CancelledError(Exception):
-    """The job was cancelled."""
-
-
 class Jobs:
     """The jobs of a store, and the single thread that works on them in the order in which they were accepted.
 
@@ -67,15 +60,15 @@ class Jobs:
         spool: Spool,
         work: Work,
         limit: int,
-        ended: Callable[[Change, Job], None],
+        ended: Callable[[Job], None],
     ) -> None:
         """``limit`` is the maximum number of waiting jobs. ``ended`` is called for every job that this server has
-        finished, with its change.
+        finished.
         """
         self._collection = collection
         self._spool = spool
         self._do = work
-        self._limit = limit
+        self.limit = limit
         self._ended = ended
         self._wake = threading.Event()
         self._stopping = False
@@ -83,7 +76,7 @@ class Jobs:
         self._opened: JobTable | None = None
         self._problem: str | None = None
         self._running: Job | None = None
-        self._thread = Thread(target=self._work, name="jobs", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
 
     # -- called from any thread --------------------------------------------------------------------------------------
 
@@ -108,19 +101,8 @@ class Jobs:
         """Queue a change whose uploaded files are on disk, and return its job. Raises NoJobsError, QueueFullError and
         sqlite3.Error.
         """
-        job = self._table().add(change, self._limit)
+        job = self._table().add(change, self.limit)
         self._wake.set()
-        return job
-
-    def cancel(self, identifier: str) -> Job | None:
-        """Cancel a job: immediately if it is waiting, else at its next step. Returns None for an unknown job. Raises
-        JobEndedError.
-        """
-        if self._opened is None:
-            return None
-        job = self._opened.cancel(identifier)
-        if job is not None and job.state == "cancelled":
-            self._spool.discard(identifier)
         return job
 
     def get(self, identifier: str) -> Job | None:
@@ -128,35 +110,15 @@ class Jobs:
         job = None if self._opened is None else self._opened.get(identifier)
         return None if job is None else self._with_progress(job)
 
-    def recent(self, limit: int, before: str | None = None, state: State | None = None) -> list[Job]:
-        """Return jobs, newest first; only those accepted ``before`` another job and only those in ``state`` if given."""
-        jobs = [] if self._opened is None else self._opened.recent(limit, before, state)
+    def recent(self, limit: int) -> list[Job]:
+        """Return jobs, newest first."""
+        jobs = [] if self._opened is None else self._opened.recent(limit)
         return [self._with_progress(job) for job in jobs]
 
     @property
-    def waiting(self) -> int:
-        """Number of waiting jobs."""
-        return 0 if self._opened is None else self._opened.waiting()
-
-    @property
-    def full(self) -> bool:
-        """Whether no further job would be accepted."""
-        return self.waiting >= self._limit
-
-    @property
-    def size(self) -> int:
-        """Total size in bytes of the uploads of jobs that wait or run."""
-        return 0 if self._opened is None else self._opened.size()
-
-    @property
-    def oldest_seconds(self) -> float:
-        """How long the first waiting job has waited, in seconds; 0 if no job is waiting."""
-        return 0.0 if self._opened is None else self._opened.oldest_seconds()
-
-    @property
-    def died(self) -> bool:
-        """Whether the working thread has died, so that a restart is needed."""
-        return self._thread.ended and not self._stopping
+    def queue(self) -> Queue:
+        """What waits and runs."""
+        return Queue() if self._opened is None else self._opened.queue()
 
     def stop(self, seconds: float) -> bool:
         """Stop working after the next step of the running job, waiting at most ``seconds`` for it. Unfinished jobs
@@ -167,7 +129,7 @@ class Jobs:
         if self._opened is not None and self._running is not None:
             # Immediately and without counting the attempt: if the process is killed now, the job must not be blamed.
             with suppress(sqlite3.Error):
-                self._put_back(self._opened)
+                self._opened.put_back(counted=False)
         if self._thread.is_alive():
             self._thread.join(seconds)
         if self._thread.is_alive():
@@ -197,30 +159,20 @@ class Jobs:
 
     def _work(self) -> None:
         failed = False
-        retry = _RETRY_SECONDS
         while not self._stopping:
+            wait: float | None = _RETRY_SECONDS
             try:
-                if not self.open():
-                    wait: float | None = retry
-                    retry = min(2 * retry, _MAX_RETRY_SECONDS)
-                else:
+                if self.open():
                     if failed:  # the end of a job could not be recorded
-                        self._put_back(self._table())
+                        self._table().put_back(counted=False)
                         failed = False
                     wait = self._next(self._table())
-                    retry = _RETRY_SECONDS
             except Exception:  # for example a full disk; an error in one job must not end the thread
-                _log.exception("the jobs cannot go on now, trying again in %g s", retry)
+                _log.exception("the jobs cannot go on now, trying again in %g s", _RETRY_SECONDS)
                 failed = True
-                wait, retry = retry, min(2 * retry, _MAX_RETRY_SECONDS)
             if wait != 0:
                 self._wake.wait(wait)
                 self._wake.clear()
-
-    def _put_back(self, table: JobTable) -> None:
-        """Return the running job to the queue without counting the attempt, or finish its cancellation."""
-        for identifier in table.put_back(counted=False):
-            self._spool.discard(identifier)
 
     def _next(self, table: JobTable) -> float | None:
         """Run the first waiting job. Returns the seconds to wait before the next one; None if there is none."""
@@ -241,8 +193,6 @@ class Jobs:
         def progress(stage: str, done: int, total: int) -> None:
             if self._stopping:
                 raise _InterruptedError
-            if table.is_cancelling(change.id):
-                raise _CancelledError
             if self._running is not None:
                 self._running = replace(self._running, stage=stage, done=done, total=total)
 
@@ -250,14 +200,12 @@ class Jobs:
         files = {str(folder / str(number)): name for number, name in enumerate(change.names)}
         try:
             report = self._collection.change(lambda engine: self._do(engine, change, files, progress))
-        except _CancelledError:
-            self._end(table, change, "cancelled")
         except StoreBusyError:
-            self._put_back(table)
+            table.put_back(counted=False)
             return BUSY_SECONDS
         except Exception as error:
             if self._stopping:  # any error may be caused by stopping
-                self._put_back(table)
+                table.put_back(counted=False)
             else:
                 self._fail(table, change, error)
         else:
@@ -292,7 +240,9 @@ class Jobs:
         self._spool.discard(change.id)
         job = table.get(change.id)
         if job is not None:
-            self._ended(change, job)
+            self._ended(job)
+            told = {"job": job.id, "kind": job.kind, "state": job.state}
+            _log.info("a change has ended", extra={FIELDS: told})
 
 
 def _crashed() -> JobError:

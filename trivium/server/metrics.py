@@ -7,9 +7,9 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from trivium.graph.records import StoreInfo
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.stages import StageEnded
+from trivium.server.job_table import Job, Queue
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -36,9 +36,6 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=self._registry,
         )
-        self.in_flight = Gauge(
-            "trivium_http_requests_in_flight", "Requests being answered now.", registry=self._registry
-        )
         self._stages = Histogram(
             "trivium_search_stage_seconds",
             "Time to embed a question, and to ask each retriever.",
@@ -56,16 +53,6 @@ class Metrics:
         )
         for result in ("hit", "miss"):
             self._cache.labels(result)
-        self._places = Gauge(
-            "trivium_pool_places_taken",
-            "Questions running and waiting, by pool.",
-            ("pool",),
-            registry=self._registry,
-        )
-        self._nodes = Gauge("trivium_store_nodes", "Nodes by label.", ("label",), registry=self._registry)
-        self._relationships = Gauge(
-            "trivium_store_relationships", "Relationships by type.", ("type",), registry=self._registry
-        )
         self._jobs = Counter(
             "trivium_jobs", "Changes of the documents that ended.", ("kind", "state"), registry=self._registry
         )
@@ -92,31 +79,14 @@ class Metrics:
         if ended.stage in ("embed", "retrieve"):
             self._stages.labels(ended.retriever or ended.stage).observe(ended.seconds)
 
-    def watch_pool(self, name: str, taken: Callable[[], int]) -> None:
-        """Export the occupancy of a pool."""
-        self._places.labels(name).set_function(taken)
-
-    def watch_connections(self, count: Callable[[], int]) -> None:
-        """Export the number of open connections."""
-        Gauge("trivium_connections", "Connections that are open.", registry=self._registry).set_function(
-            count
-        )
-
-    def watch_jobs(self, waiting: Callable[[], int], oldest_seconds: Callable[[], float]) -> None:
+    def watch_jobs(self, queue: Callable[[], Queue]) -> None:
         """Export the number of waiting changes and the longest wait."""
-        self._jobs_waiting.set_function(waiting)
-        self._jobs_oldest.set_function(oldest_seconds)
+        self._jobs_waiting.set_function(lambda: queue().waiting)
+        self._jobs_oldest.set_function(lambda: queue().oldest_seconds)
 
-    def store_counted(self, info: StoreInfo) -> None:
-        """Update the counts of the store."""
-        for label, count in info.nodes.items():
-            self._nodes.labels(label).set(count)
-        for kind, count in info.relationships.items():
-            self._relationships.labels(kind).set(count)
-
-    def job_ended(self, kind: str, state: str) -> None:
-        """Count a job that is done, has failed or was cancelled."""
-        self._jobs.labels(kind, state).inc()
+    def job_ended(self, job: Job) -> None:
+        """Count a job that is done or has failed."""
+        self._jobs.labels(job.kind, job.state).inc()
 
     def text(self) -> bytes:
         """Return all metrics in the Prometheus format."""

@@ -21,7 +21,6 @@ LONGEST = 1600
 """Longer side of a picture in pixels, enough to read the small print of a letter page."""
 _KEPT_BYTES = 48 << 20
 """Maximum total size of cached pictures."""
-_KEPT_PLACES = 512
 _SAME = 0.5
 """Minimum share of a page's text that must be found on it. Headers, hyphens and unusual fonts affect less than that."""
 _MAX_TEXT = 20_000
@@ -87,8 +86,7 @@ class Originals:
     """Draws pages and caches the most recent ones. Thread-safe."""
 
     def __init__(self) -> None:
-        self._pictures: LruCache[_Key, bytes] = LruCache(_KEPT_BYTES, lambda _, picture: len(picture))
-        self._places: LruCache[tuple[_Key, str], DrawnPage] = LruCache(_KEPT_PLACES)
+        self._drawn: LruCache[_Key, DrawnPage] = LruCache(_KEPT_BYTES, lambda _, drawn: len(drawn.picture))
 
     def draw(self, original: Original) -> DrawnPage:
         """Draw the page and locate the passage on it. Raises NoOriginalError, and the errors of
@@ -102,11 +100,9 @@ class Originals:
         except (OSError, ValueError):  # a null byte
             raise NoOriginalError(GONE if path.is_absolute() else GONE + _FROM_HERE) from None
         key: _Key = (original.source, found.st_mtime_ns, found.st_size, original.page)
-        place = key, original.passage
-        picture = self._pictures.find(None, [key]).get(key)
-        places = self._places.find(None, [place]).get(place)
-        if picture is not None and places is not None:
-            return replace(places, picture=picture)
+        known = self._drawn.find(None, [key]).get(key)
+        if known is not None and not original.passage:
+            return known
         try:
             data = read_document(path, load_settings().limits)
         except InputError:
@@ -114,14 +110,14 @@ class Originals:
         drawn = draw_page(
             data,
             original.page,
-            longest=LONGEST if picture is None else 0,
+            longest=LONGEST if known is None else 0,
             passage=original.passage,
             texts=original.texts,
         )
         _check_unchanged(original, drawn, found.st_mtime)
-        drawn = drawn if picture is None else replace(drawn, picture=picture)
-        self._pictures.put(None, {key: drawn.picture})
-        self._places.put(None, {place: replace(drawn, picture=b"")})
+        if known is not None:
+            return replace(drawn, picture=known.picture)
+        self._drawn.put(None, {key: replace(drawn, marks=())})
         return drawn
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -164,22 +163,6 @@ def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:
     return "; ".join(
         _fault(location, message.removeprefix("Value error, ")) for location, message in faults[:5]
     )
-
-
-def unknown_fields(unknown: Sequence[str], missing: Sequence[str], known: Iterable[str]) -> str:
-    """Say which fields of a request are unknown and which are missing. An unknown field beside a missing one was
-    probably meant as that one.
-
-    >>> unknown_fields(["q"], ["question"], ["question", "k"])
-    "unknown field 'q' (did you mean 'question'?); 'question' is missing"
-    >>> unknown_fields(["retriever", "x"], [], ["question", "retrievers"])
-    "unknown field 'retriever' (did you mean 'retrievers'?); unknown field 'x'"
-    """
-    said = []
-    for name in unknown[:5]:
-        close = get_close_matches(name, [*known], n=1) or (missing if len(unknown) == 1 else [])
-        said.append(f"unknown field {name[:100]!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
-    return "; ".join([*said, *(f"{name!r} is missing" for name in missing)])
 
 
 def _fault(location: tuple[int | str, ...], message: str) -> str:

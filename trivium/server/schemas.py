@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trivium.errors import InputError
 from trivium.graph.protocols import SearchStore
-from trivium.metadata import check as check_metadata
 from trivium.search.pictures import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.server.pictures import (
@@ -40,7 +38,6 @@ from trivium.server.request_fields import (
     Uri,
     WhereText,
     Whole,
-    unknown_fields,
 )
 from trivium.types import (
     Answer,
@@ -48,7 +45,6 @@ from trivium.types import (
     AnswerPart,
     Hit,
     Intent,
-    MetadataValue,
     Outcome,
     SourceOutcome,
     Statement,
@@ -79,21 +75,6 @@ class Given(BaseModel):
     """The body of a request. Unknown keys and numbers in quotes are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _only_known_fields(cls, values: Any) -> Any:
-        """Name unknown fields with what was probably meant, and at once what is missing."""
-        if isinstance(values, Mapping):
-            unknown = [str(name) for name in values if name not in cls.model_fields]
-            if unknown:
-                missing = [name for name in cls.model_fields if cls._is_missing(name, values)]
-                raise ValueError(unknown_fields(unknown, missing, cls.model_fields))
-        return values
-
-    @classmethod
-    def _is_missing(cls, name: str, values: Mapping[str, Any]) -> bool:
-        return name not in values and cls.model_fields[name].is_required()
 
 
 class QuestionFields(Given):
@@ -137,10 +118,6 @@ class SearchBody(SearchFields):
             "examples": [{"question": "Who discovered the two moons of Mars?", "k": 3, "explain": True}]
         }
     )
-
-    @classmethod
-    def _is_missing(cls, name: str, values: Mapping[str, Any]) -> bool:
-        return name == "question" and not {"question", "image"} & set(values)
 
     @model_validator(mode="after")
     def _ask_something(self) -> Self:
@@ -342,38 +319,6 @@ class ExplainBody(Given):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [{"question": "Who discovered the two moons of Mars?", "uri": "Mars#Moons#chunk-1"}]
-        }
-    )
-
-
-class Record(Given):
-    """A passage of a document without markup. Records with the same title form one document."""
-
-    title: str = Field(min_length=1, max_length=500)
-    text: str = Field(min_length=1)
-    meta: dict[str, str | int | float | bool] | None = Field(
-        default=None, description="Metadata of the document, for conditions.", examples=[{"year": 2024}]
-    )
-
-    @field_validator("meta")
-    @classmethod
-    def _can_be_stored(cls, values: dict[str, MetadataValue] | None) -> dict[str, MetadataValue] | None:
-        if values is not None:
-            try:
-                check_metadata(values)
-            except InputError as error:
-                raise ValueError(str(error)) from error
-        return values
-
-
-class Records(Given):
-    """Documents without markup. Titles of the collection that they mention become links."""
-
-    records: list[Record] = Field(min_length=1, max_length=10_000)
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"records": [{"title": "Vulcan", "text": "Vulcan was thought to circle the Sun."}]}]
         }
     )
 

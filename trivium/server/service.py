@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
 
 from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
@@ -19,9 +21,8 @@ from trivium.graph.filters import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
-from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
-from trivium.server.errors import ApiError, ClientGoneError, busy, empty
+from trivium.server.errors import ApiError, busy, empty
 from trivium.server.jobs import Jobs
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
@@ -35,6 +36,8 @@ from trivium.speech import Speech
 
 T = TypeVar("T")
 
+MAX_HEARD = 8
+"""Spoken questions received, waiting or being transcribed at once. Each is held in memory."""
 _CORES = available_cores()
 """When as many questions are being asked, each is searched for by one thread: a second one would delay the others."""
 
@@ -58,7 +61,7 @@ def default_answerer(engine: Engine) -> Answerer:
 class Service:
     """The parts of a running server.
 
-    - ``name``: identifies its store.
+    - ``name``: identifies its store. ``folder`` is None for a database.
     - ``answerer``: returns the object that answers questions, given the current engine.
     - ``models``: the models that a question may choose, by name, the default first: language models, prompted as
       ``writing`` says, and ``none``, which quotes passages.
@@ -66,12 +69,14 @@ class Service:
     - ``filtering``: finds what conditions leave before the search itself, so that expensive ones wait for each other and
       hold up no other search; with ``processes`` it runs searches with conditions, and leaves a process to the others.
     - ``cache``: the answers to recent questions.
-    - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``.
+    - ``speech``: speech recognition and synthesis, run in the threads of ``speaking``. ``hearing`` limits the spoken
+      questions that are in memory.
     - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
     - ``live``: whether live sources are asked.
     """
 
     name: str
+    folder: Path | None
     settings: ServerSettings
     collection: Collection
     metrics: Metrics
@@ -83,7 +88,6 @@ class Service:
     answerer: Callable[[Engine], Answerer]
     models: Mapping[str, ChatModel | None]
     writing: WritingOptions
-    audio: AudioReceiver
     speech: Speech
     speaking: Pool
     originals: Originals
@@ -91,6 +95,7 @@ class Service:
     processes: Processes | None = None
     cache: AnswerCache = field(default_factory=lambda: AnswerCache(0))
     live: LiveSwitch = field(default_factory=LiveSwitch)
+    hearing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_HEARD))
 
     @property
     def pools(self) -> tuple[Pool, ...]:
@@ -164,8 +169,9 @@ class Service:
         return Response(found.body, headers=dict(found.headers), media_type="application/json")
 
     async def _ask(self, request: Request, kind: str, given: BaseModel, seconds: float | None) -> Reply:
-        collection, processes, work = self.collection, self.processes, KINDS[kind].work
-
+        collection, work = self.collection, KINDS[kind].work
+        # Live sources are waited for in a thread, which can stop when the client has left.
+        processes = None if getattr(given, "sources", None) else self.processes
         patience = self.settings.timeout if seconds is None else seconds
         deadline = time.monotonic() + patience
         where: Where | None = getattr(given, "where", None)
@@ -184,7 +190,7 @@ class Service:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Return the result of ``work``. It is cancelled when the client disconnects (raises ClientGoneError) and after
+    """Return the result of ``work``. It is cancelled when the client disconnects (raises ClientDisconnect) and after
     ``seconds`` (raises ApiError).
     """
     task = asyncio.ensure_future(work)
@@ -194,7 +200,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: f
         if task.done():
             return task.result()
         if gone.done():
-            raise ClientGoneError
+            raise ClientDisconnect
         raise busy(f"no answer within {seconds:g} s", "timeout")
     finally:
         task.cancel()

@@ -67,7 +67,6 @@ class ServerSettings(BaseModel):
     - ``hosts``: host names of the server in addition to the loopback ones. Checked only when it listens on loopback,
       where a foreign name indicates DNS rebinding.
     - ``rate_limit``: requests per minute and client, None for unlimited. A client is its key, else its address.
-    - ``wrong_keys``: wrong keys an address may try per minute before all its keys are rejected for a while.
 
     Sizes and times:
 
@@ -76,7 +75,6 @@ class ServerSettings(BaseModel):
     - ``timeout``, ``answer_timeout``: time limit of a request, and of one that waits for a language model.
     - ``shutdown_timeout``: how long running requests, and then the current step of a change, may take at the end. The
       process ends at most :data:`~trivium.server.running.CLOSE_SECONDS` later.
-    - ``connections``: maximum number of open connections; fewer if the process may open fewer files.
     - ``min_free_bytes``: free space on the file system of a folder store below which nothing is added or replaced.
 
     Work:
@@ -89,7 +87,6 @@ class ServerSettings(BaseModel):
     - ``processes``: number of additional processes that search (0: the server's process searches itself).
     - ``path_selector``: selector of the path retriever, ``match``, ``llm`` or a declared one (None: from the package's
       settings).
-    - ``retriever_settings``: values by dotted name, such as ``{"walk.damping": 0.4}``.
     - ``rerankers``: names that a request may use, in addition to those that load no model.
     - ``device``: where texts are embedded, ``cpu``, ``cuda`` or ``cuda:N`` (None: from the package's settings).
     - ``live``: whether live sources are asked when the server starts, ``off``, ``allow`` or ``force``
@@ -125,12 +122,9 @@ class ServerSettings(BaseModel):
     speech_workers: Count = 2
     speech_queue: Count = 16
     path_selector: str | None = None
-    retriever_settings: dict[str, Any] = Field(default_factory=dict)
     device: str | None = None
     rerankers: tuple[str, ...] = ()
     rate_limit: Count | None = None
-    wrong_keys: Count = 30
-    connections: Count = 512
     min_free_bytes: Annotated[int, Field(ge=0)] = 256 << 20
     shutdown_timeout: Seconds = 15.0
     queue_jobs: Count = 100

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, TypeVar
 
 from fastapi import Request
-from pydantic import ValidationError
-from starlette.requests import ClientDisconnect
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from trivium.common.files import folder_to_disk, is_full_disk, to_disk
+from trivium.errors import InputError
+from trivium.metadata import parse_object
 from trivium.parser.sources.source import clean_text
-from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
-from trivium.server.forms import FormReader
-from trivium.server.job_table import Change, Kind, NoJobsError
+from trivium.server.errors import ApiError, busy, disk_full
+from trivium.server.job_table import Change, NoJobsError
 from trivium.server.jobs import Jobs
 from trivium.server.jobs_folder import Spool
-from trivium.server.schemas import Record, Records
 from trivium.text.languages import check_language
 from trivium.text.normalise import plain
 from trivium.types import MetadataValue
@@ -29,19 +30,22 @@ R = TypeVar("R")
 
 MAX_AT_ONCE = 8
 """Maximum number of uploads received at once."""
-MAX_JSON_BYTES = 8 << 20
-"""Maximum size of a JSON upload; parsed, it may take fifty times as much memory. The files of a form are not parsed
-here.
-"""
+MAX_FILES = 500
+_MAX_FIELDS = 10
+_MAX_FIELD_BYTES = 1 << 20
+_MAX_LANGUAGE_CHARACTERS = 20
+"""Maximum length of an invalid language code repeated in an error."""
 _MAX_NAME_CHARACTERS = 200
 METADATA = "metadata.json"
 """File in the folder of an upload that contains the metadata given for the documents."""
 LANGUAGE = "language"
 """File in the folder of an upload that contains the language code of the documents."""
-_FORM = {
-    "multipart/form-data": "multipart/form-data with files",
-    "application/json": "application/json with records",
-}
+
+
+class _FormParser(MultiPartParser):
+    """Starlette's parser of forms, whose files are on disk (in ``TMPDIR``) from this size on."""
+
+    spool_max_size = 64 << 10
 
 
 class Upload:
@@ -57,191 +61,117 @@ class Upload:
         """Total size in bytes."""
         self.taken = False
         """Whether a job has taken over the files."""
-        self._file: BinaryIO | None = None
         folder.mkdir(mode=0o700)
 
-    @property
-    def identifier(self) -> str:
-        """The id of the job."""
-        return self._folder.name
-
-    @property
-    def body(self) -> Path:
-        """Path of a body that is not a form."""
-        return self._folder / "body"
-
-    def begin_file(self, name: str) -> None:
-        """Begin a new file."""
-        self._file = (self._folder / str(len(self.names))).open("xb")
+    def add_file(self, name: str, content: BinaryIO) -> None:
+        """Add a file. It is durable when this returns."""
+        with (self._folder / str(len(self.names))).open("xb") as file:
+            shutil.copyfileobj(content, file)
+            self.size += file.tell()
+            to_disk(file)
         self.names.append(_file_name(name, len(self.names) + 1))
-
-    def write(self, piece: bytes) -> None:
-        """Append to the current file."""
-        assert self._file is not None
-        self._file.write(piece)
-        self.size += len(piece)
-
-    def end_file(self) -> None:
-        """Finish the current file. It is durable when this returns."""
-        assert self._file is not None
-        to_disk(self._file)
-        self.close()
-
-    def close(self) -> None:
-        """Close a file that was begun."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def add_file(self, name: str, content: bytes) -> None:
-        """Add a complete file."""
-        self.begin_file(name)
-        self.write(content)
-        self.end_file()
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         """Set metadata for all files."""
-        self._say(METADATA, json.dumps(dict(metadata), sort_keys=True).encode("ascii"))
+        self._say(METADATA, json.dumps(dict(metadata), sort_keys=True))
 
     def set_language(self, language: str) -> None:
         """Set the language of all files. Raises InputError for an unknown one."""
-        self._say(LANGUAGE, check_language(language).encode("ascii"))
+        self._say(LANGUAGE, check_language(language))
 
-    def _say(self, name: str, content: bytes) -> None:
+    def _say(self, name: str, content: str) -> None:
         with (self._folder / name).open("wb") as file:
-            file.write(content)
+            file.write(content.encode("ascii"))
             to_disk(file)
-
-    def add_records(self, records: list[Record]) -> None:
-        """Add records as one file."""
-        # The own keys last: metadata called "text" is not the text.
-        lines = [
-            json.dumps({**(record.meta or {}), "title": record.title, "text": record.text})
-            for record in records
-        ]
-        self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
 
     def keep(self) -> None:
         """Make the folder and its entries durable."""
         folder_to_disk(self._folder)
         folder_to_disk(self._folder.parent)
 
-    def change(self, kind: Kind, uri: str | None = None) -> Change:
+    def change(self) -> Change:
         """Create the change that loads the files."""
-        return Change(self.identifier, kind, uri, tuple(self.names), self.size)
+        return Change(self._folder.name, "add", names=tuple(self.names), size=self.size)
 
 
 class Uploads:
     """Receives the documents of requests. Belongs to one event loop."""
 
     def __init__(self, spool: Spool, jobs: Jobs, limit: int) -> None:
-        """``limit`` is the maximum number of bytes of all uploads being received, waiting or processed."""
+        """While jobs with more than ``limit`` bytes wait, nothing is received."""
         self._spool = spool
         self._jobs = jobs
         self._limit = limit
-        self._receiving = 0
-        self._reserved = 0
-        self._parsing = asyncio.Semaphore(1)  # parsed JSON takes a multiple of its size
+        self._places = asyncio.Semaphore(MAX_AT_ONCE)
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[Upload]:
-        """Receive the documents of a request: the files of a form, or records.
+        """Receive the files of a form (``multipart/form-data``). The field ``meta`` contains their metadata and
+        ``language`` the code of their language.
 
         The files are durable, and are removed when the block ends unless a job has ``taken`` them. Raises ApiError when
         there are none, or for unexpected or too much content.
         """
         kind = content_type_of(request)
-        if kind not in _FORM:
+        if kind != "multipart/form-data":
+            told = kind[:100] or "no content type"
             raise ApiError(
-                415,
-                "unsupported_media_type",
-                f"expected {' or '.join(_FORM.values())}, got {kind[:100] or 'no content type'}",
+                415, "unsupported_media_type", f"expected multipart/form-data with files, got {told}"
             )
-        with self._place():
-            queued = await asyncio.to_thread(self._queued)
-            with self._reserving(queued) as reserve, _full_disk_is_told():
-                length = request.headers.get("content-length", "")
-                reserve(int(length[:20]) if length.isdecimal() else 0)
-                upload = Upload(self._spool.upload(Change.new_id()))
+        if self._places.locked():
+            raise busy("as many uploads as can be received at once are being received", close=True)
+        async with self._places:
+            await asyncio.to_thread(self._check_queue)
+            with _full_disk_is_told():
+                form = await _form_of(request)
+                identifier = Change.new_id()
+                upload: Upload | None = None
                 try:
-                    await self._save(request, kind, upload, reserve)
-                    await settled(upload.keep)
+                    upload = await settled(lambda: _saved(form, self._spool.upload(identifier)))
                     yield upload
                 finally:
-                    upload.close()
-                    if not upload.taken:
-                        self._spool.discard(upload.identifier)
+                    await form.close()
+                    if upload is None or not upload.taken:
+                        self._spool.discard(identifier)
 
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        if self._receiving >= MAX_AT_ONCE:
-            raise busy("as many uploads as can be received at once are being received", close=True)
-        self._receiving += 1
-        try:
-            yield
-        finally:
-            self._receiving -= 1
-
-    def _queued(self) -> int:
-        """Return the bytes of the queued jobs. Raises ApiError if no further job would be accepted, before its
-        documents are sent.
-        """
+    def _check_queue(self) -> None:
+        """Raise ApiError or NoJobsError if no further job would be accepted, before its documents are sent."""
         if not self._jobs.open():
             raise NoJobsError
-        if self._jobs.full:
+        queue = self._jobs.queue
+        if queue.waiting >= self._jobs.limit or queue.bytes > self._limit:
             raise busy("more changes are waiting than can be made soon", close=True)
-        return self._jobs.size
 
-    @contextmanager
-    def _reserving(self, queued: int) -> Iterator[Callable[[int], None]]:
-        """Reserve space for one upload beside the bytes already ``queued``. The yielded function is called with the
-        size received so far.
-        """
-        taken = 0
 
-        def reserve(size: int) -> None:
-            nonlocal taken
-            more = max(0, size - taken)
-            if queued + self._reserved + more > self._limit:
-                raise busy("more documents wait than there is room for", close=True)
-            taken += more
-            self._reserved += more
+async def _form_of(request: Request) -> FormData:
+    try:
+        return await _FormParser(
+            request.headers,
+            request.stream(),
+            max_files=MAX_FILES,
+            max_fields=_MAX_FIELDS,
+            max_part_size=_MAX_FIELD_BYTES,
+        ).parse()
+    except MultiPartException as error:
+        raise ApiError(400, "bad_request", f"the form cannot be read: {error.message}") from error
 
+
+def _saved(form: FormData, folder: Path) -> Upload:
+    upload = Upload(folder)
+    for name, value in form.multi_items():
         try:
-            yield reserve
-        finally:
-            self._reserved -= taken
-
-    async def _save(
-        self,
-        request: Request,
-        kind: str,
-        upload: Upload,
-        reserve: Callable[[int], None],
-    ) -> None:
-        read = 0
-        if kind == "multipart/form-data":
-            form = FormReader(request.headers["content-type"], upload)
-            async for piece in pieces_of(request):
-                read += len(piece)
-                reserve(read)
-                await settled(lambda piece=piece: form.write(piece))  # type: ignore[misc]
-            form.finish()
-            return
-        with upload.body.open("xb") as body:
-            async for piece in pieces_of(request):
-                read += len(piece)
-                reserve(read)
-                if read > MAX_JSON_BYTES:
-                    raise ApiError(
-                        413,
-                        "too_large",
-                        f"JSON may have {MAX_JSON_BYTES:,} bytes at most: send more as a form with a file of records",
-                        {"Connection": "close"},
-                    )
-                await settled(lambda piece=piece: body.write(piece))  # type: ignore[misc]
-        async with self._parsing:
-            await settled(lambda: _save_records(upload))
+            if isinstance(value, UploadFile):
+                upload.add_file(value.filename or "", value.file)
+            elif name == "meta":
+                upload.add_metadata(parse_object(value))
+            elif name == "language":
+                upload.set_language(value[:_MAX_LANGUAGE_CHARACTERS])
+        except InputError as error:
+            raise ApiError(422, "invalid", f"{name}: {error}") from error
+    if not upload.names:
+        raise ApiError(422, "invalid", "files: expected at least one file, got none")
+    upload.keep()
+    return upload
 
 
 async def settled(work: Callable[[], R]) -> R:
@@ -254,16 +184,6 @@ async def settled(work: Callable[[], R]) -> R:
         raise
 
 
-async def pieces_of(request: Request) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives. Raises ApiError when it takes too long or is too large, and ClientGoneError."""
-    try:
-        async for piece in request.stream():
-            if piece:
-                yield piece
-    except ClientDisconnect:
-        raise ClientGoneError from None
-
-
 @contextmanager
 def _full_disk_is_told() -> Iterator[None]:
     try:
@@ -274,25 +194,8 @@ def _full_disk_is_told() -> Iterator[None]:
         raise disk_full() from error
 
 
-def _save_records(upload: Upload) -> None:
-    """Save the records of a body."""
-    content = upload.body.read_bytes()
-    upload.body.unlink()
-    try:
-        records = Records.model_validate_json(content).records
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False, include_context=False)
-        message = "; ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}" for fault in faults[:5]
-        )
-        malformed = any(fault["type"] == "json_invalid" for fault in faults)
-        if malformed:
-            raise ApiError(400, "malformed", f"the body is not JSON: {message}") from None
-        raise ApiError(422, "invalid", message) from None
-    upload.add_records(records)
-
-
 def content_type_of(request: Request) -> str:
+    """Return the media type of a request's body without its parameters; empty if it names none."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

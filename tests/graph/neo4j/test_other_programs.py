@@ -16,7 +16,7 @@ from tests.graph.dbpedia.world import fact, ntriples
 from tests.graph.neo4j.stores import OLDER_SLOW, credentials
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
-from tests.server.world import HEADERS, serving
+from tests.server.world import HEADERS, as_file, serving
 from tests.waiting import until
 from trivium.cli.app import main
 from trivium.engine import Engine
@@ -223,7 +223,7 @@ def test_everything_of_others_survives_the_programs(
             assert len(hits) == 3
             for job in (
                 client.post(
-                    "/documents", json={"records": [{"title": "Sun", "text": "A star."}]}, headers=HEADERS
+                    "/documents", files=as_file({"title": "Sun", "text": "A star."}), headers=HEADERS
                 ),
                 client.delete("/documents/Deimos", headers=HEADERS),
             ):

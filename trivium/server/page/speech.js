@@ -86,7 +86,7 @@ export function listenButton(text) {
     try {
       // Not an audio element: the policy of the page plays nothing that way.
       const source = context.createBufferSource();
-      source.buffer = await context.decodeAudioData(measured(await speak(text, stopping.signal)));
+      source.buffer = await context.decodeAudioData(await speak(text, stopping.signal));
       source.connect(context.destination);
       source.addEventListener("ended", () => sounding === mine && mine.end());
       source.start();
@@ -96,14 +96,4 @@ export function listenButton(text) {
     }
   });
   return listen;
-}
-
-/** A WAV file that was streamed does not know its length: it is written into its head. */
-function measured(sound) {
-  const view = new DataView(sound);
-  if (sound.byteLength > 44 && view.getUint32(0) === 0x52494646) {
-    view.setUint32(4, sound.byteLength - 8, true);
-    if (view.getUint32(36) === 0x64617461) view.setUint32(40, sound.byteLength - 44, true);
-  }
-  return sound;
 }

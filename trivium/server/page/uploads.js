@@ -115,7 +115,7 @@ function settle(job, batch, { say, problems, bar }) {
   const worked = job.state === "done" && (done.length > 0 || failed.length === 0);
   if (failed.length > 0) done.push(batch.length === 1 ? "could not be read" : `${failed.length} could not be read`);
   if (incomplete.length > 0) done.push(batch.length === 1 ? "without some parts" : `${incomplete.length} without some parts`);
-  const words = job.state === "cancelled" ? "cancelled" : failed.length === 0 && job.error !== null ? job.error.message : done.join(", ") || "nothing new";
+  const words = failed.length === 0 && job.error !== null ? job.error.message : done.join(", ") || "nothing new";
   const told = [...failed, ...incomplete];
   say(worked ? (told.length > 0 ? "partly" : "done") : "failed", words);
   problems.replaceChildren(...told.map(({ location, reason }) => el("li", {}, el("b", {}, location), `: ${reason}`)));

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -86,7 +86,6 @@ async def read_original(
     response_class=Response,
     responses={
         200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
-        304: {"description": "Unchanged: it matches `If-None-Match`."},
         **errors(404, 422, 501, 503),
     },
 )
@@ -95,7 +94,6 @@ async def read_page_image(
     request: Request,
     serving: Serving,
     page: PageNumber = 1,
-    if_none_match: Annotated[str | None, Header(max_length=1000)] = None,
 ) -> Response:
     """Return a page of the PDF file of a document as a picture, at most 1,600 pixels wide and high."""
     _, original = await _original(document, request, serving, page, None)
@@ -103,7 +101,7 @@ async def read_page_image(
         picture = (await _draw(request, serving, original)).picture
     except NoOriginalError as error:
         raise not_found(str(error)) from error
-    return picture_response(picture, MEDIA_TYPE, if_none_match)
+    return picture_response(picture, MEDIA_TYPE)
 
 
 async def _original(

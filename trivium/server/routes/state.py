@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from typing import Annotated, Any, Literal, cast
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from trivium.errors import TriviumError
-from trivium.server.errors import ApiError
-from trivium.server.health import HealthChecks, Problem
+from trivium.server.health import Problem, problems
 from trivium.server.metrics import CONTENT_TYPE
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 
 router = APIRouter(tags=["state"])
 
-_STORE_SECONDS = 2.0
-"""How long the metrics wait for the counts of the store. Those of before stay if it takes longer."""
-
 
 class Health(BaseModel):
-    """Whether the process works: `ok`, or `failing` with problems that need a restart."""
+    """The process answers."""
 
-    status: Literal["ok", "failing"]
-    problems: list[Problem] | None = None
+    status: Literal["ok"] = "ok"
 
 
 class Readiness(BaseModel):
-    """Whether questions can be answered now: the store is open, the embedder is loaded, and the index is current.
-    (While documents are being added the index is not current, and questions are answered from the previous state.)
-    `problems` lists everything that is wrong, including problems that do not prevent answers.
+    """Whether questions can be answered now: the store is open, and the embedder is loaded. (While documents are being
+    added the index is not current, and questions are answered from the previous state.) `problems` lists everything
+    that is wrong, including problems that do not prevent answers.
     """
 
     ready: bool
-    store: bool
-    embedder: bool
     index_current: bool
-    problem: str | None = Field(description="Why the store, or its last change, cannot be shown.")
     problems: list[Problem]
 
 
@@ -79,35 +69,20 @@ class Stats(BaseModel):
     waiting: dict[str, int] = Field(description="Number of running and waiting requests, by pool.")
 
 
-async def _health(request: Request) -> HealthChecks:
-    return cast(HealthChecks, request.app.state.health)
-
-
-Checks = Annotated[HealthChecks, Depends(_health)]
-"""Dependency of routes that need the server's health."""
-
-
-@router.get("/health", responses={503: {"model": Health}}, response_model_exclude_none=True)
-async def health(response: Response, checks: Checks) -> Health:
-    """Return whether the process works, as far as can be told without waiting; 503 if it needs a restart."""
-    problems = checks.fatal()
-    if not problems:
-        return Health(status="ok")
-    response.status_code = 503
-    return Health(status="failing", problems=problems)
+@router.get("/health")
+async def health() -> Health:
+    """Return that the process answers."""
+    return Health()
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
-async def ready(response: Response, serving: Serving, checks: Checks) -> Readiness:
+async def ready(response: Response, serving: Serving) -> Readiness:
     """Return whether questions can be answered; 503 if not."""
     collection, processes = serving.collection, serving.processes
     answer = Readiness(
-        ready=collection.embedded and (processes is None or processes.ready),
-        store=collection.ready,
-        embedder=collection.embedded,
+        ready=collection.embedded and (processes is None or processes.answering > 0),
         index_current=collection.ready and collection.current,
-        problem=collection.problem,
-        problems=checks.problems(),
+        problems=problems(serving),
     )
     if not answer.ready:
         response.status_code = 503
@@ -150,16 +125,4 @@ async def stats(serving: Serving) -> Stats:
 )
 async def metrics(serving: Serving) -> Any:
     """Return metrics for Prometheus."""
-    collection = serving.collection
-    if collection.ready:
-        # A store that does not answer must not keep the other metrics from who looks for the reason.
-        with suppress(TriviumError, TimeoutError):
-            info = asyncio.to_thread(lambda: collection.info)
-            serving.metrics.store_counted(await asyncio.wait_for(info, _STORE_SECONDS))
     return Response(serving.metrics.text(), media_type=CONTENT_TYPE)
-
-
-@router.get("/favicon.ico", include_in_schema=False)
-async def favicon() -> None:
-    """There is no icon, but browsers request it."""
-    raise ApiError(404, "not_found", "there is no icon")
