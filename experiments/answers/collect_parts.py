@@ -1,5 +1,5 @@
 """Collects the parts of passages that are read for questions, with their features and whether they are right, for
-``fit_parts.py``.
+``fit_parts.py``, and beside them their texts, for ``fit_reader.py``.
 
     python experiments/answers/collect_parts.py --store boats --questions ../shared/data/reader/boats/questions.jsonl \
         --out boats.npz
@@ -119,6 +119,7 @@ def collect(
     answer: Answer = engine.ask(row["question"], history=history, k=DEPTH)
     if answer.searched_for is None:
         return
+    row = {**row, "question": answer.searched_for}
     found = list(answer.passages)
 
     def read(hits: Sequence[Hit]) -> tuple[Sequence[Part], np.ndarray]:
@@ -173,7 +174,8 @@ def main() -> None:
     asked: list[Asked] = []
     columns: list[str] = []
     matrices, right, lengths, counts = [], [], [], []
-    with trivium.Engine.open(given.store) as engine:
+    texts = given.out.with_suffix(".jsonl")
+    with trivium.Engine.open(given.store) as engine, texts.open("w", encoding="utf-8") as lines:
         for row, foreign in [
             *((row, False) for row in rows[: given.sample]),
             *((row, True) for row in others),
@@ -184,6 +186,8 @@ def main() -> None:
                 right += labelled
                 lengths += [len(part.shown) for part in parts]
                 counts.append(len(parts))
+                said = [[part.passage.above, part.shown] for part in parts]
+                lines.write(json.dumps({"question": one.question, "parts": said}) + "\n")
                 columns = columns or column_names(engine, parts)
     np.savez_compressed(
         given.out,

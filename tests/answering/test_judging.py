@@ -19,7 +19,7 @@ from trivium.answering.passages import NumberedPassage, continuations, mended, p
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
 from trivium.graph.records import ChunkRecord
-from trivium.types import ChunkKind
+from trivium.types import ChunkKind, EmbedderIdentity
 
 CLUB = "The club has three organs:\n\n(a) the assembly;\n(b) the board;\n(c) the council.\n\nMembers pay 32 euros."
 ROWS = "Bin | Emptied\nBin: grey; Emptied: Tuesday\nBin: blue; Emptied: Thursday"
@@ -95,10 +95,12 @@ def test_shipped_trees_read_the_features_that_are_made(embedder: str) -> None:
 def test_who_risks_less_is_answered_from_a_higher_probability_on(embedder: str) -> None:
     """A risk between two that were measured takes the lower one; below all nothing is sure enough; 1 accepts any."""
     levels, thresholds = load_trees(embedder)[0].risks.T.tolist()
+    identity = EmbedderIdentity(embedder, "without a reader", 384)
     assert levels == sorted(levels) and thresholds == sorted(thresholds, reverse=True)
-    assert sure_from(embedder, 0.12) == sure_from(embedder, 0.1) == thresholds[levels.index(0.1)]
-    assert sure_from(embedder, 0.001) == 1
-    assert sure_from(embedder, 1.0) == thresholds[-1] < 1
+    assert sure_from(identity, 0.12) == sure_from(identity, 0.1) == thresholds[levels.index(0.1)]
+    assert sure_from(identity, 0.001) == 1
+    assert sure_from(identity, 1.0) == thresholds[-1] < 1
+    assert sure_from(identity, None) == thresholds_of(embedder).answered
 
 
 def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:

@@ -23,11 +23,13 @@ from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
+from trivium.answering.reading import load_reader
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.text.identifiers import identifiers_of
 from trivium.text.languages import Analyzer
 from trivium.text.normalise import terms
+from trivium.types import EmbedderIdentity
 
 _NEARLY = 0.5
 """Share of the probability of the best part from which another one is preferred for its form."""
@@ -43,6 +45,8 @@ _OF_ANY_COLLECTION = frozenset(
     )
 )
 """Words of requests that are about whatever the passages say ("Summarise this document")."""
+_ALONE = 0.3
+"""The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
 _FOR_A_MODEL = 0.5
 """Share of the threshold of nearness from which a language model is asked, which understands other words for the same."""
 
@@ -192,13 +196,37 @@ def thresholds_of(embedder: str) -> Thresholds:
     return Thresholds(*load_trees(embedder)[0].thresholds.tolist())
 
 
-def sure_from(embedder: str, risk: float) -> float:
-    """Return the probability from which a part counts as an answer if at most a share ``risk``, in [0, 1], of the answers
-    may be wrong: that of the highest measured risk that is not above it, or 1 if even the surest answers are wrong more
-    often.
+def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
+    """Return the probability from which a part counts as an answer. If at most a share ``risk``, in [0, 1], of the
+    answers may be wrong, it is that of the highest measured risk that is not above it, or 1 if even the surest answers
+    are wrong more often.
     """
-    measured = load_trees(embedder)[0].risks.tolist()
+    reader, (trees, _) = load_reader(embedder), load_trees(embedder.name)
+    if risk is None:
+        return float(trees.thresholds[0] if reader is None else reader.weights["answered"][0])
+    measured = (trees.risks if reader is None else reader.weights["risks"]).tolist()
     return min((threshold for level, threshold in measured if level <= risk), default=1.0)
+
+
+def confirmed(question: str, best: Judged, judged: float, embedder: EmbedderIdentity) -> float:
+    """Return the probability, in [0, 1], that a part answers, where ``judged`` is that of the trees, once the question
+    and the part have been read together (only with an embedder that has a reader).
+    """
+    reader = load_reader(embedder)
+    return (
+        judged
+        if reader is None
+        else round(reader.probability(question, best.passage.above, best.text, judged), 6)
+    )
+
+
+def are_about(found: Judgement, confidence: float, embedder: EmbedderIdentity) -> bool:
+    """Whether passages are about a question, of which a part of them answers it with the probability ``confidence``."""
+    reader = load_reader(embedder)
+    if reader is not None:
+        return reader.are_about(confidence, found.nearness)
+    _, nothing, near = thresholds_of(embedder.name)
+    return (found.nearness >= near and found.best >= nothing) or confidence >= _ALONE
 
 
 def judge(

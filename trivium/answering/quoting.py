@@ -15,6 +15,8 @@ from trivium.answering.in_force import in_force
 from trivium.answering.judging import (
     Judged,
     Judgement,
+    are_about,
+    confirmed,
     having_identifier,
     judge,
     sure_from,
@@ -43,8 +45,6 @@ from trivium.types import AnswerForm, AnswerPart, ChunkKind, Outcome, Statement
 
 _MOST_JUDGED = 40
 """Number of parts, the most probable ones, among which the answer is."""
-_ALONE = 0.3
-"""The probability from which a part answers though the passages do not seem to be about the question."""
 BEST = 3
 """Number of passages that are quoted when no part answers."""
 MAX_EXCERPT = 480
@@ -121,21 +121,9 @@ def quote(
         return _answered(meeting, question)
     if judgement is None or named:
         judgement = judge(question, offered, rarity, embedder, store)
-    judged, nearness = judgement
+    judged = judgement.parts
     if not judged:
         return _closest(offered[:BEST], judged) if near or named else absent()
-    trees = embedder.identity.name
-    answered, nothing, near_from = thresholds_of(trees)
-    enough = answered if risk is None else sure_from(trees, risk)
-    best_first = judged[0].probability
-    is_near = (nearness >= near_from and best_first >= nothing) or best_first >= _ALONE
-    if not (near or named or is_near):
-        # What cannot be computed for certain can be counted by whoever sees the rows.
-        tables = [one for one in offered if has_what_to_compute(question, one)]
-        return _closest(tables[:BEST], judged) if tables else absent()
-    below = [one.passage for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
-    if outright and below and asks_for_section(question):
-        return _answered([whole(max(below, key=lambda one: _headed(one, question, rarity)))])
     answering = [
         one
         for one in judged[:_MOST_JUDGED]
@@ -143,23 +131,37 @@ def quote(
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
-    best = in_force(answering, question) if outright else None
-    sure = best is not None and answering[0].probability >= enough
-    lacking = [] if best is None else unsaid(question, best.part)
+    best = in_force(answering, question)
+    confidence = judgement.best
+    if best is not None:
+        confidence = confirmed(question, best, answering[0].probability, embedder.identity)
+    if not (near or named or are_about(judgement, confidence, embedder.identity)):
+        # What cannot be computed for certain can be counted by whoever sees the rows.
+        tables = [one for one in offered if has_what_to_compute(question, one)]
+        return _closest(tables[:BEST], judged) if tables else absent()
+    below = [one.passage for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
+    if outright and below and asks_for_section(question):
+        return _answered([whole(max(below, key=lambda one: _headed(one, question, rarity)))])
+    lacking = unsaid(question, best.part) if outright and best is not None else []
     if best is not None and lacking:
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
-    if best is not None and sure and not to_compute(question, best.part.kind == "row", best.text):
-        first = answering[0]
-        probability = first.probability if best.passage is first.passage else best.probability
+    enough = sure_from(embedder.identity, risk)
+    if (
+        outright
+        and best is not None
+        and confidence >= enough
+        and not to_compute(question, best.part.kind == "row", best.text)
+    ):
         alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
         return replace(
-            _answered([part_of_row(row) for row in alike] or [best.part], question), confidence=probability
+            _answered([part_of_row(row) for row in alike] or [best.part], question), confidence=confidence
         )
     if comparison is None:
         return _closest(offered[:BEST], judged)
     each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
+    nothing = thresholds_of(embedder.identity.name).nothing
     if outright and len(each) == len(comparison.names) and min(one.probability for one in each) >= nothing:
         return _answered([one.part for one in each])
     quoted = list({one.passage.number: one.passage for one in each}.values())

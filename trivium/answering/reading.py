@@ -1,0 +1,145 @@
+"""Whether a part answers a question, by a network that reads both together.
+
+The trees of :mod:`trivium.answering.judging` compare words, numbers and vectors of a question and a part that were made
+apart. Which of two similar parts answers they tell as well as this network; whether the best one answers at all ("When
+was it opened?", "It was enlarged for £186,000.") they do not. The network is the embedder's own with low-rank changes
+(``readers/EMBEDDER.safetensors``, fitted by ``experiments/answers/fit_reader.py``), so that it needs no other model.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load
+
+from trivium.common.onnx_file import node, parse_model, tensor
+from trivium.embedding.manifest import manifest
+from trivium.embedding.models import installed, locate
+from trivium.types import EmbedderIdentity
+
+QUESTION, ABOVE, ALL = 32, 20, 88
+"""Tokens that are read at most: of the question, of the headings, and altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A network that reads a question and a part together, with the last layers as arrays."""
+
+    session: Any
+    tokenizer: Any
+    weights: dict[str, NDArray[Any]]
+
+    def probability(self, question: str, above: str, text: str, judged: float) -> float:
+        """Return the probability, in [0, 1], that a ``text`` under the headings ``above`` answers a question, where
+        ``judged`` is that of the trees.
+        """
+        by_trees, by_reader, constant = self.weights["blend"].tolist()
+        odds = by_trees * _odds(judged) + by_reader * self._read(question, above, text) + constant
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, odds))))
+
+    def are_about(self, confidence: float, nearness: float) -> bool:
+        """Whether passages are about a question, by the probability that the best part answers and that of the regression
+        on all parts.
+        """
+        by_confidence, by_nearness, constant = self.weights["about"].tolist()
+        odds = by_confidence * _odds(confidence) + by_nearness * _odds(nearness) + constant
+        return bool(odds >= 0)
+
+    def _read(self, question: str, above: str, text: str) -> float:
+        """Return the log-odds that the network gives."""
+        ids, types = packed(self.tokenizer, question, above, text)
+        given = {
+            "input_ids": np.array([ids], np.int64),
+            "attention_mask": np.ones((1, len(ids)), np.int64),
+            "token_type_ids": np.array([types], np.int64),
+        }
+        first = self.session.run(None, given)[0][0, 0]
+        hidden = np.tanh(self.weights["hidden.weight"] @ first + self.weights["hidden.bias"])
+        return float(self.weights["output.weight"] @ hidden + self.weights["output.bias"][0])
+
+
+def _odds(probability: float) -> float:
+    within = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(within / (1 - within))
+
+
+def packed(tokenizer: Any, question: str, above: str, text: str) -> tuple[list[int], list[int]]:
+    """Return the tokens of a question and a part, and which of the two each belongs to (0 or 1)."""
+    start, colon, end = tokenizer.encode(":").ids
+    asked, headings, said = (
+        one.ids for one in tokenizer.encode_batch([question, above, text], add_special_tokens=False)
+    )
+    asked, headings = asked[:QUESTION], headings[:ABOVE]
+    said = said[: ALL - 4 - len(asked) - len(headings)]
+    ids = [start, *asked, end, *headings, colon, *said, end]
+    return ids, [0] * (len(asked) + 2) + [1] * (len(headings) + len(said) + 2)
+
+
+@cache
+def load_reader(embedder: EmbedderIdentity) -> Reader | None:
+    """Return the reader on an embedder's network, None if that has none or is not on this machine."""
+    name = embedder.name
+    file = files(__package__).joinpath("readers", f"{name}.safetensors")
+    if not (file.is_file() and installed(name) and manifest()[name].version == embedder.version):
+        return None
+    import onnxruntime  # takes 0.1 s, so only on demand
+    from tokenizers import Tokenizer
+
+    weights = {
+        key: value.astype(np.float32) if value.dtype == np.float16 else value
+        for key, value in load(file.read_bytes()).items()
+    }
+    found = locate(name)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder, "model.onnx")
+        model.write_bytes(adapted(found.model.read_bytes(), weights))
+        # From a file: a session made of bytes keeps 46 MB more.
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    tokenizer = Tokenizer.from_file(str(found.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return Reader(session, tokenizer, weights)
+
+
+def adapted(model: bytes, weights: dict[str, NDArray[Any]]) -> bytes:
+    """Return a quantised ONNX model in which tensors of the same name as one of the ``weights`` are replaced, and each
+    product with quantised weights, the n-th of which is x W, is x W + (x A) B for ``low.n.a`` and ``low.n.b``.
+
+    The changes are not added to the weights: most are smaller than half a step of these, and would be rounded away.
+    """
+    loaded = parse_model(model)
+    graph = loaded.graph
+    for known in graph.initializer:
+        if known.name in weights:
+            known.CopyFrom(tensor(known.name, weights[known.name].reshape(tuple(known.dims))))
+    made = {name: one for one in graph.node for name in one.output}
+    users = {name: one for one in graph.node for name in one.input}
+    products = [one for one in graph.node if one.op_type == "MatMulInteger"]
+    behind: dict[str, list[Any]] = {}
+    for number, product in enumerate(products):
+        scaled = users[users[product.output[0]].output[0]]  # a cast, then the product with the scale
+        result, given = scaled.output[0], made[product.input[0]].input[0]
+        name = f"low.{number}"
+        graph.initializer.extend(tensor(f"{name}.{side}", weights[f"{name}.{side}"]) for side in "ab")
+        scaled.output[0] = f"{result}/whole"
+        behind[f"{result}/whole"] = [
+            node("MatMul", [given, f"{name}.a"], [f"{result}/narrow"]),
+            node("MatMul", [f"{result}/narrow", f"{name}.b"], [f"{result}/low"]),
+            node("Add", [f"{result}/whole", f"{result}/low"], [result]),
+        ]
+    nodes = [new for old in graph.node for new in (old, *behind.get(old.output[0], ()))]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    serialised: bytes = loaded.SerializeToString()
+    return serialised
