@@ -109,6 +109,7 @@ def test_listening_for_everybody_without_a_key_is_warned_of(sample_store: Path, 
             running.send_signal(signal.SIGTERM)
             _, err = running.communicate(timeout=60)
         assert ("warning" in err and "--api-key-file" in err) is warned
+        assert running.returncode == 0
 
 
 @pytest.mark.parametrize(

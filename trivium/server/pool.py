@@ -24,7 +24,6 @@ class Pool:
 
     def __init__(self, name: str, workers: int, queue: int) -> None:
         self.name = name
-        self.workers = workers
         self._places = workers + queue
         self._taken = 0
         self._stops: set[Stop] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -89,11 +90,14 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     app.state.own_process = True
+    server = Server(app, settings)
     with _bound(settings) as listener, threadpool_limits(limits=1):
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn does so a moment later
+            signal.signal(number, server.handle_exit)
         listening(
             _address(listener)
         )  # clients that connect from now on are answered as soon as the server has started
-        Server(app, settings).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 @contextmanager
