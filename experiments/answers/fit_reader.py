@@ -1,6 +1,6 @@
 """Fits the network that reads a question and a part together, from the rows and texts written by ``collect_parts.py``.
 
-    pip install torch lightgbm
+    pip install torch lightgbm onnx
     python experiments/answers/fit_reader.py boats.npz ... squad2.npz ... --held school.npz townhall.npz lab.npz --save
 
 It is bge-small itself. All its layers are tuned first; of what that changed, the twelve strongest directions of each
@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import fit_parts
 import lightgbm
 import numpy as np
+import onnx
 import torch
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
@@ -39,7 +40,6 @@ from torch.nn import functional
 
 from trivium.answering.judging import load_trees
 from trivium.answering.reading import packed
-from trivium.common.onnx_file import array_of, parse_model
 from trivium.embedding.models import locate
 
 EMBEDDER = "bge-small"
@@ -161,6 +161,12 @@ def swapped(one: Asked, right: Sequence[int], rng: random.Random) -> str | None:
     return f"{one.question[: found.start()]}{new}{one.question[found.end() :]}"
 
 
+def published() -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the graph of the embedder's ONNX file and its constants."""
+    graph = onnx.load(str(locate(EMBEDDER).model)).graph
+    return graph, {one.name: onnx.numpy_helper.to_array(one).copy() for one in graph.initializer}
+
+
 class Network(nn.Module):
     """The embedder's layers with a head on the first token. Its own weights are constants; with ``low`` its changes are
     products of two narrow matrices, otherwise whole matrices.
@@ -168,17 +174,14 @@ class Network(nn.Module):
 
     def __init__(self, low: bool, start: Network | None = None) -> None:
         super().__init__()
-        constants = {
-            one.name: one for one in parse_model(locate(EMBEDDER).model.read_bytes()).graph.initializer
-        }
+        graph, constants = published()
 
         def whole(name: str) -> Tensor:
             steps, scale, zero = (
-                array_of(constants[f"{name}_{part}"]) for part in ("quantized", "scale", "zero_point")
+                constants[f"{name}_{part}"] for part in ("quantized", "scale", "zero_point")
             )
             return torch.tensor((steps.astype(np.float32) - zero.astype(np.float32)) * scale)
 
-        graph = parse_model(locate(EMBEDDER).model.read_bytes()).graph
         self._names = [
             one.input[1].removesuffix("_quantized") for one in graph.node if one.op_type == "MatMulInteger"
         ]
@@ -190,7 +193,7 @@ class Network(nn.Module):
             known |= {f"{layer}_{name}": f"encoder.layer.{layer}.{path}" for name, path in VECTORS.items()}
         self.names = known
         self.vectors = nn.ParameterDict(
-            {key: nn.Parameter(torch.tensor(array_of(constants[name]))) for key, name in known.items()}
+            {key: nn.Parameter(torch.tensor(constants[name])) for key, name in known.items()}
         )
         self.types = nn.Parameter(whole(TYPES))
         self.hidden, self.output = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
@@ -350,8 +353,8 @@ def blended(found: NDArray[np.float64], sets: Sequence[Path]) -> dict[str, NDArr
 
 def arrays(network: Network) -> dict[str, NDArray[Any]]:
     """Return what differs from the embedder as arrays under the names that :mod:`trivium.answering.reading` reads."""
-    constants = {one.name: one for one in parse_model(locate(EMBEDDER).model.read_bytes()).graph.initializer}
-    scale, zero = (array_of(constants[f"{TYPES}_{part}"]) for part in ("scale", "zero_point"))
+    _, constants = published()
+    scale, zero = (constants[f"{TYPES}_{part}"] for part in ("scale", "zero_point"))
     steps = np.round(network.types.detach().numpy() / scale) + zero
     found: dict[str, NDArray[Any]] = {f"{TYPES}_quantized": np.clip(steps, 0, 255).astype(np.uint8)}
     for place, change in enumerate(network.changes):
