@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+import trivium
 from trivium.answering.reading import ALL, Reader, adapted, load_reader, packed
 from trivium.common.onnx_file import parse_model
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
+from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
 from trivium.types import EmbedderIdentity
 
 TOKENIZER = Tokenizer.from_file(str(locate("minilm").tokenizer))
@@ -113,3 +116,21 @@ def test_what_does_not_say_what_is_asked_for_is_told_from_what_does() -> None:
         )
     )
     assert said > unsaid
+
+
+@needs_bge_small
+def test_the_questions_of_the_demo_are_answered_outright(tmp_path: Path) -> None:
+    """What a newcomer sees first, with the embedder that is recommended."""
+    with trivium.Engine.create(tmp_path / "store", embedder="bge-small") as engine:
+        engine.build([pages_folder(), documents_folder()])
+        found = {
+            question: engine.ask(question)
+            for question in (*DEMO_QUESTIONS, *DOCUMENT_QUESTIONS, "How fast does sound travel on Titan?")
+        }
+    *asked, unsaid = found.values()
+    assert [answer.outcome for answer in asked] == ["answered"] * len(asked)
+    assert all(
+        said in answer.text
+        for said, answer in zip(("Asaph Hall", "Huygens", "iron o", "214", "8 mm"), asked, strict=True)
+    )
+    assert unsaid.outcome == "closest"
