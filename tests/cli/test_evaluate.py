@@ -54,7 +54,7 @@ def test_each_command_has_its_own_options(
         ),
         (
             ["evaluate", "-r", "vector", "--suite", "s.toml", "--fresh", "--json"],
-            ["evaluate", "suite", "s.toml", "-r", "vector", "--json"],
+            ["evaluate", "suite", "-r", "vector", "s.toml", "--json"],
             ["--suite is gone", "--fresh is gone"],
         ),
         (["evaluate", "--suite=s.toml"], ["evaluate", "suite", "s.toml"], ["--suite is gone"]),

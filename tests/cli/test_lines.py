@@ -36,8 +36,8 @@ def test_long_work_prints_a_line_now_and_then_into_a_file() -> None:
         (160, "embed", 1600, 1600),
         (161, "embed", 1600, 1600),
     ) == [
-        "Embedding: 300 of 1,600, 20/s, about 1 min 5 s left",
-        "Embedding: 500 of 1,600, 10/s, about 1 min 50 s left",
+        "Embedding: 300 of 1,600, 20/s, 0:01:05 left",
+        "Embedding: 500 of 1,600, 10/s, 0:01:50 left",
         "Embedding: 1,600 of 1,600, 25/s",
     ]
 
@@ -46,7 +46,7 @@ def test_what_has_no_rate_yet_is_told_without_one() -> None:
     """Each stage has its own clock."""
     assert _lines((0, "index", 0, 5), (9, "facts", 2, 5), (12, "index", 0, 5), (19, "facts", 3, 5)) == [
         "Indexing: 0 of 5",
-        "Reading: 3 of 5, 0.1/s, about 20 s left",
+        "Reading: 3 of 5, 0.1/s, 0:00:20 left",
     ]
 
 

@@ -83,21 +83,10 @@ def test_an_answer_is_explained_by_a_line_for_each_passage(trivium: Run, sample_
     assert talk.out.splitlines() == ["thanks!", "You are welcome."]
 
 
-def test_live_sources_are_suggested_where_they_can_help(trivium: Run, sample_store: Path) -> None:
-    """To a question that seems to be asked of sources outside, that has no answer in the store, and where a source is set
-    up. Nothing is sent."""
-    ready = {"TRIVIUM_LIVE_SOURCES": '["arxiv"]'}
-    unanswered = ["ask", "What is the price of petrol today?", "--store", sample_store]
-    assert "hint: " in (told := trivium(*unanswered, **ready).err) and "--live arxiv " in told
-    assert "hint: " not in trivium(*unanswered).err
-    answered = ["ask", QUESTION, "--store", sample_store]
-    assert "Asaph Hall" in (result := trivium(*answered, **ready)).out and "hint: " not in result.err
-
-
 def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> None:
     """``/why``: a line for each passage of the last answer; with a number that passage in full, the citation's."""
-    said = f"/why\n{QUESTION}\n/sources\n/why\n/why 2\n/where document = 'Venus.html'\n/why 1\n/why 99\n/new\n/why\n"
-    said += "/foo\n/save\n"
+    said = f"/why\n{QUESTION}\n/why\n/why 2\n/where document = 'Venus.html'\n/why 1\n/why 99\n/new\n/why\n"
+    said += "/foo\n"
     chat = subprocess.run(
         [sys.executable, "-m", "trivium", "chat", "--store", str(sample_store)],
         input=said, capture_output=True, text=True, encoding="utf-8", check=True, timeout=120,
@@ -111,7 +100,7 @@ def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> N
     assert explained.index(second.uri) < explained.index(f"{first.uri}, characters")
     assert chat.stderr.count("nothing has been asked yet") == 2
     assert "expected a number from 1 to 6, got 99" in chat.stderr
-    assert "unknown command /foo" in chat.stderr and "expected a file: /save FILE" in chat.stderr
+    assert "unknown command /foo" in chat.stderr
 
 
 def test_what_is_not_there_is_not_found(trivium: Run, sample_store: Path) -> None:

@@ -405,7 +405,6 @@ def test_verifying_models_exits_1_where_one_is_damaged(trivium: Run, tmp_path: P
     problems = {model["name"]: model["problems"] for model in damaged.json["models"]}
     assert len(problems["minilm"]) == 2 and problems["fusion of minilm"] == []
     assert all(spec.files[name].sha256 in "".join(problems["minilm"]) for name in spec.files)
-    assert trivium("models", "verify", "minilm", TRIVIUM_HOME=str(tmp_path)).code == 1
 
 
 def test_models_lists_what_is_known(trivium: Run) -> None:

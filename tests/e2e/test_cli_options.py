@@ -180,20 +180,20 @@ def told(result: Result) -> str:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_that_lacks_characters_gets_others(
+def test_a_terminal_that_lacks_characters_gets_question_marks(
     trivium_process: Run, sample_store: Path, encoding: str
 ) -> None:
-    """Text is simplified; JSON keeps every character, as an escape; errors and help are shown too."""
+    """JSON keeps every character, as an escape; errors and help are shown too."""
     arguments = ["search", "When did Asaph Hall live? ☿", "--store", sample_store]
     arguments += ["--rank", *map(str, range(1, 11))]
     shown = trivium_process(*arguments, PYTHONIOENCODING=encoding)
     assert (shown.code, shown.err) == (0, "")
-    assert "(1829-1907)" in shown.out and "Asaph Hall > Life" in shown.out
-    assert shown.out.startswith("When did Asaph Hall live? ?\n") and "####" in shown.out
+    assert "Asaph Hall ? Life" in shown.out
+    assert shown.out.startswith("When did Asaph Hall live? ?\n") and "????" in shown.out
     exact = trivium_process(*arguments, "--json").json
     assert trivium_process(*arguments, "--json", PYTHONIOENCODING=encoding).json == exact
     wrong = trivium_process("stats", "--store", "Šťuř", PYTHONIOENCODING=encoding)
-    assert wrong.code == 1 and "Stur" in wrong.err and "Traceback" not in wrong.err
+    assert wrong.code == 1 and "?" in wrong.err and "Traceback" not in wrong.err
     assert trivium_process("search", "--help", PYTHONIOENCODING=encoding).code == 0
 
 

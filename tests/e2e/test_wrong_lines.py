@@ -46,13 +46,11 @@ def told(result: Result) -> str:
         ("stats demo-store", "did you mean --store demo-store?"),
         ("search Mars demo-store", "did you mean --store demo-store?"),
         ("evaluate q.jsonl demo-store", "did you mean --store demo-store?"),
-        ("--store demo-store search Mars", "as in trivium search --store demo-store"),
-        ("--store=demo-store stats", "as in trivium stats --store=demo-store"),
+        ("--store demo-store search Mars", "as in trivium COMMAND --store"),
         ("check demo-store --store demo-store", "expected the store once, got demo-store and demo-store"),
         ("backup demo-store", "expected STORE and FILE, got only the store demo-store"),
         ("backup a b --store c", "expected the store once, got a and c"),
         ("restore a", "expected a new or empty folder"),
-        ("shards create a b", "load all into one store"),
     ],
 )
 def test_a_store_in_a_wrong_place_is_told_where_it_goes(

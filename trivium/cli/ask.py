@@ -26,11 +26,9 @@ from trivium.cli.hits import (
 )
 from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
 from trivium.cli.request_options import takes
-from trivium.cli.terminal import err, out, print_json, shown
-from trivium.live.registry import configured_sources
+from trivium.cli.terminal import out, print_json, shown
 from trivium.search.requests import AskRequest
 from trivium.serialization import answer_json
-from trivium.settings.settings import load_settings
 from trivium.text.normalise import plain
 from trivium.types import Answer, Hit, Turn
 
@@ -209,8 +207,6 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_json(dict(answer_json(event.answer)), one_line=answerer.one_line)
             else:
                 print_answer(event.answer, answerer.engine.store.location, streamed)
-                if not answerer.given["sources"]:
-                    print_live_hint(event.answer)
                 if answerer.explain and event.answer.passages:
                     out.print()
                     print_reasons(event.answer.searched_for or question, event.answer.passages)
@@ -235,19 +231,6 @@ def rows_as_table(rows: Sequence[Sequence[tuple[str, str]]]) -> Table:
         cells = dict(row)
         table.add_row(*(Text(plain(cells.get(head, ""))) for head in heads))
     return table
-
-
-def print_live_hint(answer: Answer) -> None:
-    """Print how to ask live sources, if the question seems to need them, the store has no answer, and some are set up."""
-    if answer.intent != "live" or answer.outcome == "answered":
-        return
-    sources = configured_sources(load_settings())
-    if sources:
-        err.print(
-            "[dim]hint: this may ask for something newer or outside of the collection;"
-            f"  --live {shown(' '.join(sources))}  asks live sources, too[/]",
-            soft_wrap=True,
-        )
 
 
 def print_answer(answer: Answer, store: str, streamed: str = "") -> None:

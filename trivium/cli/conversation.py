@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from trivium.cli.hits import print_citation, print_details, print_legend, print_reasons
+from trivium.cli.hits import print_details, print_legend, print_reasons
 from trivium.cli.terminal import err, shown
-from trivium.common.files import write_file
 from trivium.errors import InputError, TriviumError
-from trivium.types import Answer, Hit, Turn, place_of
+from trivium.types import Answer, Hit, Turn
 
 HELP = """\
 /new          begin a new conversation
 /as-asked     search for the last question again, just as it was asked
 /where COND   answer only from passages that match COND; without COND from all
-/sources      list the citations of the last answer
 /why          the passages of the last answer, one line each, with the reasons
 /why N        the passage [N] in full, and what each retriever added
-/save FILE    write the conversation to a file, as Markdown
 /help         this list
 /quit         end the conversation (an empty line does too)"""
 
@@ -82,20 +79,12 @@ class Conversation:
             case "/where":
                 self.where = rest or None
                 err.print(f"[dim]{shown(f'only where {rest}') if rest else 'from all passages'}[/]")
-            case "/sources" if self.answers:
-                for citation in self.answers[-1].citations:
-                    print_citation(citation)
-            case "/why" | "/rank" if self.answers:
+            case "/why" if self.answers:
                 self._explain(self.answers[-1], rest)
             case "/help":
                 err.print(shown(HELP))
-            case "/save" if rest:
-                write_file(Path(rest), as_markdown(self.answers))
-                err.print(f"[dim]written to {shown(rest)}[/]")
-            case "/as-asked" | "/sources" | "/why" | "/rank":
+            case "/as-asked" | "/why":
                 err.print("[dim]nothing has been asked yet[/]")
-            case "/save":
-                err.print("[red]error:[/] expected a file: /save FILE")
             case _:
                 err.print(f"[red]error:[/] unknown command {shown(command)}; there are:", soft_wrap=True)
                 err.print(shown(HELP))
@@ -113,18 +102,6 @@ class Conversation:
         else:
             print_reasons(answer.searched_for or answer.question, hits)
             print_legend(hits)
-
-
-def as_markdown(answers: Sequence[Answer]) -> str:
-    """Format a conversation as Markdown: questions as headings, citations as a list below each answer."""
-    parts = []
-    for answer in answers:
-        cited = [
-            f"- [{citation.number}] {place_of(citation.uri, citation.pages)}" for citation in answer.citations
-        ]
-        blocks = [f"## {' '.join(answer.question.split())}", answer.text, "\n".join(cited)]
-        parts.append("\n\n".join(block for block in blocks if block))
-    return "\n\n".join(parts) + "\n"
 
 
 def typed_lines() -> Iterator[str]:

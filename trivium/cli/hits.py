@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
+from trivium.cli.terminal import cut, cuts, err, one_line, out, print_line, shown, wrapped
 from trivium.common.suggested import for_store
 from trivium.graph.schema import headings_of
 from trivium.text.headings import body_of
@@ -38,7 +38,7 @@ def told_place(section: str, pages: Sequence[int] = (), width: int | None = None
     if len(headings) == 1:
         return cut(headings[0], width - len(tail)) + tail
     title, heading = headings[0], headings[-1]
-    shorter = f"{title}{_ARROW}{ellipsis()}{_ARROW}{heading}{tail}"
+    shorter = f"{title}{_ARROW}…{_ARROW}{heading}{tail}"
     if len(headings) > 2 and cell_len(shorter) <= width:
         return shorter
     room = width - len(_ARROW) - len(tail)
@@ -208,14 +208,14 @@ def extract(question: str, text: str) -> list[str]:
         return [_in_one_line(text)]
     width = min(out.width, _WIDEST) - _INDENT
     start = 0 if len(text) <= _LINES * width else _telling(question, text, _LINES * width)
-    before = f"{ellipsis()} " if start > 0 else ""
+    before = "… " if start > 0 else ""
     lines = wrapped(before + _in_one_line(text[start:]), width)
     if len(lines) <= _LINES:
         return lines
     last = lines[_LINES - 1]
     if cell_len(last) > width - 4:
         last = set_cell_size(last, width - 4).rstrip().rsplit(" ", 1)[0]
-    return [*lines[: _LINES - 1], f"{last} {ellipsis()}"]
+    return [*lines[: _LINES - 1], f"{last} …"]
 
 
 def _in_one_line(text: str) -> str:

@@ -11,10 +11,6 @@ from collections.abc import Callable, Sequence
 _Known = Callable[[str], bool]
 
 
-def _is_rank(word: str) -> bool:
-    return re.fullmatch(r"\d{1,3}", word) is not None
-
-
 def _is_number(word: str) -> bool:
     return re.fullmatch(r"(?:\d*\.)?\d+", word) is not None
 
@@ -55,27 +51,17 @@ def _is_live_source(word: str) -> bool:
     return word in SOURCES or word in list_plugins(GROUP)
 
 
-WAYS_TO_JUDGE = ("grades", "ragas", "claims")
-"""Values of ``--judge-by``, repeated here so that no command has to import the judges. ``claims`` is gone, and its error
-says what replaces it.
-"""
-
-
-def _is_way_to_judge(word: str) -> bool:
-    return word in WAYS_TO_JUDGE
-
-
 _LISTS: dict[str, _Known] = {
     "--retriever": _is_retriever,
     "-r": _is_retriever,
     "--fusion": _is_fusion,
     "-f": _is_fusion,
     "--importance": _is_number,
-    "--rank": _is_rank,
+    "--rank": _is_number,
     "--live": _is_live_source,
     "--rerank": _is_reranker,
     "--cut": _is_cut,
-    "--judge-by": _is_way_to_judge,
+    "--judge-by": {"grades", "ragas", "claims"}.__contains__,
 }
 """Options with several values, and the test for a word that may be a value."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
@@ -61,39 +61,16 @@ PANELS: dict[str, dict[str, str]] = {
 """The commands by panel of ``trivium --help``, each with its function or group in this package. A name of two words is a
 command of its own beside that of the first word.
 """
-_GONE = {
-    "questions": "trivium evaluate  reads rows of Natural Questions themselves",
-    "shards": "load all into one store  (trivium build SOURCE... --store STORE)",
-}
-"""Commands that are gone, kept for one release with what is done instead."""
 _PLACES = {name: (panel, place) for panel, commands in PANELS.items() for name, place in commands.items()}
 
 
-class _Commands(MutableMapping[str, Any]):
+class _Commands(UserDict[str, Any]):
     """The commands by name, each imported when it is looked up. Listing names imports nothing."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
-
     def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            self._loaded[name] = _load(name, *_PLACES[name])
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("commands stay")
-
-    def __contains__(self, name: object) -> bool:
-        return name in _PLACES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
-
-    def __len__(self) -> int:
-        return len(_PLACES)
+        if self.data[name] is None:
+            self.data[name] = _load(name, *_PLACES[name])
+        return self.data[name]
 
 
 class CommandsByName(CommandsOfTwoWords):
@@ -101,12 +78,10 @@ class CommandsByName(CommandsOfTwoWords):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = _Commands()
+        self.commands = _Commands(dict.fromkeys(_PLACES))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with its examples after the options, or None if there is no such command."""
-        if cmd_name in _GONE:
-            ctx.fail(_GONE[cmd_name])
         command = super().get_command(ctx, cmd_name)
         return None if command is None else with_examples_last(command)
 

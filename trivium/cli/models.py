@@ -46,35 +46,23 @@ def models_install(
 
     Example:  trivium models install bge-small
     """
-    _check_name(name)
+    names = [model.name for model in available()]
+    if name not in names:
+        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="NAME")
     folder = install(name)
     out.print(f"{escape(name)} is installed in {escape(str(folder))}")
 
 
 @models.command("verify")
-def models_verify(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Model to verify, as in  trivium models list.  \\[default: all installed models and bundled fusions]",
-            show_default=False,
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Verify the pinned checksums of all files of the installed models. Exits with 1 if one differs.
+def models_verify(json: Json = False) -> None:
+    """Verify the pinned checksums of all files of the installed models and bundled fusions. Exits with 1 if one differs.
 
     Example:  trivium models verify
     """
-    if name is None:
-        from trivium.fusion.registry import shipped_for
+    from trivium.fusion.registry import shipped_for
 
-        found = {model.name: verify(model.name) for model in available() if present(model.name)}
-        found |= {f"fusion of {embedder}": _verify_fusion(embedder) for embedder in shipped_for()}
-    else:
-        _check_name(name)
-        found = {name: verify(name)}
+    found = {model.name: verify(model.name) for model in available() if present(model.name)}
+    found |= {f"fusion of {embedder}": _verify_fusion(embedder) for embedder in shipped_for()}
     if json:
         print_json({"models": [{"name": each, "problems": problems} for each, problems in found.items()]})
     else:
@@ -94,9 +82,3 @@ def _verify_fusion(embedder: str) -> list[str]:
     except FusionError as error:
         return [str(error)]
     return []
-
-
-def _check_name(name: str) -> None:
-    names = [model.name for model in available()]
-    if name not in names:
-        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="NAME")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.errors import InputError
+from trivium.cli.request_options import RANKING, checked
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
 from trivium.llm.registry import NAMES
@@ -19,7 +19,6 @@ MODEL_NAMES = f"{NAMES}, or one of an installed package"
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
 
 
-RANKING = "How passages are found"
 WRITING = "With a language model"
 CONVERSATION = "Conversation"
 """Titles of the option groups in ``--help``. Options without a title come first."""
@@ -80,16 +79,6 @@ def store_and(first: str | None, second: str | None, option: str | None, name: s
             got = "nothing" if first is None else f"only the store {first}"
             raise typer.BadParameter(f"expected STORE and {name}, got {got}", param_hint=missing)
     return str(_checked_store(first)), str(second)
-
-
-def _checked_condition(text: str | None) -> str | None:
-    """Reject a condition with a syntax error before anything is opened."""
-    if text is not None:
-        try:
-            parse_condition(text)
-        except InputError as error:
-            raise typer.BadParameter(str(error)) from error
-    return text
 
 
 Store = Annotated[
@@ -183,7 +172,7 @@ WhereOption = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        callback=_checked_condition,
+        callback=checked(parse_condition),
         help="Search only passages that match, such as \"year >= 2020 and source = 'reports/*'\".",
         show_default=False,
     ),

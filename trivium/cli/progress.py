@@ -6,19 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
-    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 STAGES = {
     "parse": "Reading",
@@ -41,14 +39,6 @@ STAGES = {
 }
 
 
-class _Rate(ProgressColumn):
-    """Items per second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
-
-
 class Reporter:
     """Progress of named stages; call it with (stage, done, total)."""
 
@@ -64,12 +54,11 @@ class Reporter:
 
 @contextmanager
 def reporter(console: Console, disable: bool) -> Iterator[Reporter]:
-    """Show progress bars with rate and remaining time unless disabled."""
+    """Show progress bars with the remaining time unless disabled."""
     bars = Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(),
         MofNCompleteColumn(),
-        _Rate(),
         TimeRemainingColumn(),
         console=console,
         disable=disable,
@@ -82,7 +71,6 @@ FIRST = 10.0
 """Seconds after which a stage prints its first line. Short work prints nothing."""
 EVERY = 30.0
 """Seconds between the lines of a stage."""
-_UNITS = (("h", 3600), ("min", 60), ("s", 1))
 
 
 @dataclass(slots=True)
@@ -118,22 +106,5 @@ class LineReporter:
             rate = fresh / seconds
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
             if total > done:
-                parts.append(f"about {duration((total - done) / rate)} left")
+                parts.append(f"{timedelta(seconds=round((total - done) / rate))} left")
         self._console.print(", ".join(parts), soft_wrap=True, markup=False, highlight=False)
-
-
-def duration(seconds: float) -> str:
-    """Format a duration in its two largest units.
-
-    >>> duration(4.2), duration(85), duration(3660), duration(360000)
-    ('4 s', '1 min 25 s', '1 h 1 min', '100 h')
-    """
-    left = max(1, round(seconds))
-    parts = []
-    for unit, size in _UNITS:
-        number, left = divmod(left, size)
-        if number:
-            parts.append(f"{number} {unit}")
-        elif parts:
-            break
-    return " ".join(parts[:2])

@@ -29,7 +29,9 @@ GIVEN = "given"
 """The parameter of a command that receives the values of these options, by the names of the request's fields."""
 
 
-def _checked(check: Callable[[str], object]) -> Callable[[str | None], str | None]:
+def checked(check: Callable[[str], object]) -> Callable[[str | None], str | None]:
+    """Return a callback that refuses a value that ``check`` raises for, before anything is opened."""
+
     def callback(text: str | None) -> str | None:
         if text is not None:
             try:
@@ -62,20 +64,20 @@ _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
     "cut": (
         _Text,
         ("--cut",),
-        {"metavar": "RULE", "rich_help_panel": RANKING, "callback": _checked(Cut.read)},
+        {"metavar": "RULE", "rich_help_panel": RANKING, "callback": checked(Cut.read)},
     ),
     "exact": (bool, ("--exact",), {"metavar": "", "rich_help_panel": RANKING}),
-    "where": (_Text, ("--where",), {"metavar": "CONDITION", "callback": _checked(parse_condition)}),
+    "where": (_Text, ("--where",), {"metavar": "CONDITION", "callback": checked(parse_condition)}),
     "sources": (_Texts, ("--live",), {"metavar": "NAME"}),
-    "format": (str, ("--format",), {"show_default": True, "callback": _checked(check_format)}),
+    "format": (str, ("--format",), {"show_default": True, "callback": checked(check_format)}),
     "workers": (int | None, ("--workers",), {"min": 1}),
     "embed": (bool, ("--no-embed",), {}),
     "sentences": (bool, ("--no-sentences",), {}),
     "headings": (bool, ("--no-headings",), {}),
     "late": (bool, ("--late",), {}),
-    "chunker": (_Text, ("--chunker",), {"metavar": "NAME[:SIZE]", "callback": _checked(parse_spec)}),
-    "images": (_Text, ("--images",), {"metavar": "NAME", "callback": _checked(_check_images)}),
-    "language": (_Text, ("--language",), {"metavar": "CODE", "callback": _checked(check_language)}),
+    "chunker": (_Text, ("--chunker",), {"metavar": "NAME[:SIZE]", "callback": checked(parse_spec)}),
+    "images": (_Text, ("--images",), {"metavar": "NAME", "callback": checked(_check_images)}),
+    "language": (_Text, ("--language",), {"metavar": "CODE", "callback": checked(check_language)}),
     "meta": (_Texts, ("--meta",), {"metavar": "KEY=VALUE"}),
     "ray": (_Text, ("--ray",), {"metavar": "ADDRESS"}),
     "prune": (bool, ("--prune",), {}),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
 import logging
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,51 +34,11 @@ class NothingCommittedError(Exception):
     """A build was interrupted before any page was in its new store, which has been removed."""
 
 
-_SIMPLER = "trivium.simpler"
-"""Name of the error handler for characters that an encoding lacks."""
-_REPLACEMENTS = {
-    "…": "...",
-    "›": ">",
-    "█": "#",
-    "░": "-",
-    "–": "-",
-    "—": "-",
-    "−": "-",
-    "’": "'",
-    "‘": "'",
-    "“": '"',
-    "”": '"',
-    "•": "*",
-    "│": "|",
-    "─": "-",
-}
-
-
-def simpler(text: str) -> str:
-    """Convert text to ASCII: accents are removed, and characters without an equivalent become question marks.
-
-    >>> simpler("Pavel Šafařík › 火星 …")
-    'Pavel Safarik > ?? ...'
-    """
-    parts = []
-    for character in text:
-        letters = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
-        parts.append(_REPLACEMENTS.get(character) or letters or "?")
-    return "".join(parts)
-
-
-def _replace(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return simpler(error.object[error.start : error.end]), error.end
-
-
 def print_anything() -> None:
-    """Replace characters that the encoding of stdout or stderr lacks instead of raising UnicodeEncodeError."""
-    codecs.register_error(_SIMPLER, _replace)
+    """Print ``?`` for characters that the encoding of stdout or stderr lacks instead of raising UnicodeEncodeError."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "backslashreplace"):
-            stream.reconfigure(errors=_SIMPLER)
+            stream.reconfigure(errors="replace")
 
 
 @contextmanager
@@ -161,13 +119,7 @@ def cut(text: str, width: int) -> str:
     """
     if cell_len(text) <= width:
         return text
-    mark = ellipsis()
-    return set_cell_size(text, max(width - len(mark), 0)).rstrip() + mark
-
-
-def ellipsis() -> str:
-    """Return the ellipsis, in ASCII when the encoding of the terminal lacks it."""
-    return "…" if out.encoding.startswith("utf") else _REPLACEMENTS["…"]
+    return set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
 
 
 def wrapped(text: str, width: int) -> list[str]:

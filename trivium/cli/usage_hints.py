@@ -4,9 +4,7 @@ that is not its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from typing import Any
 
 _SHOWN = 60
@@ -31,7 +29,9 @@ def add_hint(error: Any, given: Sequence[str]) -> None:
         return
     message = error.message = _in_plain_words(error, given)
     if context.parent is None and message.startswith("No such option"):
-        error.message = f"{message}{_after_the_command(str(error.option_name), given)}"
+        error.message = (
+            f"{message}: the options of a command follow it, as in  trivium COMMAND {error.option_name}"
+        )
     elif any(option in _options(context) for option in _STORE) and not _names_store(given):
         if message.startswith("Got unexpected extra argument"):
             error.message = f"{message}{_did_you_mean(given[1:])}"
@@ -60,20 +60,6 @@ def _given_value(options: Sequence[str], given: Sequence[str]) -> str | None:
         if name in options:
             return value if equals else next(iter(given[place + 1 : place + 2]), None)
     return None
-
-
-def _after_the_command(option: str, given: Sequence[str]) -> str:
-    described = json.loads(files("trivium").joinpath("completion.json").read_text(encoding="utf-8"))
-    command = next((word for word in given if word in described["commands"]), "COMMAND")
-    place = next((i for i, word in enumerate(given) if word.partition("=")[0] == option), None)
-    value = "" if place is None or "=" in given[place] else _value_after(given, place, command)
-    shown = given[place] if place is not None and "=" in given[place] else f"{option}{value}"
-    return f": the options of a command follow it, as in  trivium {command} {shown}"
-
-
-def _value_after(given: Sequence[str], place: int, command: str) -> str:
-    following = given[place + 1] if place + 1 < len(given) else ""
-    return "" if not following or following.startswith("-") or following == command else f" {following}"
 
 
 def _options(context: Any) -> set[str]:
