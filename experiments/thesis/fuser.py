@@ -185,7 +185,7 @@ def crossfit(collection: Collection, settings: ThesisSettings, progress: Progres
     fold = folds(pages, settings.folds, seed=0)
     counter = EpochCounter(progress, settings.folds * settings.members * _epochs(settings))
     logits: list[Floats] = [np.zeros(0)] * len(hits)
-    histories, epochs = [], []
+    epochs: list[int] = []
     for held_out in range(settings.folds):
         rest = np.flatnonzero(fold != held_out).tolist()
         training_set = make_training_set(
@@ -197,9 +197,8 @@ def crossfit(collection: Collection, settings: ThesisSettings, progress: Progres
         fusion = training_set.fusion(stack([result.network for result in trained]))
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = fusion.fuse(hits[place].table).scores
-        histories.append(trained[0].history)
         epochs += [result.epochs for result in trained]
-    return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
+    return Crossfit(logits, fold, max(1, round(float(np.mean(epochs)))))
 
 
 def fit_all(

@@ -173,7 +173,7 @@ def test_two_runs_are_compared_on_one_page(
     result = trivium("compare", *runs, "--out", bare, "--json")
     assert result.json == {"page": str(bare)}
     assert "adds to gold" not in bare.read_text("utf-8") and "no store was given" in bare.read_text("utf-8")
-    assert "lexical ranked it" in bare.read_text("utf-8")
+    assert "Ranks in each view" in bare.read_text("utf-8")
     other = tmp_path / "old" / "single"
     other.mkdir(parents=True)
     (other / "convex.run").write_bytes(runs[1].read_bytes())

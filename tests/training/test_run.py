@@ -78,7 +78,7 @@ def test_the_folder_says_what_it_is(outcome: Outcome, tmp_path: Path) -> None:
     assert outcome.gate.because in card and outcome.gate.because in report
     for name in RETRIEVERS:
         assert f"| {name} |" in report
-    assert "| predicted | observed |" in report and "| fold | epochs | best |" in report
+    assert "| predicted | observed |" in report
     table = outcome.collection.hits[0].table
     fused = make_fusion(str(tmp_path / "net"), "minilm").fuse(table)
     assert outcome.collection.hits[0].gold[int(np.argmax(fused.scores))] == 0
@@ -88,7 +88,7 @@ def test_the_folder_says_what_it_is(outcome: Outcome, tmp_path: Path) -> None:
 
 def test_each_question_has_a_network_that_has_not_seen_its_pages(outcome: Outcome, tmp_path: Path) -> None:
     """Its scores are those that the figures are of."""
-    save_outcome(outcome, tmp_path / "net", report=False, folds=True)
+    save_outcome(outcome, tmp_path / "net", folds=True)
     folds = read_folds(tmp_path / "net" / "folds")
     scaling = outcome.calibration.scaling
     for hit, logits in list(zip(outcome.collection.hits, outcome.fitted.logits, strict=True))[::7]:
@@ -98,7 +98,7 @@ def test_each_question_has_a_network_that_has_not_seen_its_pages(outcome: Outcom
         assert np.abs(whole.scores - fused.scores).max() > 1e-2
     with pytest.raises(FusionError, match="expected a question of the training"):
         folds.fusion_for("unheard of")
-    save_outcome(outcome, tmp_path / "net", report=False)
+    save_outcome(outcome, tmp_path / "net")
     with pytest.raises(FusionError, match="--keep-folds"):
         read_folds(tmp_path / "net" / "folds")
 
@@ -115,7 +115,7 @@ def test_an_interrupted_save_leaves_the_earlier_fusion(
     outcome: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole, and nothing beside it."""
-    save_outcome(outcome, tmp_path / "net", report=False)
+    save_outcome(outcome, tmp_path / "net")
     before = _content(tmp_path / "net")
 
     def stop(*_: object) -> None:
@@ -129,7 +129,7 @@ def test_an_interrupted_save_leaves_the_earlier_fusion(
     assert load(tmp_path / "net").embedder == "minilm"
     assert [path.name for path in tmp_path.iterdir()] == ["net"]
     monkeypatch.undo()
-    save_outcome(changed, tmp_path / "net", report=False)
+    save_outcome(changed, tmp_path / "net")
     assert load(tmp_path / "net").embedder == "other"
     assert [path.name for path in tmp_path.iterdir()] == ["net"]
 

@@ -44,30 +44,18 @@ def load_sources(
 ) -> None:
     """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
     some documents could not be read, and NothingReadError when none could. ``announce`` prints the name of the embedder
-    before anything is embedded, and not where nothing could be read.
+    first.
     """
-    said = not announce
-
-    def say() -> None:
-        nonlocal said
-        if not said:
-            err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        said = True
-
+    if announce:
+        err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
     started = time.perf_counter()
     if not json and request.embed:
         print_waiting(engine, sentences=request.sentences)
 
     def load(bars: StageProgress) -> IngestReport:
-        def shown_progress(stage: str, done: int, total: int) -> None:
-            if stage == "embed":
-                say()
-            bars(stage, done, total)
-
-        return engine.indexer.build(replace(request, progress=shown_progress, apart=True))
+        return engine.indexer.build(replace(request, progress=bars, apart=True))
 
     report = _loaded(load, json=json)
-    say()
     _tell(engine, store, report, time.perf_counter() - started, json=json)
 
 

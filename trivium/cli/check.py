@@ -10,7 +10,7 @@ import typer
 
 from trivium.checking.report import CheckReport, unreadable
 from trivium.cli.hits import print_warnings
-from trivium.cli.options import Json, StoreToo, default_store, one_store
+from trivium.cli.options import Json, StoreToo, one_store, store_needed
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.common.suggested import for_store
 from trivium.engine import Engine
@@ -27,15 +27,6 @@ _COLOURS = {
     Severity.STALE: "yellow",
     Severity.NOTE: "dim",
 }
-
-
-def _store_or_default(store: str | None) -> str:
-    store = default_store() if store is None else store
-    if store is None:
-        raise typer.BadParameter(
-            "expected a folder or an address: name one, or set TRIVIUM_STORE", param_hint="STORE"
-        )
-    return store
 
 
 def check(
@@ -73,7 +64,7 @@ def check(
 
         trivium check my-store --repair --full
     """
-    store = _store_or_default(one_store(store, named))
+    store = one_store(store, named) or store_needed()
     try:
         with Engine.open(store) as engine, progress(quiet=json) as bars:
             report = engine.check(repair=repair, full=full, progress=bars)

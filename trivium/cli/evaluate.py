@@ -25,7 +25,6 @@ from trivium.cli.options import (
 from trivium.cli.terminal import PARTIAL, out, print_json, progress
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import EXAMPLE
-from trivium.engine import Engine
 from trivium.errors import QuestionFileError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
@@ -142,14 +141,13 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
     """
-    forget = activate and list(fusion or ()) == [DEFAULT]
     if questions is None:
-        if not forget:
+        if not activate or list(fusion or ()) != [DEFAULT]:
             raise typer.BadParameter("expected a question file", param_hint="QUESTIONS")
-        _go_back(store, assignments, json)
+        _go_back(store, json)
         return
     longest = _list_depth(depth)
-    trained = trained_among(fusion) if activate and not forget else None
+    trained = trained_among(fusion) if activate else None
     rerankers = [reranker_name(name) for name in rerank or ()]
     with (
         open_engine(store, assignments=assignments) as engine,
@@ -175,7 +173,7 @@ def evaluate(
                 exact=exact,
                 hits=hits,
             )
-        decision = _forgotten(engine) if forget else None
+        decision = None
         report = Evaluator(engine.searcher).evaluate(
             request,
             reading=lambda done, total: bars("read", done, total),
@@ -244,16 +242,12 @@ def print_decision(decision: Decision, present: str | None = None) -> None:
     out.print(f"{subject}{escape(decision.because)}", soft_wrap=True)
 
 
-def _go_back(store: str, assignments: Sequence[str] | None, json: bool) -> None:
-    with open_engine(store, assignments=assignments) as engine:
-        decision = _forgotten(engine)
+def _go_back(store: str, json: bool) -> None:
+    """Remove the decision of the store, and print what holds without one."""
+    with open_engine(store) as engine:
+        fusion = Evaluator(engine.searcher).forget_decision()
+    decision = Decision(fusion, "the store has no decision of its own: the default is what Trivium ships", 0)
     if json:
         print_json({"decision": asdict(decision)})
     else:
         print_decision(decision)
-
-
-def _forgotten(engine: Engine) -> Decision:
-    """Remove the decision of the store, and return what holds without one, in its form."""
-    fusion = Evaluator(engine.searcher).forget_decision()
-    return Decision(fusion, "the store has no decision of its own: the default is what Trivium ships", 0)

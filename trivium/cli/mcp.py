@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.arguments import answer_writer, open_engine, wrong_argument
-from trivium.cli.options import ModelOption, Store
+from trivium.cli.options import LiveOption, ModelOption, Store
 from trivium.cli.terminal import err
 from trivium.errors import MissingExtraError
 
@@ -25,13 +25,7 @@ def mcp(
         ),
     ] = None,
     model: ModelOption = None,
-    live: Annotated[
-        str,
-        typer.Option(
-            "--live",
-            help="Live sources: off, allow (those a request names), force (also for requests that name none).",
-        ),
-    ] = "off",
+    live: LiveOption = "off",
 ) -> None:
     """Run a Model Context Protocol server through which agents search a store.
 

@@ -29,7 +29,8 @@ def default_store() -> str | None:
     return load_settings().store
 
 
-def _store_needed() -> str:
+def store_needed() -> str:
+    """Return the default store. Raises typer.BadParameter where there is none."""
     store = default_store()
     if store is None:
         raise typer.BadParameter(
@@ -88,7 +89,7 @@ Store = Annotated[
         "-s",
         metavar="STORE",
         help=_STORE_HELP,
-        default_factory=_store_needed,
+        default_factory=store_needed,
         show_default=False,
         callback=_checked_store,
     ),
@@ -218,4 +219,11 @@ Exact = Annotated[
 ]
 AnswerFromOption = Annotated[
     int, typer.Option("--k", "-k", min=1, metavar="N", help="Number of passages to answer from.")
+]
+LiveOption = Annotated[
+    str,
+    typer.Option(
+        "--live",
+        help="Live sources: off, allow (those a request names), force (also for requests that name none).",
+    ),
 ]

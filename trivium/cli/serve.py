@@ -9,7 +9,7 @@ import typer
 
 import trivium
 from trivium.cli.arguments import answer_writer, chat_model, reranker_name, selector_name, wrong_argument
-from trivium.cli.options import ModelsOption, RerankersOption, Store
+from trivium.cli.options import LiveOption, ModelsOption, RerankersOption, Store
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import MissingExtraError
 from trivium.graph.factory import may_hold_something
@@ -74,13 +74,7 @@ def serve(
         int | None,
         typer.Option("--rate-limit", min=1, help="Requests per minute and client.  \\[default: unlimited]"),
     ] = None,
-    live: Annotated[
-        str,
-        typer.Option(
-            "--live",
-            help="Live sources: off, allow (those a request names), force (also for requests that name none).",
-        ),
-    ] = "off",
+    live: LiveOption = "off",
     upload_limit: Annotated[
         int, typer.Option("--upload-limit", min=1, help="Maximum size of an upload in megabytes.")
     ] = 64,

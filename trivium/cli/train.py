@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +18,6 @@ from trivium.fusion.artefact import check_publishable
 from trivium.training.settings import Settings
 
 if TYPE_CHECKING:
-    from trivium.evaluation.report import Report
-    from trivium.evaluation.tables import Table
     from trivium.training.run import Outcome
 
 
@@ -113,7 +110,9 @@ def train(
 
 
 def _print(outcome: Outcome, folder: Path, seconds: float) -> None:
-    out.print(_grid(outcome.reports))
+    from trivium.training.report import overview
+
+    out.print(overview(outcome.reports))
     gate = outcome.gate
     colour, word = ("green", "open") if gate.active else ("yellow", "closed")
     out.print(f"gate [bold {colour}]{word}[/]: {escape(gate.because)}")
@@ -123,18 +122,3 @@ def _print(outcome: Outcome, folder: Path, seconds: float) -> None:
     out.print(
         f'Search with it:  [bold]trivium search "..." --store STORE --fusion {escape(str(folder))} --explain[/]'
     )
-
-
-def _grid(reports: Mapping[str, Report]) -> Table:
-    """Build a table of the out-of-fold results, with one row per system and a column per set and measure."""
-    from trivium.evaluation.tables import Cell, Table
-    from trivium.training.run import NETWORK as TRAINED
-    from trivium.training.run import headline_measures
-
-    columns = [(name, measure) for name, report in reports.items() for measure in headline_measures(report)]
-    grid = Table(["out of fold", *(f"{name}\n{measure}" for name, measure in columns)])
-    rows = next(iter(reports.values())).rows
-    for row in sorted(rows, key=lambda name: name == TRAINED):
-        values = [reports[name].rows[row].means[measure] for name, measure in columns]
-        grid.add_row(row, *(Cell(f"{value:.3f}", best=row == TRAINED) for value in values))
-    return grid

@@ -8,17 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 _SHOWN = 60
-_KINDS = (
-    ("Input should be a valid integer", "expected a whole number"),
-    ("Input should be a valid number", "expected a number"),
-)
-_BOUNDS = (
-    ("Input should be greater than or equal to ", "expected at least "),
-    ("Input should be less than or equal to ", "expected at most "),
-    ("Input should be greater than ", "expected more than "),
-    ("Input should be less than ", "expected less than "),
-)
-"""How the parser's messages begin, and what is said instead."""
 _STORE = ("--store", "-s")
 
 
@@ -27,7 +16,7 @@ def add_hint(error: Any, given: Sequence[str]) -> None:
     context = getattr(error, "ctx", None)
     if context is None:
         return
-    message = error.message = _in_plain_words(error, given)
+    message = str(getattr(error, "message", ""))
     if context.parent is None and message.startswith("No such option"):
         error.message = (
             f"{message}: the options of a command follow it, as in  trivium COMMAND {error.option_name}"
@@ -37,29 +26,6 @@ def add_hint(error: Any, given: Sequence[str]) -> None:
             error.message = f"{message}{_did_you_mean(given[1:])}"
         elif getattr(error, "param_hint", None) == _STORE[0]:
             error.message = f"{message}{_read_otherwise(context, given[1:])}"
-
-
-def _in_plain_words(error: Any, given: Sequence[str]) -> str:
-    """Return the message of an error; where the parser rejected a number, in plain words and with what was given."""
-    message = str(getattr(error, "message", ""))
-    said = next(
-        (f"{words}{message[len(start) :]}" for start, words in _BOUNDS if message.startswith(start)), None
-    )
-    if said is None:
-        said = next((words for start, words in _KINDS if message.startswith(start)), None)
-    if said is None:
-        return message
-    value = _given_value(getattr(getattr(error, "param", None), "opts", ()), given)
-    return said if value is None else f"{said}, got {value[:_SHOWN]!r}"
-
-
-def _given_value(options: Sequence[str], given: Sequence[str]) -> str | None:
-    """Return the last value of an option."""
-    for place in range(len(given) - 1, -1, -1):
-        name, equals, value = given[place].partition("=")
-        if name in options:
-            return value if equals else next(iter(given[place + 1 : place + 2]), None)
-    return None
 
 
 def _options(context: Any) -> set[str]:

@@ -13,7 +13,7 @@ from trivium.common.progress import Progress
 from trivium.datasets.splits import clusters, folds
 from trivium.fusion.network import Network
 from trivium.training.data import Example
-from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
+from trivium.training.fit import Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
 
 
@@ -22,13 +22,12 @@ class Crossfit:
     """Out-of-fold scores.
 
     ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
-    ``networks`` are the ensembles of the folds, if they are kept. ``histories`` are the training histories
-    of the first network of each fold; ``epochs`` is the mean of the best epochs of all networks, at least 1.
+    ``networks`` are the ensembles of the folds, if they are kept; ``epochs`` is the mean of the best epochs of all
+    networks, at least 1.
     """
 
     logits: list[Floats]
     fold: NDArray[np.int64]
-    histories: tuple[tuple[Epoch, ...], ...]
     epochs: int
     networks: tuple[Network, ...] = ()
 
@@ -44,7 +43,7 @@ def crossfit(
     fold = folds(pages, settings.folds, seed=0)
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     logits: list[Floats] = [np.zeros(0)] * len(examples)
-    histories, epochs, networks = [], [], []
+    epochs, networks = [], []
     for held_out in range(settings.folds):
         rest = np.flatnonzero(fold != held_out).tolist()
         fold_examples = [examples[place] for place in rest]
@@ -58,9 +57,8 @@ def crossfit(
         networks.append(network)
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
-        histories.append(trained[0].history)
         epochs += [result.epochs for result in trained]
-    return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))), tuple(networks))
+    return Crossfit(logits, fold, max(1, round(float(np.mean(epochs)))), tuple(networks))
 
 
 def fit_all(

@@ -20,7 +20,6 @@ from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
 from trivium.training.calibrate import Bin
 from trivium.training.data import HitSet
-from trivium.training.fit import Epoch
 from trivium.training.run import NETWORK, Outcome, headline_measures
 
 REPORT = "report.md"
@@ -33,20 +32,18 @@ def save_outcome(
     outcome: Outcome,
     folder: Path,
     *,
-    report: bool = True,
     folds: bool = False,
     progress: StageProgress | None = None,
 ) -> None:
-    """Write the artefact, its card, (with ``report``) the report and (with ``folds``) the networks of the folds to a
+    """Write the artefact, its card, the report and (with ``folds``) the networks of the folds to a
     folder, which is created if it does not exist. An earlier artefact there stays until the new one is complete. Raises
     FusionError when the folder holds anything else."""
     with publishing(folder) as draft:
         write(outcome.artefact, draft)
-        (draft / CARD).write_text(card(outcome, report=report), "utf-8")
+        (draft / CARD).write_text(card(outcome), "utf-8")
         if folds:
             write_folds(outcome.folds(), outcome.held_out(), draft / FOLDS)
-        if report:
-            write_report(outcome, draft / REPORT_FOLDER, progress)
+        write_report(outcome, draft / REPORT_FOLDER, progress)
 
 
 def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None = None) -> None:
@@ -71,7 +68,7 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         f" Embedder: {outcome.artefact.embedder}; {len(outcome.artefact.layout.columns)} feature columns."
     )
     yield "## All sets"
-    yield overview(outcome.reports)
+    yield overview(outcome.reports).to_markdown()
     yield (
         "hit@1, hit@3 and hit@5; recall@5 and all@5 where at least half of the questions have several things to find."
         " Best of a column in bold."
@@ -83,11 +80,6 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         "Differences are paired, with 95 % intervals and two-sided permutation tests, both by page. The best single"
         " retriever is the best on these very questions."
     )
-    yield "## Learning"
-    yield learning_table(outcome.fitted.histories)
-    kept = f"One training page in {settings['watched']} is held out for validation; the epoch with the lowest loss on it"
-    epochs = outcome.fitted.epochs
-    yield f"{kept} is kept. The final network is trained for {epochs} epochs, the mean of the best ones."
     yield "## Calibration"
     yield calibration_table(outcome.calibration.bins)
     yield (
@@ -113,8 +105,8 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         )
 
 
-def overview(reports: Mapping[str, Report]) -> str:
-    """A Markdown table of the measures: a row per system, a column per set and measure."""
+def overview(reports: Mapping[str, Report]) -> Table:
+    """A table of the measures: a row per system, a column per set and measure."""
     rows = list(next(iter(reports.values())).rows)
     rows = [*(name for name in rows if name != NETWORK), NETWORK]
     columns = [(name, measure) for name, report in reports.items() for measure in headline_measures(report)]
@@ -131,7 +123,7 @@ def overview(reports: Mapping[str, Report]) -> str:
             row,
             *(Cell(value, best=value == best[column]) for value, column in zip(shown, columns, strict=True)),
         )
-    return table.to_markdown()
+    return table
 
 
 def gate_table(gate: Gate) -> str:
@@ -148,34 +140,6 @@ def gate_table(gate: Gate) -> str:
             share(verdict.convex.mean),
             *_difference(verdict.convex),
             verdict.decision,
-        )
-    return table.to_markdown()
-
-
-def learning_table(histories: Sequence[Sequence[Epoch]]) -> str:
-    """A Markdown table of the losses of each fold's first network: at the beginning, in the best epoch, at the end."""
-    heads = [
-        "fold",
-        "epochs",
-        "best",
-        "loss",
-        "in the best",
-        "in the last",
-        "validation loss",
-        "in the best",
-        "hit@1",
-    ]
-    table = Table(heads)
-    for fold, history in enumerate(histories, start=1):
-        losses = [e.loss if e.validation_loss is None else e.validation_loss for e in history]
-        best = min(range(len(history)), key=losses.__getitem__)
-        seen = [history[0].validation_loss, history[best].validation_loss, history[best].validation_hit]
-        table.add_row(
-            str(fold),
-            str(len(history)),
-            str(best + 1),
-            *(f"{history[epoch].loss:.3f}" for epoch in (0, best, -1)),
-            *("-" if value is None else f"{value:.3f}" for value in seen),
         )
     return table.to_markdown()
 
@@ -218,8 +182,8 @@ def importance(fusion: NetworkFusion, hit_set: HitSet) -> dict[str, float]:
     return dict(zip(fusion.layout.retrievers, shares.tolist(), strict=True))
 
 
-def card(outcome: Outcome, *, report: bool) -> str:
-    """The model card, in Markdown. ``report``: whether to link to the report."""
+def card(outcome: Outcome) -> str:
+    """The model card, in Markdown, with a link to the report."""
     artefact = outcome.artefact
     settings, layout = artefact.settings, artefact.layout
     network = artefact.network
@@ -228,7 +192,6 @@ def card(outcome: Outcome, *, report: bool) -> str:
     data_table = Table(["set", "questions", "importance", "SHA-256 of the hit lists"])
     for name, data in artefact.data.items():
         data_table.add_row(name, f"{data['questions']:,}", f"{data['importance']:g}", data["sha256"][:16])
-    more = f" More in [{REPORT_FOLDER}/{REPORT}]({REPORT_FOLDER}/{REPORT})." if report else ""
     return f"""# A trained fusion for {artefact.embedder}
 
 A small network that ranks the candidates of a question from the scores of {len(layout.retrievers)} retrievers
@@ -258,14 +221,15 @@ A set is weighted by the square root of its number of questions, times its impor
 
 Out of fold ({settings["folds"]} folds by page): every question was answered by networks that had seen none of its pages.
 
-{overview(outcome.reports)}
+{overview(outcome.reports).to_markdown()}
 
 Recall@5 and all@5 where at least half of the questions have several things to find, else hit@1, hit@3 and hit@5.
 
 {gate_table(outcome.gate)}
 
 The gate requires that the network is on no set significantly worse than the best single retriever or the convex
-combination, and on average over the sets better than both.{more}
+combination, and on average over the sets better than both. More in
+[{REPORT_FOLDER}/{REPORT}]({REPORT_FOLDER}/{REPORT}).
 
 ## Limits
 
