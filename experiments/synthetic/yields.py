@@ -44,7 +44,7 @@ def main(
         for way in given.ways:
             run, began = Run(given.out / way), time.perf_counter()
             if way == "plain":
-                generate_plain(run, store, model, PlainSampling(chunks=given.entities // 2, each=2))
+                generate_plain(run, store, model, PlainSampling(chunks=given.entities // 2))
             else:
                 generate(run, store, model, Sampling(entities=given.entities))
             seconds = time.perf_counter() - began

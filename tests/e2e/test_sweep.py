@@ -412,7 +412,6 @@ def test_what_is_wrong_with_a_file_is_said(
         'k = [2]\ncut = ["probability"]': "the cut probability needs probabilities",
         'k = [2]\nrerank = ["bm25"]\nbaseline = { rerank = "weighted" }': "baseline that is one of the cells",
         'k = [2]\njudge_by = ["feeling"]': "judge_by of grades, ragas, got feeling",
-        'k = [2]\njudge_by = ["claims", "grades"]': "claims is gone: grades includes faithfulness",
     }.items():
         file = folder / "wrong.toml"
         file.write_text(SWEEP.replace("k = [2]", change))

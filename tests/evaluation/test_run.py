@@ -156,18 +156,6 @@ def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
         write_runs(report(), tmp_path / "file" / "runs")
 
 
-def test_a_report_is_a_table_of_means_and_intervals() -> None:
-    """A line a system and measure; an interval where the JSON has one, NaN elsewhere."""
-    pytest.importorskip("pandas")
-    given = report()
-    frame = given.to_pandas()
-    assert list(frame.columns) == ["system", "measure", "mean", "low", "high"]
-    assert len(frame) == sum(len(row.means) for row in given.rows.values())
-    hit = frame[(frame["system"] == "perfect") & (frame["measure"] == "hit@1")].iloc[0]
-    assert (hit["mean"], hit["low"], hit["high"]) == (1.0, 1.0, 1.0)
-    assert frame[frame["measure"] == "map"]["low"].isna().all()
-
-
 def test_a_notebook_shows_the_means_and_no_name_becomes_markup() -> None:
     """Names of systems are given by people and folders."""
     given = evaluate([*QUESTIONS, LOST], TRACED, {"<b>mine</b>": rankings()["perfect"]})

@@ -110,25 +110,20 @@ def test_what_fails_is_asked_for_again_and_duplicates_are_left_out(tmp_path: Pat
     model = ScriptedModel(
         reply(("Where was Asaph Hall born?", "Goshen", 2), ("What was he?", "a plumber", 1)),
         reply(("Asaph Hall was born where?", "Goshen", 2)),
-        reply(("When was Asaph Hall born?", "1829", 2)),
     )
     run = Run(tmp_path / "run")
-    generate_plain(run, store, model, PlainSampling(chunks=1, each=2, attempts=2))
+    generate_plain(run, store, model, PlainSampling(chunks=1))
     first, second = run.written.records()
     assert (first.outcome, first.quote.split()[:3]) == (Outcome.WRITTEN, ["He", "was", "born"])
     assert second.outcome is Outcome.FAILED and second.usage.prompt_tokens == 0
     assert "Write 1 question " in model.asked[1][-1].content and "Goshen" not in first.question
-    again = Run(tmp_path / "again")
-    model = ScriptedModel(*model._answers)
-    generate_plain(again, store, model, PlainSampling(chunks=1, each=2, attempts=3))
-    assert [one.outcome for one in again.written.records()] == [Outcome.WRITTEN, Outcome.WRITTEN]
 
 
 def test_an_empty_reply_declines_and_nonsense_is_malformed(tmp_path: Path) -> None:
     store = world([page("Asaph Hall", lead=[(HALL, [])])])
     for text, outcome in (('{"questions": []}', Outcome.DECLINED), ("I cannot.", Outcome.MALFORMED)):
         run = Run(tmp_path / outcome)
-        generate_plain(run, store, ScriptedModel(text), PlainSampling(chunks=1, each=2, attempts=1))
+        generate_plain(run, store, ScriptedModel(text, text), PlainSampling(chunks=1))
         assert {one.outcome for one in run.written.records()} == {outcome}
 
 
@@ -192,8 +187,8 @@ def test_a_judge_gives_scores_that_fit_plain_questions(tmp_path: Path) -> None:
     generate_plain(
         run,
         store,
-        ScriptedModel(reply(("Where was Asaph Hall born?", "Goshen", 2))),
-        PlainSampling(chunks=1, each=1),
+        ScriptedModel(reply(("Where was Asaph Hall born?", "Goshen", 2)), reply()),
+        PlainSampling(chunks=1),
     )
     model = ScriptedModel('{"borne_out": 9, "clear": 8, "unambiguous": 7, "one_answer": 6}')
     judge(run, model)

@@ -61,7 +61,7 @@ _LISTS: dict[str, _Known] = {
     "--live": _is_live_source,
     "--rerank": _is_reranker,
     "--cut": _is_cut,
-    "--judge-by": {"grades", "ragas", "claims"}.__contains__,
+    "--judge-by": {"grades", "ragas"}.__contains__,
 }
 """Options with several values, and the test for a word that may be a value."""
 

@@ -1,4 +1,4 @@
-"""The report of an evaluation: as JSON, as a data frame, in a terminal and in a notebook."""
+"""The report of an evaluation: as JSON, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from trivium.common.arrays import Floats
-from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Cell, Table, matches_table
 from trivium.parser.sources.source import Problem
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Ranking = Sequence[tuple[str, float]]
 """Chunk uris with their scores, best first."""
@@ -88,20 +84,6 @@ class Report:
             **({"warnings": list(self.warnings)} if self.warnings else {}),
             **({"problems": problems_json(self.problems)} if self.problems else {}),
         }
-
-    def to_pandas(self) -> DataFrame:
-        """Return one row per system and measure: ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to
-        ``high`` of the measures in HEADLINE. Raises MissingExtraError without pandas (``pip install
-        'trivium[pandas]'``).
-        """
-        return data_frame(
-            (
-                {"system": name, "measure": measure, "mean": mean, **_bounds(row.intervals.get(measure))}
-                for name, row in self.rows.items()
-                for measure, mean in row.means.items()
-            ),
-            ["system", "measure", "mean", "low", "high"],
-        )
 
     def _repr_html_(self) -> str:
         """HTML representation for notebooks: the means shown in the terminal, and the number of questions."""
@@ -191,10 +173,6 @@ def _table(report: Report) -> Table:
                 cells.append(Cell(_range(row.intervals[measure]) if measure in row.intervals else ""))
         table.add_row(*cells, *(f"{row.means[measure]:.2f}" for measure in report.shown))
     return table
-
-
-def _bounds(interval: Interval | None) -> dict[str, float]:
-    return {} if interval is None else {"low": interval.low, "high": interval.high}
 
 
 def _shown(mean: float) -> str:

@@ -24,40 +24,31 @@ from trivium.synthetic.run import Run
 from trivium.text.normalise import sentences
 from trivium.types import ChunkKind, Usage
 
-TEMPERATURES = (None, 0.7, 1.0)
-"""Temperatures of a request and its repetitions; the first is the model's own."""
+EACH = 2
+"""Number of questions that are asked about a passage."""
+TEMPERATURES = (None, 0.7)
+"""Temperatures of a request and its repetitions, until every question passes; the first is the model's own."""
+_LEAST_TOKENS = 20
 _BATCH = 32
 """Number of pages whose chunks are fetched together."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainSampling:
-    """Which passages are asked about, and how often.
+    """Which passages are asked about.
 
-    Up to ``chunks`` chunks are drawn with ``seed``, spread over documents: one chunk per page in random order, then a
-    second one, and so on, so that long pages do not dominate. ``each`` questions are asked about a chunk. Chunks are of
-    one of ``kinds`` and have at least ``least_tokens`` tokens. A request is repeated until every question passes, at
-    most ``attempts`` times in total. Raises InputError for values out of range.
+    Up to ``chunks`` paragraphs are drawn with ``seed``, spread over documents: one of each page in random order, then a
+    second one, and so on, so that long pages do not dominate. Raises InputError for values out of range.
     """
 
     chunks: int = 100
-    each: int = 2
     seed: int = 0
-    kinds: tuple[str, ...] = (ChunkKind.PARAGRAPH,)
-    least_tokens: int = 20
-    attempts: int = 2
 
     def __post_init__(self) -> None:
-        if self.chunks < 1 or not 1 <= self.each <= 20 or self.seed < 0:
+        if self.chunks < 1 or self.seed < 0:
             raise InputError(
-                "expected at least 1 chunk, 1 to 20 questions each and a seed of 0 or more, got"
-                f" {self.chunks}, {self.each} and {self.seed}"
+                f"expected at least 1 chunk and a seed of 0 or more, got {self.chunks} and {self.seed}"
             )
-        if not 1 <= self.attempts <= len(TEMPERATURES):
-            raise InputError(f"expected 1 to {len(TEMPERATURES)} attempts, got {self.attempts}")
-        unknown = [kind for kind in self.kinds if kind not in list(ChunkKind)]
-        if unknown or not self.kinds:
-            raise InputError(f"expected kinds of {', '.join(ChunkKind)}, got {', '.join(unknown) or 'none'}")
 
 
 def draw_passages(store: GraphStore, sampling: PlainSampling) -> list[Source]:
@@ -66,10 +57,7 @@ def draw_passages(store: GraphStore, sampling: PlainSampling) -> list[Source]:
     """
     drawn = list(islice(_drawn(store, sampling), sampling.chunks))
     if not drawn:
-        raise InputError(
-            f"the store has no {' or '.join(sampling.kinds)} of {sampling.least_tokens} tokens or more: allow others, or"
-            " add documents"
-        )
+        raise InputError(f"the store has no paragraph of {_LEAST_TOKENS} tokens or more: add documents")
     return drawn
 
 
@@ -87,30 +75,23 @@ def generate_plain(
     """
     sampling = PlainSampling() if sampling is None else sampling
     slots = _slots(run, store, sampling)
-    settings: dict[str, str | int | list[str]] = {
-        "model": model.name,
-        "prompt": PLAIN_VERSION,
-        "attempts": sampling.attempts,
-    }
-    with run.written.writing(settings) as append:
+    with run.written.writing({"model": model.name, "prompt": PLAIN_VERSION}) as append:
         earlier = run.written.records()
         done = {record.entity for record in earlier}
         asked = AskedQuestions(
             (record.question, record.answer) for record in earlier if record.outcome is Outcome.WRITTEN
         )
-        passages = [slots[start : start + sampling.each] for start in range(0, len(slots), sampling.each)]
+        passages = [slots[start : start + EACH] for start in range(0, len(slots), EACH)]
         for number, places in enumerate(passages, start=1):
             waiting = [place for place in places if place.entity not in done]
             if waiting:
-                for written in write_plain(waiting, model, asked, sampling.attempts):
+                for written in write_plain(waiting, model, asked):
                     append(written)
             if progress is not None:
                 progress(number, len(passages))
 
 
-def write_plain(
-    places: list[Bridge], model: ChatModel, asked: AskedQuestions, attempts: int
-) -> list[Written]:
+def write_plain(places: list[Bridge], model: ChatModel, asked: AskedQuestions) -> list[Written]:
     """Generate a question for each slot of one passage, and check them. Questions that pass are added to ``asked``.
     Raises ChatModelError when the model fails.
     """
@@ -119,7 +100,7 @@ def write_plain(
     failed: list[tuple[PlainDraft, list[Check], str]] = []
     unreadable, usage = Unreadable("no question"), Usage()
     declined = True
-    for temperature in TEMPERATURES[:attempts]:
+    for temperature in TEMPERATURES:
         missing = len(places) - len(passed)
         if missing == 0:
             break
@@ -198,23 +179,16 @@ def _written(
 
 def _slots(run: Run, store: GraphStore, sampling: PlainSampling) -> list[Bridge]:
     """Return a slot for each question, passage by passage. They are logged, so that later steps do not need the store."""
-    settings: dict[str, str | int | list[str]] = {
-        "store": content_of(store),
-        "questions": "plain",
-        "each": sampling.each,
-        "seed": sampling.seed,
-        "kinds": list(sampling.kinds),
-        "least_tokens": sampling.least_tokens,
-    }
+    settings = {"store": content_of(store), "questions": "plain", "seed": sampling.seed}
 
     def slots() -> list[Bridge]:
         return [
             Bridge(f"{source.uri}?{number}", 0, (), (source,))
             for source in draw_passages(store, sampling)
-            for number in range(1, sampling.each + 1)
+            for number in range(1, EACH + 1)
         ]
 
-    return run.drawn(settings, sampling.chunks * sampling.each, slots)
+    return run.drawn(settings, sampling.chunks * EACH, slots)
 
 
 def _drawn(store: GraphStore, sampling: PlainSampling) -> Iterator[Source]:
@@ -246,7 +220,7 @@ def _of_pages(store: GraphStore, pages: list[str], sampling: PlainSampling) -> d
         suitable = [
             Source(record.uri, record.page, record.section, record.text)
             for record in (records[uri] for uri in sorted(below[page]))
-            if record.kind in sampling.kinds and record.token_count >= sampling.least_tokens
+            if record.kind == ChunkKind.PARAGRAPH and record.token_count >= _LEAST_TOKENS
         ]
         page_seed = int.from_bytes(hashlib.sha256(page.encode()).digest()[:8])
         order = np.random.default_rng([sampling.seed, page_seed]).permutation(len(suitable)).tolist()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from trivium.answering.answer import AnswerContext, answer, final_text
 from trivium.answering.events import NOT_FOUND, Done, Found
@@ -69,19 +69,10 @@ def answer_without_context(question: str, model: ChatModel, writing: Writing) ->
 ANSWERS = "answers.jsonl"
 
 T = TypeVar("T")
-R = TypeVar("R", contravariant=True)
 
 
-class Account(Protocol[R]):
-    """Accounts for the usage of language models, and may limit it."""
-
-    def check(self) -> None:
-        """Raise if the budget is exhausted. Called before each answer and judgement."""
-        ...
-
-    def spent(self, record: R) -> None:
-        """Record an answer or a judgement, which states its usage."""
-        ...
+def nothing(*_: object) -> None:
+    """Do nothing before and after an answer or a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +173,12 @@ def collect_answers(
     asked: Sequence[Question],
     folder: Path,
     progress: StageProgress | None = None,
-    account: Account[Answered] | None = None,
+    before: Callable[[], None] = nothing,
+    after: Callable[[Answered], None] = nothing,
 ) -> dict[str, list[Answered]]:
     """Return the answers of every row, in the order of the questions ``asked``: those saved in the folder, and the
-    others, which are asked and saved. Raises ChatModelError, and the errors of the search and of ``account``.
+    others, which are asked and saved. ``before`` is called before each of these, ``after`` with it. Raises
+    ChatModelError, and the errors of the search and of ``before``.
     """
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
@@ -195,12 +188,10 @@ def collect_answers(
             for done, question in enumerate(asked, start=1):
                 answered = earlier.get((row, question.id))
                 if answered is None:
-                    if account is not None:
-                        account.check()
+                    before()
                     answered = kept(folder, partial(asking.answered, row, question))
                     log.append(answered)
-                    if account is not None:
-                        account.spent(answered)
+                    after(answered)
                 answers[row].append(answered)
                 if progress is not None:
                     progress(f"answers: {row}", done, len(asked))

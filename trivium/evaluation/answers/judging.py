@@ -14,7 +14,7 @@ from trivium.common.progress import StageProgress
 from trivium.embedding.embedder import Embedder
 from trivium.errors import InputError
 from trivium.evaluation.answers import grade_prompts, grades, ragas_judge
-from trivium.evaluation.answers.asking import Account, kept
+from trivium.evaluation.answers.asking import kept, nothing
 from trivium.evaluation.answers.grades import Graded, Grader
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.ragas_judge import RagasJudge, RagasJudged
@@ -60,9 +60,8 @@ def check_ways(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def of_ways(unknown: Collection[str]) -> str:
-    """Return the end of a message about unknown methods: which there are, and what replaces the one that is gone."""
-    gone = " (claims is gone: grades includes faithfulness, and ragas has the measures of RAGAS)"
-    return f"of {', '.join(WAYS)}, got {', '.join(sorted(unknown))}{gone if 'claims' in unknown else ''}"
+    """Return the end of a message about unknown methods: which there are."""
+    return f"of {', '.join(WAYS)}, got {', '.join(sorted(unknown))}"
 
 
 def judge_settings(model: ChatModel, ways: Sequence[str]) -> dict[str, Any]:
@@ -84,15 +83,15 @@ def collect_judgements(
     asked: Sequence[Question],
     folder: Path,
     progress: StageProgress | None = None,
-    accounts: Mapping[str, Account[JudgedAnswer]] | None = None,
+    before: Callable[[], None] = nothing,
+    after: Callable[[JudgedAnswer], None] = nothing,
 ) -> Judgements:
     """Return the judgement of every answer by every model and method: those saved in the folder, and the others,
-    which are requested and saved. ``accounts`` are by model. Raises ChatModelError, MissingExtraError, and the errors
-    of accounts.
+    which are requested and saved. ``before`` is called before each of these, ``after`` with it. Raises ChatModelError,
+    MissingExtraError, and the errors of ``before``.
     """
     found: dict[str, dict[str, dict[str, list[JudgedAnswer]]]] = {}
     for model in models:
-        account = None if accounts is None else accounts.get(model.name)
         for name in ways:
             way = WAYS[name]
             log: JsonLines[Any] = JsonLines(judgement_file(folder, model.name, name), way.kind)
@@ -106,13 +105,11 @@ def collect_judgements(
                     ):
                         record = earlier.get((row, question.id))
                         if record is None:
-                            if account is not None:
-                                account.check()
+                            before()
                             shown = _passages(store, answered)
                             record = kept(folder, partial(ask, answered, question, shown))
                             log.append(record)
-                            if account is not None:
-                                account.spent(record)
+                            after(record)
                         rows[row].append(record)
                         if progress is not None:
                             progress(f"{name} by {model.name}: {row}", done, len(asked))

@@ -32,7 +32,7 @@ from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_
 from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import sample as drawn
-from trivium.evaluation.sweep.budget import BudgetReachedError, JudgeTab, Meter, ReaderTab
+from trivium.evaluation.sweep.budget import BudgetReachedError, Meter
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
@@ -73,10 +73,13 @@ class _State:
             return None
         return next(priced for priced in self.sweep.rerankers if priced.name == system.reranker.name)
 
-    def reader_tab(self, reader: Priced) -> ReaderTab:
-        """Return the account of a reader's answers."""
-        rerankers = {row: priced for row in self.systems if (priced := self.reranker(row)) is not None}
-        return ReaderTab(self.meter, reader, rerankers)
+    def count(self, reader: Priced, answered: Answered) -> None:
+        """Count what an answer took, with the search for its passages. A selector has no price."""
+        self.meter.add(reader, answered.usage)
+        self.meter.tokens += (answered.search_usage - answered.rerank_usage).total
+        reranker = self.reranker(answered.row)
+        if reranker is not None:
+            self.meter.add(reranker, answered.rerank_usage)
 
 
 def run_sweep(
@@ -182,9 +185,8 @@ def _settings(state: _State, group: Group) -> dict[str, Any]:
 def _count_earlier(state: _State, group: Group) -> None:
     """Count what the cells of a group used in earlier runs."""
     folder = state.folder / group.folder
-    tab = state.reader_tab(group.model)
     for answered in JsonLines(folder / ANSWERS, Answered).records():
-        tab.spent(answered)
+        state.count(group.model, answered)
     for priced in state.sweep.judges:
         for way in state.sweep.judge_by:
             file = judgement_file(folder, state.judges[priced.name].name, way)
@@ -260,8 +262,8 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
     )
     folder = state.folder / group.folder
     told = partial(_told, state, "answers")
-    found = collect_answers(asking, [row], state.asked, folder, told, state.reader_tab(group.model))
-    return found[row]
+    spent = partial(state.count, group.model)
+    return collect_answers(asking, [row], state.asked, folder, told, state.meter.check, spent)[row]
 
 
 def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], priced: Priced) -> None:
@@ -275,7 +277,8 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
         state.asked,
         state.folder / group.folder,
         partial(_told, state, "judgements"),
-        {model.name: JudgeTab(state.meter, priced)},
+        state.meter.check,
+        lambda judged: state.meter.add(priced, judged.usage),
     )
 
 
