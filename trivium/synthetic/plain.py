@@ -17,6 +17,7 @@ from trivium.graph.schema import Hop
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_plain_wording
 from trivium.synthetic.generate import content_of
+from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import PLAIN_VERSION, ask, plain_prompt
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import PlainDraft, Unreadable, plain_schema, read_plain
@@ -179,7 +180,7 @@ def _written(
 
 def _slots(run: Run, store: GraphStore, sampling: PlainSampling) -> list[Bridge]:
     """Return a slot for each question, passage by passage. They are logged, so that later steps do not need the store."""
-    settings = {"store": content_of(store), "questions": "plain", "seed": sampling.seed}
+    settings: Settings = {"store": content_of(store), "questions": "plain", "seed": sampling.seed}
 
     def slots() -> list[Bridge]:
         return [
