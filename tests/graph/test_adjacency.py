@@ -30,18 +30,18 @@ def test_links_join_chunks_with_what_they_cite_and_with_their_page(
 def test_the_graph_of_an_empty_store_is_empty() -> None:
     """No chunks, no entities."""
     none = np.empty(0, dtype=np.int64)
-    graph = make_adjacency([], [], link(none, none, none, 0))
+    graph = make_adjacency([], [], link(none, none, none, 0), none)
     assert (graph.indptr.tolist(), graph.indices.tolist(), graph.own_chunks.tolist()) == ([0], [], [])
 
 
 def test_uris_and_links_that_do_not_fit_are_refused() -> None:
     """As from a damaged file."""
     links = Csr(np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32))
-    found = make_adjacency(["A#chunk-1"], ["A"], links)
+    found = make_adjacency(["A#chunk-1"], ["A"], links, np.array([0]))
     assert (found.chunk_rows, found.entity_rows, found.own_chunks.tolist()) == (
         {"A#chunk-1": 0},
         {"A": 0},
         [[0, 0], [0, 1]],
     )
     with pytest.raises(ValueError, match="expected links of 3 nodes, got 2 rows and 2 links"):
-        make_adjacency(["A#chunk-1"], ["A", "B"], links)
+        make_adjacency(["A#chunk-1"], ["A", "B"], links, np.array([0]))

@@ -117,10 +117,10 @@ def of_nearest(found: Sequence[Reached], nodes: int, limit: int | None) -> list[
 
 def in_order(found: Iterable[Reached], limit: int | None) -> list[Reached]:
     """Sort chunks by node, own cosine (those without a vector last), position and uri; at most ``limit``."""
-    ordered = sorted(found, key=_reached_key)
+    ordered = sorted(found, key=_order)
     return ordered if limit is None else ordered[: max(limit, 0)]
 
 
-def _reached_key(chunk: Reached) -> tuple[float, float, int, str]:
+def _order(chunk: Reached) -> tuple[float, float, int, str]:
     cosine = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
     return -round_score(chunk.score), cosine, chunk.position, chunk.uri

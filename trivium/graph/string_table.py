@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar, overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,6 @@ T = TypeVar("T")
 
 REMEMBERED = 100_000
 """Rows, and strings, of one table that are remembered at most; then all are dropped."""
-
-
-class StringParts(NamedTuple):
-    """String i is at ``starts[i]:ends[i]`` (n,) of ``blob`` with ``later`` behind it."""
-
-    blob: NDArray[np.uint8]
-    later: NDArray[np.uint8]
-    starts: Rows
-    ends: Rows
 
 
 class StringTable(Sequence[str]):
@@ -54,21 +45,6 @@ class StringTable(Sequence[str]):
         packer = StringPacker()
         packer.add(strings)
         return unpack_strings("", packer.pack(""))
-
-    @property
-    def parts(self) -> StringParts:
-        """The bytes of all strings, for compiled loops. Read-only, like a file mapped into memory: loops are compiled
-        for each of both kinds of array.
-        """
-        parts = StringParts(
-            np.frombuffer(self._blob, dtype=np.uint8) if self._size else np.empty(0, dtype=np.uint8),
-            np.frombuffer(self._later, dtype=np.uint8) if self._later else np.empty(0, dtype=np.uint8),
-            np.asarray(self._starts, dtype=np.int64),
-            np.asarray(self._ends, dtype=np.int64),
-        )
-        for array in parts:
-            array.flags.writeable = False
-        return parts
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -25,7 +25,7 @@ from trivium.graph.arrays.columns import (
 )
 from trivium.graph.arrays.rows import RowSource
 from trivium.graph.records import Adjacency
-from trivium.graph.schema import SEPARATOR, Hop, Label
+from trivium.graph.schema import Hop, Label
 from trivium.graph.string_table import StringPacker, StringRows, StringTable, table_of, unpack_strings
 
 
@@ -51,17 +51,16 @@ def link(citing: Rows, cited: Rows, own_page: Rows, entities: int) -> Csr:
     return group(np.concatenate([chunk, entity]), np.concatenate([entity, chunk]), chunks + entities)
 
 
-def own_pages(chunks: StringTable, entities: StringTable) -> Rows:
-    """The row of the entity that is each chunk's page (chunks,), -1 where there is none."""
-    from trivium.graph.compiled_loops import rows_before  # loads numba, see trivium.common.compiled
-
-    return rows_before(chunks, SEPARATOR, entities)
-
-
-def make_adjacency(chunks: Sequence[str], entities: Sequence[str], links: Csr) -> Adjacency:
-    """The adjacency of sorted uris, which are kept as tables. Raises ValueError for links that do not fit them."""
+def make_adjacency(chunks: Sequence[str], entities: Sequence[str], links: Csr, own_page: Rows) -> Adjacency:
+    """The adjacency of sorted uris, which are kept as tables; ``own_page`` is as for :func:`link`. Raises ValueError for
+    links that do not fit them.
+    """
     nodes = len(chunks) + len(entities)
-    if len(links.indptr) != nodes + 1 or links.indptr[-1] != len(links.indices):
+    if (
+        len(links.indptr) != nodes + 1
+        or links.indptr[-1] != len(links.indices)
+        or len(own_page) != len(chunks)
+    ):
         raise ValueError(
             f"expected links of {nodes} nodes, got {len(links.indptr) - 1} rows and {len(links.indices)} links"
         )
@@ -71,7 +70,7 @@ def make_adjacency(chunks: Sequence[str], entities: Sequence[str], links: Csr) -
         entities=entity_table,
         indptr=links.indptr.astype(np.int64, copy=False),
         indices=links.indices.astype(np.int32, copy=False),
-        own_chunks=own_chunk_ranges(own_pages(chunk_table, entity_table), len(entities)),
+        own_chunks=own_chunk_ranges(own_page, len(entities)),
         chunk_rows=StringRows(chunk_table),
         entity_rows=StringRows(entity_table),
     )

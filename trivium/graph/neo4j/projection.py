@@ -19,14 +19,15 @@ import numpy as np
 
 from trivium.common.files import replacing
 from trivium.graph.arrays.columns import Csr, Rows, load_arrays
-from trivium.graph.arrays.topology import link, make_adjacency, own_pages
+from trivium.graph.arrays.topology import link, make_adjacency
 from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.change_log import KEPT_CHANGES, read_log, touched_since
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
-from trivium.graph.neo4j.projection_patch import patch
+from trivium.graph.neo4j.projection_patch import pages_of_chunks, patch
 from trivium.graph.records import Adjacency
-from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
+from trivium.graph.schema import page_of
+from trivium.graph.string_table import pack_strings, unpack_strings
 from trivium.settings.settings import load_settings
 
 FOLDER = "projections"
@@ -114,15 +115,15 @@ def _read(connection: Connection) -> Adjacency:
         chunks += [uri for _, uri in part]
     entity_order, entities = _in_uri_order(entities)
     chunk_order, chunks = _in_uri_order(chunks)
-    entity_table, chunk_table = StringTable.of(entities), StringTable.of(chunks)
-    del entities, chunks
+    places = {uri: place for place, uri in enumerate(entities)}
+    own_page = np.array([places.get(page_of(uri), -1) for uri in chunks], dtype=np.int64)
     rank = np.empty_like(chunk_order)
     rank[chunk_order] = np.arange(len(chunk_order))
     citing = np.repeat(rank, counts)
     rows = _rows_of(np.array(numbers, dtype=np.int64)[entity_order], np.concatenate([_NONE, *cited]))
     present = rows >= 0  # an entity may have been created after the entities were read
-    links = link(citing[present], rows[present], own_pages(chunk_table, entity_table), len(entity_table))
-    return make_adjacency(chunk_table, entity_table, links)
+    links = link(citing[present], rows[present], own_page, len(entities))
+    return make_adjacency(chunks, entities, links, own_page)
 
 
 def _in_uri_order(uris: Sequence[str]) -> tuple[Rows, list[str]]:
@@ -158,8 +159,12 @@ def load_file(state: StoreState) -> Adjacency | None:
     try:
         arrays = load_arrays(path.parent, path.stem)
         os.utime(path)
-        links = Csr(arrays["indptr"], arrays["indices"])
-        return make_adjacency(unpack_strings("chunks", arrays), unpack_strings("entities", arrays), links)
+        return make_adjacency(
+            unpack_strings("chunks", arrays),
+            unpack_strings("entities", arrays),
+            Csr(arrays["indptr"], arrays["indices"]),
+            arrays["own_page"],
+        )
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         _log.warning("the projection kept in %s is not used: %s", path, error)
         return None
@@ -175,6 +180,7 @@ def save_file(state: StoreState, adjacency: Adjacency) -> None:
         **pack_strings("entities", adjacency.entities),
         "indptr": adjacency.indptr,
         "indices": adjacency.indices,
+        "own_page": pages_of_chunks(adjacency),
     }
     try:
         with replacing(path) as file:

@@ -42,7 +42,7 @@ def update(
     rows = StringRows(names)
 
     pages = [rows.get(page_of(chunks[row]), -1) for row in of_chunks.added.tolist()]
-    page = of_chunks.carry(_pages_of_chunks(old), np.array(pages, dtype=np.int64), of_entities)
+    page = of_chunks.carry(pages_of_chunks(old), np.array(pages, dtype=np.int64), of_entities)
     lists = _new_links(old, cites, chunks, rows, of_chunks, of_entities)
     moves = of_chunks.beside(of_entities)
     links = Csr(old.indptr, old.indices).patched(moves, moves, lists)
@@ -82,7 +82,7 @@ def _new_links(
     return lists
 
 
-def _pages_of_chunks(old: Adjacency) -> Rows:
+def pages_of_chunks(old: Adjacency) -> Rows:
     """Return the entity that is each chunk's page (chunks,), -1 where there is none."""
     ranges = old.own_chunks[len(old.chunks) :]
     owning, places = expand_ranges(ranges[:, 0], ranges[:, 1] - ranges[:, 0])

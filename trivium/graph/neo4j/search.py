@@ -14,6 +14,7 @@ import numpy as np
 from trivium.common.arrays import dots
 from trivium.common.cache import SingleFlight
 from trivium.common.iteration import batched
+from trivium.graph.nearness import in_order
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import searching as cypher
@@ -28,7 +29,6 @@ from trivium.graph.records import (
     Similarities,
     Vectors,
     rank_key,
-    round_score,
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
@@ -106,7 +106,7 @@ class Searcher:
         asked = {"vector": vector.tolist(), "rows": _ALL if limit is None else limit + _SLACK}
         if exact:
             near = self.nearest(wanted, vector, nodes, exact=True)
-            return self._reach_from(near, hop, asked, vector, exact=True)[:limit]
+            return in_order(self._reach_from(near, hop, asked, vector, exact=True), limit)
         kept = _kept(nodes)
         with self._flights.claim(self._keys(wanted, vector, kept)) as (answers, mine):
             if len(mine) == len(answers):
@@ -114,10 +114,10 @@ class Searcher:
                 asked |= {"nodes": nodes, **_of_indexes(wanted, kept)}
                 found, starts, chunks = self._connection.read(query, asked)[0]
                 _hand_out(found, mine)
-                return _ordered(starts, chunks, vector)[:limit]
+                return in_order(_reached(starts, chunks, vector), limit)
             self._ask_indexes(vector, kept, mine)
         near = best([node for answer in answers for node in answer.result()], nodes)
-        return self._reach_from(near, hop, asked, vector, exact=False)[:limit]
+        return in_order(self._reach_from(near, hop, asked, vector, exact=False), limit)
 
     def nearest_by_index(self, label: Label, vector: Vectors, count: int) -> list[Neighbour]:
         """Return about the ``count`` nearest nodes of a label from its index, unordered."""
@@ -149,7 +149,7 @@ class Searcher:
         query = cypher.reach_from(hop, embeddings=exact)
         starts = [[node.uri, node.score] for node in near]
         answer = self._connection.read(query, {**asked, "near": starts})[0]
-        return _ordered(answer[0], answer[1], vector)
+        return _reached(answer[0], answer[1], vector)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
         """See :meth:`trivium.graph.protocols.GraphStore.similarities`. One round trip, of two queries for many
@@ -261,21 +261,15 @@ def best(nodes: Iterable[Neighbour], k: int) -> list[Neighbour]:
     return sorted(nodes, key=lambda node: rank_key(node.score, node.uri))[:k]
 
 
-def _ordered(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: Vectors) -> list[Reached]:
-    """Order chunks as the protocol requires, from the nodes and chunks found by a query of :mod:`.cypher.searching`."""
+def _reached(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: Vectors) -> list[Reached]:
+    """Return chunks with the best node that leads there, from what a query of :mod:`.cypher.searching` found."""
     best_first = sorted(range(len(starts)), key=lambda place: rank_key(starts[place][1], starts[place][0]))
     rank = {place: number for number, place in enumerate(best_first)}
     reached = []
     for (uri, position, _, places, *_), cosine in zip(chunks, _own_cosines(chunks, vector), strict=True):
         source_node, score = starts[min(places, key=rank.__getitem__)]
         reached.append(Reached(uri, source_node, _clipped(score), cosine, position))
-    return sorted(reached, key=reached_order)
-
-
-def reached_order(chunk: Reached) -> tuple[float, float, int, str]:
-    """Return a sort key: by the node that leads there, then by the chunk's own cosine, by position and uri."""
-    own = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
-    return (-round_score(chunk.score), own, chunk.position, chunk.uri)
+    return reached
 
 
 def _own_cosines(chunks: list[list[Any]], vector: Vectors) -> list[float]:

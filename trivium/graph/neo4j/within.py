@@ -16,6 +16,7 @@ from trivium.graph.allowed_chunks import Allowed
 from trivium.graph.filter_values import ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition
+from trivium.graph.nearness import in_order
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning
@@ -24,7 +25,7 @@ from trivium.graph.neo4j.cypher.schema import WORD_INDEX
 from trivium.graph.neo4j.keywords import any_of
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.reader import GraphReads
-from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, TIES, Searcher, best, distinct, reached_order
+from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, TIES, Searcher, best, distinct
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
@@ -113,7 +114,7 @@ class Neo4jWithin(Within):
             for uri, node in sources.items()
             if uri in places
         ]
-        return sorted(reached, key=reached_order)[:limit]
+        return in_order(reached, limit)
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         query, allowed = any_of(terms), self.allowed
