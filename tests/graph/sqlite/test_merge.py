@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from pathlib import Path
-from subprocess import TimeoutExpired
 
 import pytest
 
 from tests.contract.graphs import IDENTITY, embed_pending, graph
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
+from trivium.common import workers
 from trivium.graph.sqlite import EmbeddedStore, merge, snapshot
-from trivium.graph.sqlite.building import building
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +28,11 @@ def _files(store: EmbeddedStore) -> str:
     return folder.name.removeprefix("generation-")
 
 
+def _wait(store: EmbeddedStore) -> None:
+    while store._merger._worker.is_alive:
+        time.sleep(0.02)
+
+
 def test_what_changed_is_in_files_later_and_answers_are_the_same(tmp_path: Path) -> None:
     oracle = MemoryStore()
     oracle.set_embedder(IDENTITY)
@@ -40,7 +43,7 @@ def test_what_changed_is_in_files_later_and_answers_are_the_same(tmp_path: Path)
                 some.write([graph(title, lead=[(f"text {title}", ()), ("shared", ("D",))])])
                 embed_pending(some)
             store.refresh()
-            store._merger.wait()
+            _wait(store)
             assert _files(store) == store.state
             assert state_of(store) == state_of(oracle)
         merged = store._current()
@@ -59,42 +62,24 @@ def test_one_that_is_ended_leaves_the_store_as_it_was(tmp_path: Path) -> None:
             store.write([graph(title, lead=[("text", ())])])
             embed_pending(store)
             store.refresh()
-            process = store._merger._process
-        assert process is not None
+        worker = store._merger._worker
+        assert worker.pid is not None
         wanted = state_of(store)
-    assert process.poll() is not None, "it ends with the store"
+    assert not worker.is_alive, "it ends with the store"
     with EmbeddedStore.open(tmp_path / "s") as again:
         assert state_of(again) == wanted
 
 
-def test_it_ends_with_the_process_that_began_it(tmp_path: Path) -> None:
-    with EmbeddedStore.create(tmp_path / "s") as store, merge_kept_waiting(tmp_path / "s"):
-        process = store._merger._start()
-        assert process is not None and process.stdin is not None
-        with pytest.raises(TimeoutExpired):
-            process.wait(3)
-        process.stdin.close()  # as the system does for a process that is killed
-        assert process.wait(20) == 1
-
-
-@contextmanager
-def merge_kept_waiting(store: Path) -> Iterator[None]:
-    """Files cannot be made meanwhile."""
-    (store / "index").mkdir(exist_ok=True)
-    with building(store / "index"):
-        yield
-
-
 def test_a_failure_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge.sys, "executable", "/bin/false")
+    monkeypatch.setattr(workers.sys, "executable", "/bin/false")
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.set_embedder(IDENTITY)
         for title in "ABCD":
             store.write([graph(title, lead=[("text", ())])])
             embed_pending(store)
             store.refresh()
-            store._merger.wait()
-        assert store._merger._process is None and store._merger._failed
+            _wait(store)
+        assert store._merger._worker.pid is None and store._merger._failed
 
 
 def test_small_stores_and_small_changes_start_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,4 +89,4 @@ def test_small_stores_and_small_changes_start_none(tmp_path: Path, monkeypatch: 
         for title in "AB":
             store.write([graph(title, lead=[("text", ())])])
             store.refresh()
-        assert store._current().base.changes > 0 and store._merger._process is None
+        assert store._current().base.changes > 0 and store._merger._worker.pid is None

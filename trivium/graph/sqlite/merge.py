@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
-import sys
 import threading
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from trivium.common.workers import module_command, module_environment
+from trivium.common.workers import Worker, WorkerLostError
 from trivium.graph.arrays.snapshot import IndexSnapshot
 from trivium.graph.sqlite.opening import open_database
 from trivium.graph.sqlite.snapshot import build_snapshot
@@ -33,8 +32,7 @@ class Merger:
     """Starts and ends merge processes for one store, one at a time. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker = Worker(f"{__name__}:merge", [str(folder.resolve())])
         self._failed = False
         self._lock = threading.Lock()
 
@@ -45,59 +43,27 @@ class Merger:
         if indexes.size < MERGED_FROM or indexes.base.changes <= MERGED_ABOVE * indexes.size:
             return
         with self._lock:
-            if self._process is not None and self._process.poll() is not None:
-                with self._process:  # closes the pipe
-                    self._failed = self._process.returncode != 0
-                self._process = None
-            if self._process is None and not self._failed and sys.executable:
-                self._process = self._start()
-
-    def wait(self) -> None:
-        """Wait for a running merge."""
-        process = self._process
-        if process is not None:
-            process.wait()
+            if self._failed or self._worker.is_alive:
+                return
+            self._failed = self._worker.end() not in (None, 0)
+            if not self._failed:
+                try:
+                    self._worker.connect()
+                except WorkerLostError as error:
+                    _log.warning("the indexes cannot be merged meanwhile: %s", error)
+                    self._failed = True
 
     def end(self) -> None:
         """Terminate a running merge. Its output is discarded and the store is unchanged."""
-        with self._lock:
-            if self._process is not None:
-                with self._process:
-                    self._process.kill()
-                self._process = None
-
-    def _start(self) -> subprocess.Popen[bytes] | None:
-        try:
-            return subprocess.Popen(
-                module_command(__name__, str(self._folder.resolve())),
-                stdin=subprocess.PIPE,  # the child exits when this process ends, for whatever reason
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=module_environment(),
-                start_new_session=True,  # interrupts are meant for this process only
-            )
-        except OSError as error:
-            _log.warning("the indexes of %s cannot be merged meanwhile: %s", self._folder, error)
-            self._failed = True
-            return None
+        self._worker.end(0)
 
 
-def main() -> None:
-    """Build the index files of the store in the folder given as argument."""
-
-    def end_with_parent() -> None:
-        os.read(0, 1)
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def merge(_: Connection, folder: str) -> None:
+    """Build the index files of the store in a folder, in a process of its own."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    database = open_database(Path(sys.argv[1]), read_only=False)
+    database = open_database(Path(folder), read_only=False)
     try:
         build_snapshot(database)
     finally:
         database.close()
-
-
-if __name__ == "__main__":
-    main()
