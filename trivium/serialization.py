@@ -169,7 +169,6 @@ def info_json(info: StoreInfo) -> dict[str, Any]:
         "embedded": info.embedded,
         "to_embed": info.to_embed,
         "chunker": info.chunker,
-        "index": dict(info.index),
     }
 
 

@@ -254,8 +254,6 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
         "limits.document_bytes=many": "limits.document_bytes",
         "limits.pages=0": "limits.pages",
         "walk.dampin=0.4": "did you mean walk.damping",
-        "index.expansion_serch=32": "did you mean index.expansion_search",
-        "index.approximate_from=0": "index.approximate_from: Input should be greater than or equal to 1, got '0'",
         "document_bytes=1000": "limits.document_bytes",
         "document_bytes": "KEY=VALUE",
     }
@@ -268,26 +266,5 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
     assert not store.exists()
     assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
     assert trivium(*build, "--set", "limits.pages=10").code == 0
-
-
-def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Path) -> None:
-    """Until another value is given, by an option or in the settings, or taken back."""
-    (tmp_path / "a.txt").write_text("The lighthouse was painted white.", "utf-8")
-    store = tmp_path / "store"
-
-    def kept() -> object:
-        return trivium("stats", "--store", store, "--json").json["index"]
-
-    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.approximate_from=32")
-    assert kept() == {"approximate_from": 32}
-    trivium("search", "lighthouse", "--store", store)
-    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.expansion_search=64")
-    assert kept() == {"approximate_from": 32, "expansion_search": 64}
-    assert (
-        "vector indexes: expansion_search 64, approximate_from 32" in trivium("stats", "--store", store).out
-    )
-    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.approximate_from=none")
-    assert kept() == {"expansion_search": 64}
-    gone = trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=8")
-    assert gone.code == 0 and "index.connectivity is gone and ignored" in gone.err
-    assert kept() == {"expansion_search": 64}
+    gone = trivium(*build, "--set", "index.expansion_search=64")
+    assert gone.code == 0 and "index.expansion_search is gone and ignored" in gone.err

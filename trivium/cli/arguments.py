@@ -6,6 +6,7 @@ missing (a store, a file, a model) ends it with 1.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +19,8 @@ from pydantic import BaseModel, ValidationError
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.retrievers.setting_values import parse_assignments
-from trivium.settings.index_parameters import WITHDRAWN, IndexParameters
 from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
-from trivium.settings.settings import Settings, load_settings
+from trivium.settings.settings import WITHDRAWN, Settings, load_settings
 from trivium.text.languages import AUTO, check_language
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.llm.chat_model import ChatModel
     from trivium.retrievers.path import Selector
 
+_log = logging.getLogger(__name__)
 _RETRIES = 2
 """Retries of a language model in interactive use."""
 
@@ -87,36 +88,33 @@ def _check_settings(values: dict[str, str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """The values of ``--set`` for commands that load documents: settings of ``retrievers``, ``limits`` of documents,
-    and parameters of the vector ``index``.
+    """The values of ``--set`` for commands that load documents: settings of ``retrievers``, and ``limits`` of
+    documents.
     """
 
     retrievers: dict[str, str]
     limits: InputLimits
-    index: IndexParameters
 
 
 def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
-    """Parse ``--set`` for commands that load documents. ``limits.NAME`` and ``index.NAME`` override the configured
-    values.
+    """Parse ``--set`` for commands that load documents. ``limits.NAME`` overrides the configured value. Parameters of
+    vector indexes are gone: for one release they are ignored with a warning.
     """
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
         of_limits = [f"limits.{name}" for name in InputLimits.model_fields if name in LIMIT_SETTINGS]
-        of_index = [f"index.{name}" for name in IndexParameters.model_fields]
-        gone = {name: values.pop(f"index.{name}") for name in WITHDRAWN if f"index.{name}" in values}
-        IndexParameters.model_validate(gone)  # warns of them
+        for key in [key for key in values if key.startswith("index.")]:
+            del values[key]
+            _log.warning("%s is gone and ignored: %s", key, WITHDRAWN["index"])
         limits = _of_table(of_limits, values, configured.limits)
-        index = _of_table(of_index, values, configured.index)
-        names = [*of_limits, *of_index]
         try:
             _check_settings(values)
         except ConfigurationError as error:
-            close = [name for key in values for name in get_close_matches(key, names, n=1)]
+            close = [name for key in values for name in get_close_matches(key, of_limits, n=1)]
             hint = f" (did you mean {close[0]}?)" if close and "did you mean" not in str(error) else ""
             raise ConfigurationError(f"{error}{hint}") from error
-    return LoadSettings(values, limits, index)
+    return LoadSettings(values, limits)
 
 
 def _of_table(names: Sequence[str], values: dict[str, str], configured: Table) -> Table:

@@ -176,7 +176,7 @@ def _request(sources: Sequence[str], given: Mapping[str, Any], settings: LoadSet
     anything is created.
     """
     with wrong_argument():
-        request = BuildRequest(sources, limits=settings.limits, index=settings.index, **given)
+        request = BuildRequest(sources, limits=settings.limits, **given)
     discover(sources, request.format)
     return request
 
@@ -197,7 +197,6 @@ def embed(
         Engine.open(store, embedder) as engine,
         progress(quiet=json) as bars,
     ):
-        engine.indexer.set_index_parameters()
         texts = engine.indexer.embed(
             lambda done, total: bars("embed", done, total), any_embedder=embedder is not None
         )

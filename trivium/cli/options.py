@@ -162,9 +162,8 @@ LoadSetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run;"
-        " or a parameter of the vector index, such as index.expansion_search=640, which the store keeps. May be"
-        " repeated.",
+        help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run."
+        " May be repeated.",
         show_default=False,
     ),
 ]

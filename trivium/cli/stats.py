@@ -63,8 +63,6 @@ def print_info(info: StoreInfo) -> None:
     out.print(table)
     if info.chunker is not None and info.chunker != DEFAULT:
         out.print(f"chunker {escape(info.chunker)}")
-    if info.index:
-        out.print("vector indexes: " + ", ".join(f"{name} {value}" for name, value in info.index.items()))
     if info.embedder is None:
         out.print("not embedded yet")
     else:

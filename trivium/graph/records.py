@@ -255,9 +255,8 @@ NONE_KNOWN = WaitingTexts(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """Summary of a store: its location, its embedder (None before the first embedding), counts, the chunker of its
-    pages (None if there are none), and the parameters chosen for its vector indexes
-    (:class:`~trivium.settings.index_parameters.IndexParameters`).
+    """Summary of a store: its location, its embedder (None before the first embedding), counts, and the chunker of its
+    pages (None if there are none).
     """
 
     location: str
@@ -269,7 +268,6 @@ class StoreInfo:
     embedded: int = 0
     to_embed: int = 0
     chunker: str | None = None
-    index: Mapping[str, int] = field(default_factory=dict)
 
 
 def unknown_chunk(uri: str) -> StoreChangedError:

@@ -25,7 +25,6 @@ from trivium.index.load import delete_linked, load
 from trivium.index.report import IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.index.vectors import fill_pictures, fill_sentences, fill_texts, forget_context
-from trivium.settings.index_parameters import IndexParameters
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
 from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
@@ -77,7 +76,6 @@ class Indexer:
         cutter = self._chunker(request.chunker, request.model)
         if request.ray is not None:
             self._check_ray(request.ray, cutter, request)
-        self.set_index_parameters(request.index)
         if request.late:
             self.embedder.chunk_late()
         if not request.headings:
@@ -213,15 +211,6 @@ class Indexer:
         chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get, model)
         check_chunker(stored, chunker.spec)
         return chunker
-
-    def set_index_parameters(self, given: IndexParameters | None = None) -> None:
-        """Replace the parameters of the store's vector indexes by the ``given`` ones (default: those of the
-        settings). The next ``refresh`` of the store, which ends a build, follows them. Raises ConfigurationError for a
-        parameter that this kind of store does not have.
-        """
-        given = load_settings().index if given is None else given
-        if given.model_fields_set:
-            self.store.set_index_parameters(self.store.index_parameters.changed(given))
 
     def remove(self, pages: Sequence[str]) -> list[str]:
         """Remove pages by title, alias, uri or source file, and return the uris removed. Raises InputError for an

@@ -16,7 +16,6 @@ from trivium.index.page_batches import PageCheck
 from trivium.metadata import check as check_metadata
 from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY, check_annotators
 from trivium.parser.sources.source import FORMATS, Format
-from trivium.settings.index_parameters import IndexParameters
 from trivium.settings.limits import InputLimits
 from trivium.text.languages import AUTO, check_language
 from trivium.text.languages import NAMES as LANGUAGES
@@ -159,10 +158,6 @@ class BuildRequest:
     )
     limits: InputLimits | None = field(default=None, kw_only=True)
     """Limits of documents, by default those of the settings."""
-    index: IndexParameters | None = field(default=None, kw_only=True)
-    """Parameters of the vector indexes (:meth:`~trivium.index.indexer.Indexer.set_index_parameters`), by default those
-    of the settings.
-    """
     progress: StageProgress | None = field(default=None, kw_only=True)
     names: Mapping[str, str] | None = field(default=None, kw_only=True)
     """Display names of files, by path."""
@@ -248,6 +243,5 @@ class BuildOptions(TypedDict, total=False):
     model: str | ChatModel | None
     ray: str | None
     parts: str | Path | None
-    index: IndexParameters | None
     questions: bool
     annotators: str

@@ -27,7 +27,6 @@ from pydantic_settings import (
 
 from trivium.errors import ConfigurationError
 from trivium.settings.domain import Domain
-from trivium.settings.index_parameters import IndexParameters
 from trivium.settings.limits import DEFAULT_LIMITS, LIMIT_SETTINGS, InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
@@ -43,6 +42,7 @@ WITHDRAWN: Mapping[str, str] = {
     "chat_seed": "the seed is 0",
     "chat_total_timeout": "a request may take 900 seconds",
     "data": "nothing reads it",
+    "index": "320 candidates are considered in a search, and approximate_from is a setting of its own",
     "live_results": "10 results are asked for",
     "live_total_seconds": "live_seconds is the limit of all together",
     "piper_command": "the program piper is looked for in PATH",
@@ -108,8 +108,11 @@ class Settings(BaseSettings):
     limits: InputLimits = Field(default_factory=InputLimits)
     """Limits of documents: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
 
-    index: IndexParameters = Field(default_factory=IndexParameters)
-    """Parameters of vector indexes: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
+    approximate_from: Annotated[int, Field(ge=1)] = 65_536
+    """Vectors of a kind (passages, sections, pages, entities) from which the index files of a folder store have an
+    approximate index of them. Below that all vectors are compared, which finds the nearest for certain and takes longer
+    the more there are. Takes effect when files are next made.
+    """
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
     """The API of the MediaWiki for sources ``wiki:TITLE`` and the live source ``mediawiki``."""

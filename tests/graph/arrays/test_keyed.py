@@ -39,7 +39,7 @@ def index_of(nodes: KeyedNodes) -> IndexSnapshot:
     """The index, made anew."""
     rows = KeyedRows(nodes, DIMENSION)
     with TemporaryDirectory() as folder:
-        build(rows, Path(folder, "index"), None, BuildCounter(None, lambda: None))
+        build(rows, Path(folder, "index"), None, BuildCounter(None, lambda: None), 1 << 40)
         index = open_snapshot(Path(folder, "index"), "")
     assert index is not None
     index.details.append(ChunkDetails.of(index.topology.nodes[Label.CHUNK], rows.details()))

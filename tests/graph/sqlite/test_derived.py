@@ -15,7 +15,6 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.arrays import label_vectors
 from trivium.graph.sqlite import EmbeddedStore
 
 PAGES = [
@@ -29,7 +28,7 @@ PAGES = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store whose labels all have an approximate index."""
-    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 2)
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "2")
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.write(PAGES)
         embed_pending(store)

@@ -15,7 +15,6 @@ from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.sqlite.histories import HISTORIES, Step, carry_out
 from tests.graph.sqlite.patching import patched_store
-from trivium.graph.arrays import label_vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.sqlite import EmbeddedStore, snapshot
 from trivium.graph.sqlite.opening import open_database
@@ -37,7 +36,7 @@ def test_changes_made_in_memory_give_the_same(
     ``merged`` somebody else makes files of the state."""
     with patched_store() as (patches, folder, store):
         if indexed:
-            patches.setattr(label_vectors, "APPROXIMATE_FROM", 1)
+            patches.setenv("TRIVIUM_APPROXIMATE_FROM", "1")
         store.set_embedder(IDENTITY)
         oracle = MemoryStore()
         oracle.set_embedder(IDENTITY)

@@ -23,10 +23,9 @@ _AT_EVERY_SIZE = """
 import os, shutil, sys
 from pathlib import Path
 from trivium.errors import StoreError
-from trivium.graph.arrays import label_vectors
 from trivium.graph.sqlite import EmbeddedStore
 
-label_vectors.APPROXIMATE_FROM = 2
+os.environ["TRIVIUM_APPROXIMATE_FROM"] = "2"
 disk, step = Path(sys.argv[1]), int(sys.argv[2])
 with EmbeddedStore.open(disk / "store") as store:
     pages = len(store.pages())

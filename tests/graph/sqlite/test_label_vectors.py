@@ -16,7 +16,7 @@ from trivium.graph.arrays.topology import Nodes
 from trivium.graph.records import Vectors
 from trivium.graph.string_table import StringTable
 
-ALL, NONE = 1, None
+ALL, NONE = 1, 1 << 40
 """From how many vectors on there is an index."""
 
 
@@ -42,14 +42,14 @@ def matrix_of(vectors: Vectors, more: Vectors | None = None) -> Matrix:
     return Matrix(stacked, np.arange(1, len(stacked) + 1))
 
 
-def files(folder: Path, vectors: Vectors, vector: Rows, approximate_from: int | None) -> LabelVectors:
+def files(folder: Path, vectors: Vectors, vector: Rows, approximate_from: int) -> LabelVectors:
     """The vectors of nodes, written and mapped again."""
     matrix = matrix_of(vectors)
     plan = build_vectors(folder, "Chunk", nodes_with(vector), matrix, None, approximate_from)
     if plan is not None:
         plan.apply(folder, matrix, lambda _: None)
-    loaded = load_vectors(folder, "Chunk", vectors.shape[1], None)
-    assert loaded is not None and (loaded.index is None) == (approximate_from is NONE)
+    loaded = load_vectors(folder, "Chunk", vectors.shape[1])
+    assert loaded is not None and (loaded.index is None) == (approximate_from == NONE)
     return loaded.opened(matrix)
 
 
@@ -85,14 +85,14 @@ def test_the_nearest_are_found_after_changes(
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     """So that the indexes are built anew; without any there is nothing to load."""
-    assert load_vectors(tmp_path, "Chunk", 64, None) is None
+    assert load_vectors(tmp_path, "Chunk", 64) is None
     files(tmp_path, drawn(1, 100, 64), np.arange(100), NONE)
     with pytest.raises(ValueError, match="coarse has vectors"):
-        load_vectors(tmp_path, "Chunk", 65, None)
+        load_vectors(tmp_path, "Chunk", 65)
     files(tmp_path, drawn(1, 100, 64), np.arange(100), ALL)
     with pytest.raises(ValueError, match="has 100 vectors of 64 numbers, not 100 of 65"):
-        load_vectors(tmp_path, "Chunk", 65, None)
+        load_vectors(tmp_path, "Chunk", 65)
     whole = load_array(tmp_path, "Chunk.rows").copy()
     save_array(tmp_path, "Chunk.rows", whole[:7])
     with pytest.raises(ValueError, match="has 100 vectors of 64 numbers, not 7 of 64"):
-        load_vectors(tmp_path, "Chunk", 64, None)
+        load_vectors(tmp_path, "Chunk", 64)

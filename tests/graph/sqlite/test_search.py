@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.arrays import ann_index, label_vectors
+from trivium.graph.arrays import ann_index
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
@@ -45,7 +45,7 @@ def _page(number: int) -> PageGraph:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedStore:
     """1,000 chunks on 50 pages, all labels indexed."""
-    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 20)
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "20")
     store = EmbeddedStore.create(tmp_path / "s")
     store.set_embedder(IDENTITY)
     store.write([_page(number) for number in range(50)])

@@ -14,7 +14,7 @@ from tests.contract.graphs import graph
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.sqlite.test_search import IDENTITY, _page, _vectors
 from trivium.graph.arrays import filtered as within
-from trivium.graph.arrays import label_vectors, search
+from trivium.graph.arrays import search
 from trivium.graph.filters import parse
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Label
@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     """1,200 chunks with an approximate index, on pages with numbers from 0 to 59; lists are short enough to be asked of
     it when more than 20 chunks match."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(label_vectors, "APPROXIMATE_FROM", 20)
+        patched.setenv("TRIVIUM_APPROXIMATE_FROM", "20")
         patched.setattr(search, "COMPARED_AT_MOST", 20)
         patched.setattr(within, "COUNTED_AT_MOST", 20)
         with EmbeddedStore.create(tmp_path_factory.mktemp("within") / "store") as store:

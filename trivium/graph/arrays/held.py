@@ -167,14 +167,14 @@ class HeldReads(ArrayReads):
         return gathered
 
 
-def made_index(rows: KeyedRows, key: str) -> IndexSnapshot:
-    """Return the index of all rows, for the state with the name ``key``. It is made in a temporary folder: what is mapped
-    into memory remains when its file is gone.
+def made_index(rows: KeyedRows, key: str, approximate_from: int) -> IndexSnapshot:
+    """Return the index of all rows, for the state with the name ``key``; see :func:`trivium.graph.arrays.snapshot.build`.
+    It is made in a temporary folder: what is mapped into memory remains when its file is gone.
     """
     with TemporaryDirectory(prefix="trivium-index-", ignore_cleanup_errors=True) as folder:
         path = Path(folder, "index")
         try:
-            build(rows, path, None, BuildCounter(None, lambda: None))
+            build(rows, path, None, BuildCounter(None, lambda: None), approximate_from)
             index = open_snapshot(path, key)
         except OSError as error:
             raise StoreError(f"the index of the store cannot be made in {folder} ({error})") from error

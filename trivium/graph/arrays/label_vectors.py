@@ -1,5 +1,5 @@
 """Which vectors of a label are nearest to a question's, in two tiers: all are compared as bytes, exactly
-(:mod:`trivium.graph.byte_vectors`), or from :data:`APPROXIMATE_FROM` on an approximate index is asked
+(:mod:`trivium.graph.byte_vectors`), or from some number of vectors on an approximate index is asked
 (:mod:`trivium.graph.arrays.ann_index`).
 
 Both are files of a snapshot, mapped into memory and shared by processes. After a change they remain as they are until
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.common.arrays import Floats32
-from trivium.graph.arrays.ann_index import EXPANSION_SEARCH, AnnIndex, compared
+from trivium.graph.arrays.ann_index import AnnIndex, compared
 from trivium.graph.arrays.columns import Rows, distinct, find_sorted, link_or_copy, load_array, save_array
 from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
@@ -27,8 +27,6 @@ from trivium.graph.records import Codes, Vectors
 if TYPE_CHECKING:
     from trivium.graph.byte_vectors import CoarseVectors
 
-APPROXIMATE_FROM = 65_536
-"""Labels with fewer vectors have no index, unless the store's parameters say otherwise: all are compared."""
 _MARGIN = 1.5
 """Factor by which more vectors are requested where only some of them count, relative to these being spread evenly."""
 _COMPARED_SHARE = 4
@@ -162,7 +160,7 @@ def embedded_rows(nodes: Nodes) -> Rows:
 
 
 def build_vectors(
-    folder: Path, name: str, nodes: Nodes, matrix: Matrix, previous: Path | None, approximate_from: int | None
+    folder: Path, name: str, nodes: Nodes, matrix: Matrix, previous: Path | None, approximate_from: int
 ) -> IndexPlan | None:
     """Write the files of a label, but for the index if it is to have one: its plan is returned. An index in
     ``previous`` is changed, unless half of it is gone.
@@ -171,7 +169,7 @@ def build_vectors(
     if len(rows) == 0:
         return None
     save_array(folder, f"{name}.rows", rows)
-    if len(rows) < (approximate_from or APPROXIMATE_FROM):
+    if len(rows) < approximate_from:
         from trivium.graph.byte_vectors import CoarseVectors  # loads numba
 
         coarse = CoarseVectors.of(matrix.vectors, rows)
@@ -187,13 +185,13 @@ def build_vectors(
     return IndexPlan(name, now, none, None)
 
 
-def load_vectors(folder: Path, name: str, dimension: int, expansion: int | None) -> VectorFiles | None:
+def load_vectors(folder: Path, name: str, dimension: int) -> VectorFiles | None:
     """Map the files of a label into memory; None if there are none. Raises ValueError if they do not fit together."""
     if not (folder / f"{name}.rows.npy").exists():
         return None
     rows = load_array(folder, f"{name}.rows")
     if (folder / f"{name}.vectors").exists():
-        index = AnnIndex.open(folder / f"{name}.vectors", expansion or EXPANSION_SEARCH, mapped=True)
+        index = AnnIndex.open(folder / f"{name}.vectors", mapped=True)
         if (len(index.index), index.index.ndim) != (len(rows), dimension):
             raise ValueError(
                 f"{name}.vectors has {len(index.index)} vectors of {index.index.ndim} numbers,"

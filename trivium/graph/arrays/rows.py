@@ -14,7 +14,6 @@ from typing import Protocol
 from trivium.graph.arrays.columns import Rows
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
-from trivium.settings.index_parameters import IndexParameters
 
 NodeRow = tuple[str, int, int]
 """Uri, number, and number of the vector (-1 without one)."""
@@ -28,11 +27,6 @@ class RowSource(Protocol):
     @property
     def dimension(self) -> int:
         """Dimension of the vectors, 0 as long as there is no embedder."""
-        ...
-
-    @property
-    def parameters(self) -> IndexParameters:
-        """The parameters of the vector indexes."""
         ...
 
     def nodes(self, label: Label) -> Iterator[Sequence[NodeRow]]:

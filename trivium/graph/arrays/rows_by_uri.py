@@ -20,7 +20,6 @@ from trivium.graph.arrays.rows import Changes, DetailRow, NodeRow
 from trivium.graph.arrays.topology import Topology
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
-from trivium.settings.index_parameters import IndexParameters
 
 _BLOCK = 5_000
 
@@ -109,10 +108,9 @@ class KeyedRows:
     numbered one after the other from 1, in uri order, and so are their vectors.
     """
 
-    def __init__(self, given: KeyedNodes, dimension: int, parameters: IndexParameters | None = None) -> None:
+    def __init__(self, given: KeyedNodes, dimension: int) -> None:
         self._given = given
         self.dimension = dimension
-        self.parameters = parameters or IndexParameters()
         self._sections_after = len(given.chunks.rows)
         self._entities_after = self._sections_after + len(given.sections.rows)
 

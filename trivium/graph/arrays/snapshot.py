@@ -51,7 +51,6 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Floats, Progress, StoreInfo, Vectors, WaitingTexts
 from trivium.graph.schema import Label
-from trivium.settings.index_parameters import WITHDRAWN, IndexParameters
 from trivium.types import EmbedderIdentity
 
 FORMAT = 6
@@ -98,8 +97,6 @@ class IndexSnapshot:
     keywords: KeywordIndex
     terms: ForwardIndex
     base: Base
-    parameters: IndexParameters = field(default_factory=IndexParameters)
-    """The parameters of the vector indexes."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _embedded_vectors: dict[Label, Rows] = field(default_factory=dict, repr=False)
     stored: Mapping[Label, VectorFiles] = field(default_factory=dict, repr=False)
@@ -191,7 +188,6 @@ class IndexSnapshot:
             keywords=self.keywords,
             terms=self.terms.patched(new.moves, new.topology.terms, changes.terms),
             base=Base(self.base.key, self.base.last_chunk, self.base.changes + count),
-            parameters=self.parameters,
             stored=self.stored,
             details=[known.patched(new.moves, chunks, changes.details) for known in self.details],
         )
@@ -200,9 +196,12 @@ class IndexSnapshot:
         return snapshot
 
 
-def build(source: RowSource, folder: Path, previous: Path | None, counter: BuildCounter) -> None:
+def build(
+    source: RowSource, folder: Path, previous: Path | None, counter: BuildCounter, approximate_from: int
+) -> None:
     """Build the index of a state as the folder ``folder``, which must not exist, from ``previous`` as far as possible:
-    the folder of the index of an earlier state.
+    the folder of the index of an earlier state. Labels with at least ``approximate_from`` vectors have an approximate
+    index of them.
     """
     final, folder = folder, folder.with_name(f"building-{folder.name}")
     shutil.rmtree(folder, ignore_errors=True)
@@ -214,10 +213,9 @@ def build(source: RowSource, folder: Path, previous: Path | None, counter: Build
     topology, matrix = load_topology(folder), load_matrix(folder)
     build_sentences(source, folder, previous, topology.nodes[Label.CHUNK])
     counter.going()
-    parameters = source.parameters
     plans = []
     for label, nodes in topology.nodes.items():
-        plan = build_vectors(folder, label, nodes, matrix, previous, parameters.approximate_from)
+        plan = build_vectors(folder, label, nodes, matrix, previous, approximate_from)
         if plan is not None:
             plans.append(plan)
         counter.going()
@@ -240,7 +238,7 @@ def build(source: RowSource, folder: Path, previous: Path | None, counter: Build
         raise
     finally:
         threads.shutdown(cancel_futures=True)
-    write_manifest(folder, {"format": FORMAT, "index": parameters.chosen})
+    write_manifest(folder, {"format": FORMAT})
     shutil.rmtree(final, ignore_errors=True)  # of this state, but damaged
     folder.rename(final)
 
@@ -280,13 +278,11 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
     """Open the index in a folder; None if it is incomplete or of another format. Raises FileNotFoundError if it was
     removed meanwhile, and any error that a library raises for a file that is damaged.
     """
-    facts = manifest_facts(folder)
-    if facts is None:
+    if not is_complete(folder):
         return None
     matrix = load_matrix(folder)
     dimension = matrix.dimension
-    parameters = IndexParameters.model_validate(facts["index"])
-    vectors = {label: load_vectors(folder, label, dimension, parameters.expansion_search) for label in Label}
+    vectors = {label: load_vectors(folder, label, dimension) for label in Label}
     topology = load_topology(folder)
     return IndexSnapshot(
         key=key,
@@ -297,16 +293,11 @@ def open_snapshot(folder: Path, key: str) -> IndexSnapshot | None:
         keywords=KeywordIndex(folder),
         terms=load_forward_index(folder, topology.terms),
         base=Base(key, topology.nodes[Label.CHUNK].highest),
-        parameters=parameters,
         stored={label: found for label, found in vectors.items() if found is not None},
     )
 
 
-def manifest_facts(folder: Path) -> dict[str, Any] | None:
-    """Return the facts in a folder's manifest; None unless it is complete, of this version's format and made with its
-    constants.
-    """
+def is_complete(folder: Path) -> bool:
+    """Whether the index in a folder is complete, and of this version's format."""
     facts = read_manifest(folder)
-    if facts is None or facts.get("format") != FORMAT or not WITHDRAWN.keys().isdisjoint(facts["index"]):
-        return None
-    return facts
+    return facts is not None and facts.get("format") == FORMAT

@@ -55,7 +55,6 @@ class KeywordReads(StorePart):
         return [uri for uri, *_ in sorted(hits, key=lambda hit: rank_key(hit[1], hit[0]))]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        """Return how often terms occur in the texts and headings of chunks; counts of unknown chunks are 0."""
         content = self._cache.state(self._connection).content_key
         wanted = dict.fromkeys(chunks)
         cached = self._cache.terms.find(content, wanted)
@@ -70,7 +69,6 @@ class KeywordReads(StorePart):
         return count_terms([each.text for each in held], [each.headings for each in held], terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        """Return the number of chunks, their mean length, and the document frequencies of terms."""
         state = self._cache.state(self._connection)
         cached = self._cache.frequencies.find(state.content_key, dict.fromkeys(terms))
         missing = {term_key(term): term for term in terms if term not in cached}

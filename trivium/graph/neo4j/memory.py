@@ -20,7 +20,6 @@ from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.memory_rows import A_VECTOR, OF_OBJECTS, Budget, RowReader
 from trivium.graph.protocols import SearchStore
 from trivium.graph.store_view import StoreView
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 Held = HeldStore[StoreState]
@@ -31,7 +30,7 @@ MOST_CHANGED = 20_000
 """Rows changed since the whole store was read up to which changes are followed, in any store."""
 MOST_CHANGED_SHARE = 0.06
 """The same as a share of all nodes, in large stores."""
-_COMPARED = IndexParameters(approximate_from=1 << 40)
+_NEVER = 1 << 40
 """All vectors are compared, so that the nearest are found for certain."""
 
 
@@ -61,8 +60,8 @@ def load(
     if not going() or cache.state(connection, now=True).key != state.key:
         return None
     if earlier is None or touched is None:
-        rows = KeyedRows(nodes, state.dimension, _COMPARED)
-        held = HeldStore(state, made_index(rows, str(state.version)), facts)
+        rows = KeyedRows(nodes, state.dimension)
+        held = HeldStore(state, made_index(rows, str(state.version), _NEVER), facts)
     else:
         changed = Touched(touched.pages, touched.chunks, touched.entities | touched.pages, nodes)
         held = updated(

@@ -27,12 +27,9 @@ class PictureVectorsPart(StorePart):
 
     @property
     def image_embedder(self) -> EmbedderIdentity | None:
-        """The embedder of the pictures."""
         return identity_of(self._connection.read(cypher.READ_EMBEDDER))
 
     def set_image_embedder(self, identity: EmbedderIdentity) -> None:
-        """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
-
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
             stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
@@ -45,7 +42,6 @@ class PictureVectorsPart(StorePart):
         self._write(write)
 
     def pending_pictures(self) -> list[str]:
-        """Return the chunks whose picture has no vector, sorted by uri."""
         return sorted(self._connection.read(cypher.PENDING)[0][0])
 
     def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:

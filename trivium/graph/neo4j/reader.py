@@ -36,7 +36,6 @@ from trivium.graph.schema import (
     unescape,
     without_unrequested,
 )
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 _PAGES_A_READ = 50
@@ -49,7 +48,6 @@ class GraphReads(StorePart):
 
     @property
     def location(self) -> str:
-        """Where the store is, for display."""
         return str(self._connection.address)
 
     @property
@@ -59,10 +57,6 @@ class GraphReads(StorePart):
     @property
     def languages(self) -> str | None:
         return self._cache.state(self._connection).languages
-
-    @property
-    def index_parameters(self) -> IndexParameters:
-        return IndexParameters()
 
     def info(self) -> StoreInfo:
         """Return identity and counts of the store. The server maintains the numbers of nodes; relationships, aliases and
@@ -110,24 +104,20 @@ class GraphReads(StorePart):
 
     @property
     def chunker(self) -> str | None:
-        """Return what split the stored pages into chunks; None if there are no pages."""
         found = self._connection.read(cypher.READ_CHUNKER)
         return (found[0][0] or BLOCKS) if found and found[0][1] else None
 
     @property
     def links_pending(self) -> bool:
-        """Return whether a load has begun and not ended."""
         found = self._connection.read(cypher.READ_LINKS_PENDING)
         return bool(found) and bool(found[0][0])
 
     @property
     def fusion_decision(self) -> str | None:
-        """Return the serialised decision on the store's fusion."""
         found = self._connection.read(cypher.READ_FUSION)
         return None if not found or found[0][0] is None else str(found[0][0])
 
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
-        """Return records in the order asked. Raises StoreChangedError for an unknown chunk."""
         found = self._connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
         records = {row[0]: _chunk_record(*row) for row in found}
         for uri in chunks:
@@ -136,30 +126,25 @@ class GraphReads(StorePart):
         return [records[uri] for uri in chunks]
 
     def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
-        """Map uris to thumbnails, in the order asked. Chunks without one are skipped."""
         asked = list(dict.fromkeys(chunks))
         found = dict(self._connection.read(cypher.THUMBNAILS, {"chunks": asked})[0][0])
         return {uri: decode_thumbnail(found[uri]) for uri in asked if uri in found}
 
     def page_text(self, page: str) -> str:
-        """Return a page's plain text. Raises StoreError for an unknown page."""
         found = self._connection.read(cypher.PAGE_TEXT, {"page": page})
         if not found:
             raise unknown_page(page)
         return str(found[0][0])
 
     def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
-        """Return the sections of each page in document order; empty for unknown pages."""
         found = dict(self._connection.read(cypher.OUTLINES, {"pages": list(dict.fromkeys(pages))})[0][0])
         return {page: [uri for _, uri in sorted(found.get(page, []))] for page in pages}
 
     def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        """Return the entities that each chunk cites, in order of appearance; empty for unknown chunks."""
         found = dict(self._connection.read(cypher.CITED, {"chunks": list(dict.fromkeys(chunks))})[0][0])
         return {chunk: [uri for _, uri in sorted(found.get(chunk, []))] for chunk in chunks}
 
     def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
         asked = {"chunks": list(dict.fromkeys(chunks)), "separator": SEPARATOR}
         found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
         for chunk, _, section in sorted(self._connection.read(cypher.CITED_SECTIONS, asked)[0][0]):
@@ -167,31 +152,24 @@ class GraphReads(StorePart):
         return {chunk: list(sections) for chunk, sections in found.items()}
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-        """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
         found = dict(self._connection.read(cypher.expand(hop), {"uris": list(dict.fromkeys(uris))})[0][0])
         return {uri: _in_reading_order(found.get(uri, [])) for uri in uris}
 
     def chunk_uris(self) -> list[str]:
-        """Return all chunks, ordered by page uri and position."""
         found = (
             row for part in self._connection.batches(scanning.CHUNK_POSITIONS, _ROWS_A_READ) for row in part
         )
         return _in_reading_order([(uri, position) for position, uri in found])
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
-        """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
         found = self._connection.read(cypher.RELATIONS, {"entities": list(dict.fromkeys(entities))})[0][0]
         return [RelationEdge(*relation) for relation in sorted(found)]
 
     def resolve(self, titles: Sequence[str]) -> dict[str, str]:
-        """Map titles or aliases to entities. Unknown ones are skipped."""
         found = dict(self._connection.read(cypher.RESOLVE, {"titles": list(dict.fromkeys(titles))})[0][0])
         return {title: found[title] for title in titles if title in found}
 
     def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
-        """Map normalised names to the entities they most likely refer to: by exact title, alias, shortened title; page
-        before bare entity; most cited; lowest uri.
-        """
         best: dict[str, tuple[int, bool, int, str]] = {}
         for name, kind, bare, cited, uri in self._connection.read(
             cypher.NAMED, {"names": list(dict.fromkeys(names))}
@@ -215,7 +193,6 @@ class GraphReads(StorePart):
         return self.names()
 
     def aliases(self) -> list[str]:
-        """Return the aliases of pages, sorted by uri."""
         parts = self._connection.batches(scanning.NAMES, _ROWS_A_READ)
         return [unescape(uri) for uri in sorted(uri for part in parts for own, _ in part for uri in own)]
 
@@ -235,7 +212,6 @@ class GraphReads(StorePart):
         ]
 
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
-        """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
         asked = list(dict.fromkeys(uris))
         found = {
             row[-1]: page_record(*row)
@@ -253,15 +229,12 @@ class GraphReads(StorePart):
         return self._found_pages(cypher.PAGES_SAYING, {"words": words, "source": source, "mark": mark})
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
-        """Return pages, sorted by uri, that are displayed under one of the paths."""
         return self._found_pages(cypher.PAGES_AT, {"paths": list(filter(None, paths))})
 
     def pages_of_files(self, names: Sequence[str]) -> list[PageRecord]:
-        """Return pages, sorted by uri, whose source is a file with one of these names."""
         return self._found_pages(cypher.PAGES_OF_FILES, {"names": list(filter(None, names))})
 
     def unlinked_pages(self) -> list[str]:
-        """Return the uris of pages whose mentions are still to be linked."""
         return sorted(self._connection.read(cypher.UNLINKED_PAGES, {}, whole=True)[0][0])
 
     def _found_pages(self, query: LiteralString, asked: dict[str, Any]) -> list[PageRecord]:
@@ -269,7 +242,6 @@ class GraphReads(StorePart):
         return sorted((page_record(*row) for row in rows), key=lambda page: page.uri)
 
     def count_pages(self) -> int:
-        """Return the number of pages."""
         return int(self._connection.read(cypher.COUNT_PAGES)[0][0])
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
@@ -285,7 +257,6 @@ class GraphReads(StorePart):
             yield from (read_graph(*found[uri]) for uri in part if uri in found)
 
     def types(self) -> dict[str, str]:
-        """Map entity uris to types, sorted by uri."""
         found = (row for part in self._connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
         return dict(sorted((uri, kind) for kind, uri in found))
 

@@ -1,6 +1,7 @@
 """What the parts of a store in Neo4j have in common.
 
 The store's methods are in several classes, by what they do; :class:`trivium.graph.neo4j.store.Neo4jStore` has them all.
+:mod:`trivium.graph.protocols` says what each does.
 """
 
 from __future__ import annotations

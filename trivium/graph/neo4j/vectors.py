@@ -104,8 +104,6 @@ class VectorsPart(StorePart):
     """The part of a store that has the vectors of texts and sentences."""
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
-        """Assign the store to an embedder. Raises EmbedderMismatchError if it was built with another one."""
-
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
             stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
@@ -119,9 +117,6 @@ class VectorsPart(StorePart):
         self._write(write)
 
     def pending_texts(self) -> Pending[str]:
-        """Return the distinct texts without a vector: of chunks by page and position, pages by uri, sections by page and
-        position, entities by uri, and relation types.
-        """
         chunks = self._in_page_order(scanning.PENDING_CHUNKS)
         short: dict[str, str] = {}
         for key, text, _ in self._sorted_by_key(scanning.PENDING_PAGES):
@@ -143,12 +138,10 @@ class VectorsPart(StorePart):
         return Pending(len(chunks) + len(short), batches)
 
     def pending_sentences(self) -> Pending[Passage]:
-        """Return the distinct passages whose sentences have not been processed, by page and position."""
         chunks = self._in_page_order(scanning.PENDING_SENTENCES)
         return Pending(len(chunks), lambda: self._passages(chunks))
 
     def count_pending_sentences(self) -> int:
-        """Return the number of distinct passages without vectors of sentences."""
         return int(self._connection.read(reading.PENDING_SENTENCE_COUNT)[0][0])
 
     def _in_page_order(self, query: LiteralString) -> dict[str, str]:
@@ -206,11 +199,9 @@ class VectorsPart(StorePart):
             self._write(write)
 
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        """Return embeddings (n, d) of nodes; rows of unknown nodes and nodes without one are NaN."""
         return self._vectors(label, reading.vectors(label), uris)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        """Return embeddings (n, d) of relation types; rows of unknown types are NaN."""
         return self._vectors(_RELATION, reading.RELATION_VECTORS, types)
 
     def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
@@ -230,7 +221,6 @@ class VectorsPart(StorePart):
         return found
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        """Return the sentence vectors of chunks, in the order asked."""
         state = self._cache.state(self._connection)
         wanted = dict.fromkeys(chunks)
         cached = self._cache.sentences.find(state.key, wanted)

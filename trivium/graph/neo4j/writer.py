@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.errors import ConfigurationError
 from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.change_log import Touched
@@ -26,7 +25,6 @@ from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
-from trivium.settings.index_parameters import IndexParameters
 
 
 async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:
@@ -41,7 +39,6 @@ class GraphWrites(StorePart):
     """The part of a store that writes the graph and what is recorded with it."""
 
     def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
-        """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
         for page in pages:
             check_page(page)
         chosen = latest(pages)
@@ -71,7 +68,6 @@ class GraphWrites(StorePart):
         return self._write(write)
 
     def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
-        """Add aliases of stored pages. Those of unknown pages are ignored."""
         for listed in aliases.values():
             check_keys(listed)
 
@@ -85,9 +81,6 @@ class GraphWrites(StorePart):
         self._write(write)
 
     def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-        """Add relations of stored pages. Those of unknown pages are ignored. Returns the number of relations that were
-        new to their pages.
-        """
         for listed in relations.values():
             check_relations(listed)
 
@@ -106,7 +99,6 @@ class GraphWrites(StorePart):
         return self._write(write)
 
     def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
-        """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads remain valid."""
         for asked in questions.values():
             check_keys([question.uri for question in asked])
 
@@ -117,9 +109,6 @@ class GraphWrites(StorePart):
         return self._write(write)
 
     def set_types(self, types: Mapping[str, str]) -> int:
-        """Set the types of entities (by uri or alias); see :meth:`trivium.graph.protocols.GraphStore.set_types`. If an
-        entity is given by several titles, the last one wins.
-        """
         check_keys(types.values())
         titles, kinds = list(types), list(types.values())
 
@@ -149,7 +138,6 @@ class GraphWrites(StorePart):
         return self._write(write)
 
     def delete(self, uris: Sequence[str]) -> list[str]:
-        """Remove pages by uri or alias. Return the uris removed, in the order asked."""
         asked = list(dict.fromkeys(uris))
 
         async def write(transaction: AsyncManagedTransaction) -> list[str]:
@@ -163,22 +151,12 @@ class GraphWrites(StorePart):
         return self._write(write)
 
     def set_fusion_decision(self, decision: str | None) -> None:
-        """Replace or remove the decision on the default fusion. Cached reads remain valid."""
         self._note("fusion", decision)
 
     def set_links_pending(self, pending: bool) -> None:
-        """Record whether a load has begun and not ended. Cached reads remain valid."""
         self._note("links_pending", True if pending else None)
 
-    def set_index_parameters(self, parameters: IndexParameters) -> None:
-        """Raise ConfigurationError for any parameter: the server has none of them."""
-        for name in parameters.chosen:
-            raise ConfigurationError(
-                f"index.{name}: Neo4j has no such parameter; leave it out for a store in Neo4j"
-            )
-
     def set_languages(self, languages: str | None) -> None:
-        """Record the languages of the documents. Cached reads remain valid."""
         self._note("languages", languages)
 
     def _note(self, name: str, value: str | bool | None) -> None:

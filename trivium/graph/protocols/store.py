@@ -19,7 +19,6 @@ from trivium.graph.records import (
     Vectors,
     WriteReport,
 )
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -244,17 +243,6 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWrit
 
         A relation has the embedding of its type, a mirrored one that of the relation it mirrors. Rows are NaN for
         relations that do not exist or are not embedded yet. In Neo4j they are complete after :meth:`refresh`.
-        """
-        ...
-
-    @property
-    def index_parameters(self) -> IndexParameters:
-        """The parameters of the vector indexes. None in a field means the store's default."""
-        ...
-
-    def set_index_parameters(self, parameters: IndexParameters) -> None:
-        """Replace the parameters of the vector indexes, which :meth:`refresh` then follows. Raises ConfigurationError
-        for a parameter that this kind of store does not have.
         """
         ...
 

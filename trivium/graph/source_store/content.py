@@ -22,7 +22,7 @@ from trivium.graph.model import RelationEdge
 from trivium.graph.property_graph import names_of
 from trivium.graph.records import Vectors
 from trivium.graph.source_store.graph import Graph, chunk_text
-from trivium.settings.index_parameters import IndexParameters
+from trivium.settings.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 
@@ -34,13 +34,12 @@ class Searchable:
     texts: Mapping[str, bytes]
     sentences: Mapping[str, bytes]
     dimension: int
-    parameters: IndexParameters
 
     @cached_property
     def held(self) -> HeldStore[None]:
         """The index and what else a search reads."""
-        rows = KeyedRows(self.nodes(), self.dimension, self.parameters)
-        return HeldStore(None, made_index(rows, ""), self._facts())
+        rows = KeyedRows(self.nodes(), self.dimension)
+        return HeldStore(None, made_index(rows, "", load_settings().approximate_from), self._facts())
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors (n, d) of texts, NaN without one."""

@@ -19,7 +19,6 @@ from trivium.graph.schema import SCHEMA_VERSION, headings_of, unescape
 from trivium.graph.source_store.content import Content
 from trivium.graph.source_store.graph import Graph
 from trivium.graph.vectors import relation_embeddings
-from trivium.settings.index_parameters import IndexParameters
 from trivium.text.normalise import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
 
@@ -107,7 +106,6 @@ class SourceReads(HeldReads):
             embedded=len(searchable.texts),
             to_embed=len(searchable.graph.texts) - len(searchable.texts),
             chunker=self.chunker,
-            index=searchable.parameters.chosen,
         )
 
     def waiting_texts(self) -> WaitingTexts:
@@ -178,10 +176,6 @@ class SourceReads(HeldReads):
     @property
     def languages(self) -> str | None:
         return self._setting("languages")
-
-    @property
-    def index_parameters(self) -> IndexParameters:
-        return IndexParameters.read(self._setting("index"))
 
     @property
     def embedder(self) -> EmbedderIdentity | None:

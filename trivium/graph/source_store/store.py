@@ -24,7 +24,6 @@ from trivium.graph.source_store.graph import Draft, Graph
 from trivium.graph.source_store.reads import SourceReads
 from trivium.graph.source_store.source import PICTURES, SENTENCES, TEXTS, SourceOfTruth
 from trivium.graph.vectors import EMBEDDED, FILLED, check_codes, check_vectors, dimension_of, refuse_embedder
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 _ATTEMPTS = 20
@@ -105,7 +104,6 @@ class SourceStore(SourceReads):
             dict(source.vectors(TEXTS)),
             dict(source.vectors(SENTENCES)),
             0 if embedder is None else json.loads(embedder)["dimension"],
-            IndexParameters.read(settings.get("index")),
         )
         if earlier is not None and searchable == earlier.searchable:
             searchable = earlier.searchable
@@ -202,9 +200,6 @@ class SourceStore(SourceReads):
 
     def set_languages(self, languages: str | None) -> None:
         self._set("languages", languages)
-
-    def set_index_parameters(self, parameters: IndexParameters) -> None:
-        self._set("index", parameters.stored())
 
     # -- vectors ---------------------------------------------------------------------------------------------
 

@@ -145,7 +145,7 @@ def _check_database(connection: Connection) -> Iterator[Finding]:
         for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST)
     ]
     others += _other_definitions(connection)
-    for key in ("embedder", "fusion", "chunker", "index"):
+    for key in ("embedder", "fusion", "chunker"):
         try:
             read_meta(connection, key)
         except StoreFormatError as error:

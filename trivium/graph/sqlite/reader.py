@@ -21,7 +21,6 @@ from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counts import number
 from trivium.graph.sqlite.meta import read_meta
 from trivium.graph.vectors import text_hash
-from trivium.settings.index_parameters import IndexParameters
 
 _RECORD = (
     "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
@@ -344,11 +343,6 @@ def fusion_decision(connection: Connection) -> str | None:
 def links_pending(connection: Connection) -> bool:
     """Return whether a load has begun and not ended."""
     return read_meta(connection, "links_pending") is not None
-
-
-def index_parameters(connection: Connection) -> IndexParameters:
-    """Return the parameters of the vector indexes."""
-    return IndexParameters.read(read_meta(connection, "index"))
 
 
 def languages(connection: Connection) -> str | None:

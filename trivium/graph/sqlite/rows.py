@@ -12,10 +12,8 @@ from trivium.graph.arrays.columns import Rows, find_sorted
 from trivium.graph.arrays.rows import DetailRow, NodeRow
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import reader
 from trivium.graph.sqlite.connection import Connection, as_json, read_integers
 from trivium.graph.sqlite.vectors import intact, read_embedder
-from trivium.settings.index_parameters import IndexParameters
 
 _BLOCK = 20_000
 """Number of nodes read at once."""
@@ -54,10 +52,6 @@ class SqliteRows:
     def dimension(self) -> int:
         embedder = read_embedder(self._connection)
         return 0 if embedder is None else embedder.dimension
-
-    @cached_property
-    def parameters(self) -> IndexParameters:
-        return reader.index_parameters(self._connection)
 
     def nodes(self, label: Label) -> Iterator[Sequence[NodeRow]]:
         cursor = self._connection.execute(_NODES[label])

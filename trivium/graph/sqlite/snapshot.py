@@ -13,13 +13,14 @@ from tempfile import TemporaryDirectory
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays.columns import check_open_files, is_full
 from trivium.graph.arrays.keyword_index import is_panic
-from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, manifest_facts, open_snapshot
+from trivium.graph.arrays.snapshot import BuildCounter, IndexSnapshot, build, is_complete, open_snapshot
 from trivium.graph.records import Progress
 from trivium.graph.sqlite.building import building, is_built
 from trivium.graph.sqlite.changes import count_new, read_changes, read_log
 from trivium.graph.sqlite.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.sqlite.meta import current_state, state_number, was_state
 from trivium.graph.sqlite.rows import SqliteRows
+from trivium.settings.settings import load_settings
 
 INDEX = "index"
 MOST_PATCHED = 0.02
@@ -66,7 +67,7 @@ def build_snapshot(database: Database, progress: Progress | None = None) -> Inde
             folder = index / f"{_PREFIX}{key}"
             found = _open(folder, key)
             if found is None:
-                if manifest_facts(folder) is None:
+                if not is_complete(folder):
                     shutil.rmtree(folder, ignore_errors=True)
                 _build(connection, database.folder, index, key, BuildCounter(progress, going))
                 found = _open(folder, key)
@@ -117,7 +118,7 @@ def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -
 
 def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnapshot | None:
     source = SqliteRows(connection)
-    if source.dimension != old.dimension or source.parameters != old.parameters:
+    if source.dimension != old.dimension:
         return None
     most = int(MOST_WHILE_BUILDING * old.size) - old.base.changes
     log = read_log(connection, old.key, most)
@@ -134,7 +135,13 @@ def _build(connection: Connection, store: Path, index: Path, key: str, counter: 
     previous = _previous(connection, index)
     while True:
         try:
-            build(SqliteRows(connection), index / f"{_PREFIX}{key}", previous, counter)
+            build(
+                SqliteRows(connection),
+                index / f"{_PREFIX}{key}",
+                previous,
+                counter,
+                load_settings().approximate_from,
+            )
             break
         except (OSError, sqlite3.Error, TriviumError):
             raise
@@ -177,7 +184,7 @@ def latest_folder(connection: Connection, folder: Path) -> Path | None:
 
 def _previous(connection: Connection, index: Path) -> Path | None:
     """Return the latest complete snapshot in this store's own history."""
-    return next((path for path in _folders(connection, index) if manifest_facts(path) is not None), None)
+    return next((path for path in _folders(connection, index) if is_complete(path)), None)
 
 
 def _folders(connection: Connection, index: Path) -> list[Path]:

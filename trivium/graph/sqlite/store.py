@@ -43,7 +43,6 @@ from trivium.graph.sqlite.opening import create_database, open_database, schema_
 from trivium.graph.sqlite.rows import SqliteRows
 from trivium.graph.sqlite.snapshot import load_snapshot
 from trivium.graph.vectors import relation_embeddings
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:
@@ -206,12 +205,6 @@ class EmbeddedStore(ArrayReads):
     set_links_pending = method(writer.set_links_pending, writes=True)
     languages = property(method(reader.languages))
     set_languages = method(writer.set_languages, writes=True)
-    index_parameters = property(method(reader.index_parameters))
-
-    def set_index_parameters(self, parameters: IndexParameters) -> None:
-        with self._database.writing() as connection:
-            if reader.index_parameters(connection) != parameters:
-                writer.set_index_parameters(connection, parameters)
 
     def pending_texts(self) -> Pending[str]:
         return vectors.pending_texts(self._database)
@@ -303,7 +296,6 @@ class EmbeddedStore(ArrayReads):
                     schema_version=schema_version(connection),
                     embedder=vectors.read_embedder(connection),
                     chunker=reader.chunker(connection),
-                    index=reader.index_parameters(connection).chosen,
                     **counts(connection),
                 )
             known.append(info)

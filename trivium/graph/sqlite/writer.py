@@ -15,7 +15,6 @@ from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
 from trivium.graph.sqlite.reader import chunker as stored_chunker
 from trivium.graph.sqlite.reconcile import Touched, reconcile
 from trivium.graph.sqlite.words import put_words
-from trivium.settings.index_parameters import IndexParameters
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
@@ -110,12 +109,6 @@ def set_links_pending(connection: Connection, pending: bool) -> None:
 def set_languages(connection: Connection, languages: str | None) -> None:
     """Record the languages of the documents. No index depends on them."""
     write_meta(connection, "languages", languages)
-
-
-def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
-    """Replace the parameters of the vector indexes. Existing indexes become stale."""
-    write_meta(connection, "index", parameters.stored())
-    begin_state(connection)
 
 
 def _finish(connection: Connection, touched: Touched) -> None:

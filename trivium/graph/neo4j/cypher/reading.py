@@ -25,7 +25,6 @@ READ_CHANGES: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.changes"
 # The decision on the store's fusion; null if there is none.
 READ_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.fusion"
 
-# The parameters of the vector indexes; null if not set.
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN coalesce(t.links_pending, false)"
 

@@ -1,4 +1,4 @@
-"""The indexes of a folder are made as its parameters say, and anew only where they have to be."""
+"""The vector indexes in the files of a folder: which labels have one, and when they are made anew."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.arrays import label_vectors
 from trivium.graph.arrays.ann_index import AnnIndex, compared
 from trivium.graph.arrays.columns import MANIFEST
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore, snapshot
+from trivium.graph.sqlite.meta import begin_state
 from trivium.graph.sqlite.snapshot import build_snapshot
-from trivium.settings.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 IDENTITY = EmbedderIdentity("random", "1", 16)
@@ -27,7 +26,7 @@ IDENTITY = EmbedderIdentity("random", "1", 16)
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedStore]:
     """60 pages with two chunks each, enough here for an index."""
-    monkeypatch.setattr(label_vectors, "APPROXIMATE_FROM", 20)
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "20")
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.set_embedder(IDENTITY)
         _add(store, range(60))
@@ -60,35 +59,32 @@ def _made(store: EmbeddedStore) -> int:
     return path.stat().st_ino
 
 
-def test_indexes_stay_where_only_asking_changes(store: EmbeddedStore) -> None:
-    before = _made(store)
-    assert (_ann(store).index.connectivity, _ann(store).expansion) == (16, 320)
-    store.set_index_parameters(IndexParameters(expansion_search=64))
-    store.refresh()
-    assert _made(store) == before and _ann(store).expansion == 64
-    with EmbeddedStore.open(store.location) as again:
-        assert _ann(again).expansion == 64
-    store.set_index_parameters(IndexParameters())
-    store.refresh()
-    assert _ann(store).expansion == 320
-
-
-def test_labels_have_an_index_from_the_number_of_vectors_that_the_parameters_say(
-    store: EmbeddedStore,
+def test_labels_have_an_index_from_the_number_of_vectors_that_the_setting_says(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that keep theirs keep the file; the same ten are found without one."""
+    """From the files on that are made next. Those that keep theirs keep the file; the same ten are found without one."""
     made, asked = _made(store), store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
     before = store.nearest([Label.CHUNK], asked, 10)
-    store.set_index_parameters(IndexParameters(approximate_from=100))
-    store.refresh()
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "100")
+    _make_files(store)
     assert _indexed(store) == {Label.CHUNK} and _made(store) == made
-    store.set_index_parameters(IndexParameters(approximate_from=121))
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "121")
     store.refresh()
+    assert _indexed(store) == {Label.CHUNK}
+    _make_files(store)
     assert not _indexed(store) and not list((Path(store.location) / "index").glob("*/*.vectors"))
     assert store.nearest([Label.CHUNK], asked, 10) == before
-    store.set_index_parameters(IndexParameters(approximate_from=1))
-    store.refresh()
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "1")
+    _make_files(store)
     assert _indexed(store) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+
+
+def _make_files(store: EmbeddedStore) -> None:
+    """Make the files of another state with the same vectors."""
+    with store._database.writing() as connection:
+        begin_state(connection)
+    build_snapshot(store._database)
+    store.refresh()
 
 
 def test_a_label_keeps_the_way_of_its_files_when_it_crosses_the_number(
@@ -98,16 +94,16 @@ def test_a_label_keeps_the_way_of_its_files_when_it_crosses_the_number(
     monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
     monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
     asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
-    store.set_index_parameters(IndexParameters(approximate_from=121))
-    store.refresh()
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "121")
+    _make_files(store)
     store.nearest([Label.CHUNK], asked, 10)
     _add(store, range(100, 101))
     now = store._current()
     assert len(now.embedded_rows(Label.CHUNK)) == 122 and now.scans(Label.CHUNK)
     assert len(now.vectors(Label.CHUNK).stored) == 120 and len(now.vectors(Label.CHUNK).added) == 2
     assert store.nearest([Label.CHUNK], asked, 10) == store.nearest([Label.CHUNK], asked, 10, exact=True)
-    store.set_index_parameters(IndexParameters(approximate_from=122))
-    store.refresh()
+    monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "122")
+    _make_files(store)
     store.delete(["Page 100"])
     assert Label.CHUNK in _indexed(store)
     assert store.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
@@ -181,18 +177,15 @@ def test_an_index_is_changed_rather_than_made_anew(store: EmbeddedStore) -> None
         assert sorted(_ann(store).search(asked, 120, 200).tolist()) == there
 
 
-@pytest.mark.parametrize("earlier", [{"format": 5}, {"index": {"connectivity": 32, "quantized": False}}])
-def test_indexes_that_were_made_otherwise_are_made_anew(
-    store: EmbeddedStore, earlier: dict[str, object]
-) -> None:
-    """By another version, or with parameters that are gone. What is found stays."""
+def test_indexes_of_an_earlier_format_are_made_anew(store: EmbeddedStore) -> None:
+    """What is found stays."""
     (folder,) = (Path(store.location) / "index").glob("generation-*")
     asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
     before = store.nearest([Label.CHUNK], asked, 10)
     store.close()
     manifest = json.loads((folder / MANIFEST).read_text())
     (folder / "Chunk.signs.npy").write_bytes(b"")
-    (folder / MANIFEST).write_text(json.dumps({**manifest, **earlier}))
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 5}))
     inode = (folder / "matrix.npy").stat().st_ino
     with EmbeddedStore.open(store.location) as again:
         assert again.nearest([Label.CHUNK], asked, 10) == before
