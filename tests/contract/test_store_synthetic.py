@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
 from tests.synthetic.world import PAGES, hall, many
 from trivium.graph.build import build
 from trivium.graph.protocols import GraphStore
+from trivium.synthetic import plain
 from trivium.synthetic.generate import generate
 from trivium.synthetic.plain import PlainSampling, draw_passages
 from trivium.synthetic.run import Run
@@ -33,13 +36,16 @@ def test_bridges_are_drawn_alike_and_a_run_goes_on_in_another_home(store: GraphS
     assert again.asked == [] and len(run.written.records()) == 3
 
 
-def test_passages_for_plain_questions_are_drawn_alike(store: GraphStore) -> None:
+def test_passages_for_plain_questions_are_drawn_alike(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same passages in one order, in whichever home, and fewer are the first of more."""
+    monkeypatch.setattr(plain, "_LEAST_TOKENS", 10)
     graphs = [*map(build, PAGES), *many(5).page_graphs()]
     twin = MemoryStore()
     for home in (store, twin):
         home.write(graphs)
-    drawn = draw_passages(store, PlainSampling(chunks=50, seed=4, least_tokens=10))
-    assert drawn == draw_passages(twin, PlainSampling(chunks=50, seed=4, least_tokens=10))
+    drawn = draw_passages(store, PlainSampling(chunks=50, seed=4))
+    assert drawn == draw_passages(twin, PlainSampling(chunks=50, seed=4))
     assert len(drawn) == len({one.uri for one in drawn}) == 13
-    assert draw_passages(store, PlainSampling(chunks=3, seed=4, least_tokens=10)) == drawn[:3]
+    assert draw_passages(store, PlainSampling(chunks=3, seed=4)) == drawn[:3]
