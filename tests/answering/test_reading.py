@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -134,3 +135,16 @@ def test_the_questions_of_the_demo_are_answered_outright(tmp_path: Path) -> None
         for said, answer in zip(("Asaph Hall", "Huygens", "iron o", "214", "8 mm"), asked, strict=True)
     )
     assert unsaid.outcome == "closest"
+
+
+@needs_bge_small
+def test_without_a_place_for_temporary_files_it_reads_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Containers may be read-only."""
+
+    def refused(**_: object) -> str:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refused)
+    load_reader.cache_clear()
+    reader = load_reader(EmbedderIdentity("bge-small", manifest()["bge-small"].version, 384))
+    assert reader is not None and 0 < reader.probability("Who?", "Mars", "Hall.", 0.5) < 1

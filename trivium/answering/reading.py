@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -101,15 +102,22 @@ def load_reader(embedder: EmbedderIdentity) -> Reader | None:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder, "model.onnx")
-        model.write_bytes(adapted(found.model.read_bytes(), weights))
-        # From a file: a session made of bytes keeps 46 MB more.
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    session = _opened(onnxruntime, adapted(found.model.read_bytes(), weights), options)
     tokenizer = Tokenizer.from_file(str(found.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return Reader(session, tokenizer, weights)
+
+
+def _opened(onnxruntime: Any, model: bytes, options: Any) -> Any:
+    """Return the session of a model, from a file if one can be written: one made of bytes keeps 46 MB more."""
+    source: str | bytes = model
+    with ExitStack() as kept:
+        with suppress(OSError):
+            file = Path(kept.enter_context(tempfile.TemporaryDirectory()), "model.onnx")
+            file.write_bytes(model)
+            source = str(file)
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
 def adapted(model: bytes, weights: dict[str, NDArray[Any]]) -> bytes:
