@@ -143,7 +143,7 @@ def test_check_backup_and_export_know_them(trivium: Run, kept: Path, tmp_path: P
     assert _answers(tmp_path / "again") == ANSWERS
     exported = trivium("export", tmp_path / "files", "--store", kept, "--json").json
     assert (exported["nodes"]["Question"], exported["relationships"]["is_answer_of"]) == (3, 7)
-    lines = (tmp_path / "files" / "questions" / "questions.csv").read_text()
+    lines = (tmp_path / "files" / "questions.csv").read_text()
     assert '"nq-1","who found the rings of tarn","Mira Lund"' in lines
 
 

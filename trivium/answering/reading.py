@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
+from trivium.common.arrays import dots
 from trivium.common.onnx_file import node, parse_model, tensor
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
@@ -63,8 +64,8 @@ class Reader:
             "token_type_ids": np.array([types], np.int64),
         }
         first = self.session.run(None, given)[0][0, 0]
-        hidden = np.tanh(self.weights["hidden.weight"] @ first + self.weights["hidden.bias"])
-        return float(self.weights["output.weight"] @ hidden + self.weights["output.bias"][0])
+        hidden = np.tanh(dots(self.weights["hidden.weight"], first) + self.weights["hidden.bias"])
+        return float(dots(self.weights["output.weight"][None], hidden)[0] + self.weights["output.bias"][0])
 
 
 def _odds(probability: float) -> float:

@@ -29,7 +29,7 @@ def _files(store: EmbeddedStore) -> str:
 
 
 def _wait(store: EmbeddedStore) -> None:
-    while store._merger._worker.is_alive:
+    while store._merger._worker is not None and store._merger._worker.is_alive:
         time.sleep(0.02)
 
 
@@ -63,7 +63,7 @@ def test_one_that_is_ended_leaves_the_store_as_it_was(tmp_path: Path) -> None:
             embed_pending(store)
             store.refresh()
         worker = store._merger._worker
-        assert worker.pid is not None
+        assert worker is not None and worker.pid is not None
         wanted = state_of(store)
     assert not worker.is_alive, "it ends with the store"
     with EmbeddedStore.open(tmp_path / "s") as again:
@@ -79,7 +79,8 @@ def test_a_failure_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.Monkey
             embed_pending(store)
             store.refresh()
             _wait(store)
-        assert store._merger._worker.pid is None and store._merger._failed
+        assert store._merger._worker is not None and store._merger._worker.pid is None
+        assert store._merger._failed
 
 
 def test_small_stores_and_small_changes_start_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,4 +90,4 @@ def test_small_stores_and_small_changes_start_none(tmp_path: Path, monkeypatch: 
         for title in "AB":
             store.write([graph(title, lead=[("text", ())])])
             store.refresh()
-        assert store._current().base.changes > 0 and store._merger._worker.pid is None
+        assert store._current().base.changes > 0 and store._merger._worker is None

@@ -32,7 +32,10 @@ class Merger:
     """Starts and ends merge processes for one store, one at a time. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        self._worker = Worker(f"{__name__}:merge", [str(folder.resolve())])
+        self._folder = folder
+        self._worker: Worker | None = (
+            None  # on demand: every question has a view of the store with its own merger
+        )
         self._failed = False
         self._lock = threading.Lock()
 
@@ -43,6 +46,8 @@ class Merger:
         if indexes.size < MERGED_FROM or indexes.base.changes <= MERGED_ABOVE * indexes.size:
             return
         with self._lock:
+            if self._worker is None:
+                self._worker = Worker(f"{__name__}:merge", [str(self._folder.resolve())])
             if self._failed or self._worker.is_alive:
                 return
             self._failed = self._worker.end() not in (None, 0)
@@ -55,7 +60,8 @@ class Merger:
 
     def end(self) -> None:
         """Terminate a running merge. Its output is discarded and the store is unchanged."""
-        self._worker.end(0)
+        if self._worker is not None:
+            self._worker.end(0)
 
 
 def merge(_: Connection, folder: str) -> None:
