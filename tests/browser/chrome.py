@@ -44,9 +44,9 @@ def dark_mode(chrome: Chrome, dark: bool) -> None:
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def soon(look: Callable[[], T], what: str = "") -> T:
+def soon(look: Callable[[], T], what: str = "", patience: float = PATIENCE) -> T:
     """What ``look`` finds, once it finds something. Raises AssertionError where it never does."""
-    deadline, pause = time.monotonic() + PATIENCE, 0.02
+    deadline, pause = time.monotonic() + patience, 0.02
     while True:
         found: Any = None
         with suppress(StaleElementReferenceException):  # it was drawn anew while it was looked at

@@ -12,6 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from tests.browser.chrome import soon
+from tests.browser.neo4j_browser import PATIENCE
 
 HOSTILE = "<img src=http://127.0.0.1:9/x onerror=\"document.title='hostile'\"><script>document.title='hostile'</script>"
 """Text that would do something if it were taken for markup."""
@@ -59,7 +60,11 @@ def visit(page: Chrome, address: str) -> None:
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
     page.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
     page.get(address)
-    soon(lambda: one(page, "#facts").text, "what the collection holds")
+    try:
+        soon(lambda: one(page, "#facts").text, patience=PATIENCE / 4)
+    except AssertionError:  # seen once in some thousand visits, on a busy machine: why is not known
+        page.refresh()
+        soon(lambda: one(page, "#facts").text, "what the collection holds")
 
 
 def pose(page: Chrome, question: str, state: str = "done") -> WebElement:
