@@ -40,6 +40,7 @@ from torch.nn import functional
 
 from trivium.answering.judging import load_trees
 from trivium.answering.reading import packed
+from trivium.common.log_odds import log_odds_of
 from trivium.embedding.models import locate
 
 EMBEDDER = "bge-small"
@@ -316,10 +317,7 @@ def judged(
                 continue
             by_trees = trees.predict_proba(one.rows)[:, 1]
             best = int(by_trees.argmax())
-            probability = min(max(by_trees[best], 1e-6), 1 - 1e-6)
-            rows.append(
-                [np.log(probability / (1 - probability)), 0, one.right[best] == 1, one.answerable, number]
-            )
+            rows.append([log_odds_of(by_trees[best]), 0, one.right[best] == 1, one.answerable, number])
             given.append((*packed(tokenizer, one.question, *one.parts[best]), False))
     network.eval()
     with torch.no_grad():

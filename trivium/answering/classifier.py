@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from trivium.common.log_odds import probability_of
 
 NO_EMBEDDER = "none"
 """Key of the classifiers that use words only. They serve embedders without a fitted classifier, since the scale of
@@ -38,7 +39,7 @@ class SupportClassifier:
         0.5
         """
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
-        return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
+        return probability_of(total)
 
 
 def load_classifier(embedder: str) -> SupportClassifier:

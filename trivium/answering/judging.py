@@ -7,7 +7,6 @@ with NumPy. A regression on what all parts together have tells whether the passa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +23,7 @@ from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.answering.reading import load_reader
+from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.text.identifiers import identifiers_of
@@ -213,11 +213,9 @@ def confirmed(question: str, best: Judged, judged: float, embedder: EmbedderIden
     and the part have been read together (only with an embedder that has a reader).
     """
     reader = load_reader(embedder)
-    return (
-        judged
-        if reader is None
-        else round(reader.probability(question, best.passage.above, best.text, judged), 6)
-    )
+    if reader is None:
+        return judged
+    return round(reader.probability(question, best.passage.above, best.text, judged), 6)
 
 
 def are_about(found: Judgement, confidence: float, embedder: EmbedderIdentity) -> bool:
@@ -254,4 +252,4 @@ def judge(
     intercept, *weights = trees.of_all.tolist()
     together = zip(weights, of_all(rows, found[0].probability), strict=True)
     odds = intercept + sum(weight * value for weight, value in together)
-    return Judgement(found, 1 / (1 + math.exp(-max(-50.0, min(50.0, odds)))))
+    return Judgement(found, probability_of(odds))

@@ -8,7 +8,6 @@ was it opened?", "It was enlarged for £186,000.") they do not. The network is t
 
 from __future__ import annotations
 
-import math
 import tempfile
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -22,7 +21,9 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from trivium.common.arrays import dots
+from trivium.common.log_odds import log_odds_of, probability_of
 from trivium.common.onnx_file import node, parse_model, tensor
+from trivium.embedding.device import one_thread
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.types import EmbedderIdentity
@@ -44,15 +45,15 @@ class Reader:
         ``judged`` is that of the trees.
         """
         by_trees, by_reader, constant = self.weights["blend"].tolist()
-        odds = by_trees * _odds(judged) + by_reader * self._read(question, above, text) + constant
-        return 1 / (1 + math.exp(-max(-50.0, min(50.0, odds))))
+        odds = by_trees * log_odds_of(judged) + by_reader * self._read(question, above, text) + constant
+        return probability_of(odds)
 
     def are_about(self, confidence: float, nearness: float) -> bool:
         """Whether passages are about a question, by the probability that the best part answers and that of the regression
         on all parts.
         """
         by_confidence, by_nearness, constant = self.weights["about"].tolist()
-        odds = by_confidence * _odds(confidence) + by_nearness * _odds(nearness) + constant
+        odds = by_confidence * log_odds_of(confidence) + by_nearness * log_odds_of(nearness) + constant
         return bool(odds >= 0)
 
     def _read(self, question: str, above: str, text: str) -> float:
@@ -66,11 +67,6 @@ class Reader:
         first = self.session.run(None, given)[0][0, 0]
         hidden = np.tanh(dots(self.weights["hidden.weight"], first) + self.weights["hidden.bias"])
         return float(dots(self.weights["output.weight"][None], hidden)[0] + self.weights["output.bias"][0])
-
-
-def _odds(probability: float) -> float:
-    within = min(max(probability, 1e-6), 1 - 1e-6)
-    return math.log(within / (1 - within))
 
 
 def packed(tokenizer: Any, question: str, above: str, text: str) -> tuple[list[int], list[int]]:
@@ -100,10 +96,7 @@ def load_reader(embedder: EmbedderIdentity) -> Reader | None:
         for key, value in load(file.read_bytes()).items()
     }
     found = locate(name)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = _opened(onnxruntime, adapted(found.model.read_bytes(), weights), options)
+    session = _opened(onnxruntime, adapted(found.model.read_bytes(), weights), one_thread(onnxruntime))
     tokenizer = Tokenizer.from_file(str(found.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -13,6 +13,8 @@ from typing import Any
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 
 DEVICES = "cpu, cuda, or cuda:N for the card of that number"
+ERRORS = 3
+"""onnxruntime's log level for errors."""
 _KNOWN = re.compile(r"cpu|cuda(:[0-9]{1,3})?")
 
 _log = logging.getLogger(__name__)
@@ -107,3 +109,11 @@ def unusable(onnxruntime: Any, device: Device) -> EmbeddingError:
         f" its driver (nvidia-smi lists them), CUDA {cuda} and cuDNN 9"
         " (pip install 'onnxruntime-gpu[cuda,cudnn]'); or leave out the device to embed on the processor"
     )
+
+
+def one_thread(onnxruntime: Any) -> Any:
+    """Return the options of a session of onnxruntime that uses the calling thread alone and logs errors only."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = ERRORS
+    return options

@@ -25,11 +25,13 @@ from trivium.embedding.batches import (
 )
 from trivium.embedding.device import (
     CPU,
+    ERRORS,
     Device,
     check_device,
     check_taken,
     is_refusal,
     load_libraries,
+    one_thread,
     unusable,
 )
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
@@ -42,9 +44,6 @@ from trivium.embedding.variants import TokenEncoder, Tokens, WholeText, embed_sp
 from trivium.embedding.workers import embed_each, embed_groups
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
-
-_ERRORS = 3
-"""onnxruntime's log level for errors."""
 
 _WORTHWHILE = 1_000
 """Short texts after which a second session, for batches, is loaded: it costs as much processor time as it then saves."""
@@ -281,7 +280,7 @@ class OnnxEmbedder:
 
         return open_batch_session(
             onnxruntime,
-            self._options(onnxruntime),
+            one_thread(onnxruntime),
             self._files.model,
             tokenizer.encode(PROBE).ids,
             partial(self._run, session),
@@ -292,21 +291,13 @@ class OnnxEmbedder:
         for path in (self._files.model, self._files.tokenizer):
             check(self._identity.name, path, self._home)
 
-    @staticmethod
-    def _options(onnxruntime: Any) -> Any:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = _ERRORS
-        return options
-
     def _open_session(self, onnxruntime: Any) -> Any:
-        options = self._options(onnxruntime)
+        options = one_thread(onnxruntime)
         device, file = self._device, self._files.model
         model = float_graph(file, self._spec.pooling) if device.batched else str(file)
         if device != CPU:
             # It warns about plugins that this provider does not need.
-            onnxruntime.set_default_logger_severity(_ERRORS)
+            onnxruntime.set_default_logger_severity(ERRORS)
         load_libraries(onnxruntime, device)
         try:
             session = onnxruntime.InferenceSession(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.log_odds import probability_of
 from trivium.fusion.table import Table
 from trivium.graph.records import round_score, round_scores
 
@@ -40,4 +40,4 @@ def probability(log_odds: float) -> float:
     >>> probability(0.0), probability(-3.0)
     (0.5, 0.0474259)
     """
-    return round_score(1 / (1 + math.exp(-max(-50.0, log_odds))))
+    return round_score(probability_of(log_odds))

@@ -74,6 +74,13 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
 
 
+def unsupported(kind: str, expected: str) -> ApiError:
+    """Return a 415 error for a request with content of another ``kind``."""
+    return ApiError(
+        415, "unsupported_media_type", f"expected {expected}, got {kind[:100] or 'no content type'}"
+    )
+
+
 def busy(message: str, code: str = "busy", *, close: bool = False) -> ApiError:
     """Return a 503 error that asks the client to retry. ``close`` the connection if the request has not been read."""
     headers = {"Retry-After": str(RETRY_SECONDS)}

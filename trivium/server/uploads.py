@@ -18,7 +18,7 @@ from trivium.common.files import folder_to_disk, is_full_disk, to_disk
 from trivium.errors import InputError
 from trivium.metadata import parse_object
 from trivium.parser.sources.source import clean_text
-from trivium.server.errors import ApiError, busy, disk_full
+from trivium.server.errors import ApiError, busy, disk_full, unsupported
 from trivium.server.job_table import Change, NoJobsError
 from trivium.server.jobs import Jobs
 from trivium.server.jobs_folder import Spool
@@ -114,10 +114,7 @@ class Uploads:
         """
         kind = content_type_of(request)
         if kind != "multipart/form-data":
-            told = kind[:100] or "no content type"
-            raise ApiError(
-                415, "unsupported_media_type", f"expected multipart/form-data with files, got {told}"
-            )
+            raise unsupported(kind, "multipart/form-data with files")
         if self._places.locked():
             raise busy("as many uploads as can be received at once are being received", close=True)
         async with self._places:

@@ -33,9 +33,8 @@ class Merger:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._worker: Worker | None = (
-            None  # on demand: every question has a view of the store with its own merger
-        )
+        # On demand: every question has a view of the store with its own merger.
+        self._worker: Worker | None = None
         self._failed = False
         self._lock = threading.Lock()
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
-from trivium.server.errors import ApiError, busy
+from trivium.server.errors import busy, unsupported
 from trivium.server.request_fields import Whole
 from trivium.server.schemas import Given, errors
 from trivium.server.service import Serving, unless_gone
@@ -63,10 +63,7 @@ async def transcribe(request: Request, serving: Serving) -> Transcription:
     serving.speaking.check()
     kind = content_type_of(request)
     if not kind.startswith(_ACCEPTED):
-        told = kind[:100] or "no content type"
-        raise ApiError(
-            415, "unsupported_media_type", f"expected audio (such as audio/wav or audio/webm), got {told}"
-        )
+        raise unsupported(kind, "audio (such as audio/wav or audio/webm)")
     if serving.hearing.locked():
         raise busy("more spoken questions are waiting than can be heard soon", close=True)
     async with serving.hearing:
