@@ -102,6 +102,18 @@ def test_no_part_is_under_a_licence_that_binds_whoever_passes_it_on(
         assert bool(tool.refused({"components": [part]})) is wrong, licenses
 
 
+def test_the_page_on_required_packages_has_a_row_for_each(tool: ModuleType, bom: dict[str, Any]) -> None:
+    """In the order of pyproject.toml, with the licence that it declares; the sizes sum up to the one named above."""
+    page = (ROOT / "docs" / "reference" / "packages.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\S+) \| (.+) \| ([\d.]+) \| (.+) \|$", page, re.MULTILINE)
+    declared = {canonicalize_name(part["name"]): tool.licence(part) for part in bom["components"]}
+    names = [Requirement(line).name for line in PROJECT["dependencies"]]
+    assert [(name, licence) for name, _, _, licence in rows] == [
+        (name, declared[canonicalize_name(name)]) for name in names
+    ]
+    assert f"together {sum(float(size) for _, _, size, _ in rows):.0f} MB" in page
+
+
 def test_a_release_is_installed_by_checksums_of_the_versions_that_are_tested(bom: dict[str, Any]) -> None:
     """Each part at the version of constraints.txt, which meets pyproject.toml, with the sums of its files."""
     lock, constraints = locked(), pinned()
