@@ -189,6 +189,7 @@ def test_variables_for_the_tests_are_nobodys_mistake(
         ("TRIVIUM_OPENAI_BASE_URL", "ftp://x"),
         ("TRIVIUM_OPENAI_BASE_URL", "https://user:secret@x.example"),
         ("TRIVIUM_CHAT_CONTEXT_TOKENS", "-1"),
+        ("TRIVIUM_RETRIEVERS", "{secret}"),
     ],
 )
 def test_a_malformed_value_is_refused_without_repeating_it(

@@ -16,7 +16,7 @@ from trivium.cli.loading import PANELS
 from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 
-COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime", "pydantic_settings"}
+COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime"}
 ENGINE = {"trivium.engine", "trivium.settings.settings"}
 NO_SEARCH_NEEDS = {
     *("scipy.sparse", "requests", "jinja2", "tarfile"),

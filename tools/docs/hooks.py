@@ -134,20 +134,14 @@ def _cell(text: str) -> str:
 
 def settings() -> Iterator[str]:
     """Yield every setting with its key in ``trivium.toml``, its variables, its default and its meaning."""
-    from pydantic import AliasChoices, SecretStr
+    from pydantic import SecretStr
     from pydantic_core import PydanticUndefined
 
-    from trivium.settings.settings import PREFIX, Settings
+    from trivium.settings.settings import Settings, variables_of
 
     said = _attribute_docs(Path(inspect.getfile(Settings)), Settings.__name__)
     yield "| key in `trivium.toml` | environment | default | meaning |\n|---|---|---|---|"
     for name, field in Settings.model_fields.items():
-        alias = field.validation_alias
-        variables = (
-            [str(choice) for choice in alias.choices]
-            if isinstance(alias, AliasChoices)
-            else [PREFIX + name.upper()]
-        )
         default = field.default
         if default is PydanticUndefined and field.default_factory is not None:
             shown = f"`{str(field.get_default(call_default_factory=True)).replace(str(Path.home()), '~')}`"
@@ -157,7 +151,12 @@ def settings() -> Iterator[str]:
             shown = "none"
         else:
             shown = f"`{default}`"
-        cells = [f"`{name}`", ", ".join(f"`{variable}`" for variable in variables), shown, said.get(name, "")]
+        cells = [
+            f"`{name}`",
+            ", ".join(f"`{variable}`" for variable in variables_of(name)),
+            shown,
+            said.get(name, ""),
+        ]
         yield f"| {' | '.join(_cell(cell.replace('``', '`')) for cell in cells)} |"
 
 

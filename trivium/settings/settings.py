@@ -7,23 +7,16 @@ error if it looks like a misspelt one, and logged otherwise. Keys of remote serv
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from trivium.errors import ConfigurationError
 from trivium.settings.domain import Domain
@@ -62,22 +55,12 @@ def _default_home() -> Path:
     return (cache if cache.is_absolute() else Path.home() / ".cache") / "trivium"
 
 
-def _named(name: str, *others: str) -> Any:
-    """Create a field that can also be set by variables without the prefix. The prefixed variable has priority."""
-    return AliasChoices(PREFIX + name.upper(), *others)
+class Settings(BaseModel):
+    """All settings. The environment variable of a field is ``TRIVIUM_`` followed by its name in upper case. A text in a
+    field's annotation is another variable, which is read if that one is not set.
+    """
 
-
-class Settings(BaseSettings):
-    """All settings. The environment variable of a field is ``TRIVIUM_`` followed by its name in upper case."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_ignore_empty=True,
-        extra="forbid",
-        frozen=True,
-        hide_input_in_errors=True,
-        populate_by_name=True,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, validate_default=True)
 
     home: Path = Field(default_factory=_default_home)
     """Folder of model files, in its subfolder ``models``, and of caches."""
@@ -123,23 +106,19 @@ class Settings(BaseSettings):
     searxng_url: Url | None = None
     """The SearXNG server of the live source ``searxng``; it must allow JSON output (``search.formats``)."""
 
-    serpapi_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("serpapi_key", "SERPAPI_API_KEY")
-    )
+    serpapi_key: Annotated[SecretStr | None, "SERPAPI_API_KEY"] = None
     """The key of the live source ``serpapi``."""
 
     serpapi_url: Url = "https://serpapi.com/search.json"
     """The address of SerpAPI."""
 
-    brave_key: SecretStr | None = Field(default=None, validation_alias=_named("brave_key", "BRAVE_API_KEY"))
+    brave_key: Annotated[SecretStr | None, "BRAVE_API_KEY"] = None
     """The key of the live source ``brave``."""
 
     brave_url: Url = "https://api.search.brave.com/res/v1/web/search"
     """The address of the Brave Search API."""
 
-    tavily_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("tavily_key", "TAVILY_API_KEY")
-    )
+    tavily_key: Annotated[SecretStr | None, "TAVILY_API_KEY"] = None
     """The key of the live source ``tavily``."""
 
     tavily_url: Url = "https://api.tavily.com/search"
@@ -175,55 +154,34 @@ class Settings(BaseSettings):
     contact: str | None = None
     """Contact information for the operators of a MediaWiki, sent in the user agent."""
 
-    openai_base_url: Url = Field(
-        default="https://api.openai.com/v1",
-        validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),
-    )
+    openai_base_url: Annotated[Url, "OPENAI_BASE_URL"] = "https://api.openai.com/v1"
     """The OpenAI-compatible endpoint for embedders ``openai:NAME``."""
 
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
-    )
+    openai_api_key: Annotated[SecretStr | None, "OPENAI_API_KEY"] = None
     """The key of ``openai_base_url``."""
 
     openai_api_version: str | None = None
     """API version if ``openai_base_url`` is an Azure OpenAI resource; models are then named by deployment."""
 
-    anthropic_base_url: Url = Field(
-        default="https://api.anthropic.com",
-        validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
-    )
+    anthropic_base_url: Annotated[Url, "ANTHROPIC_BASE_URL"] = "https://api.anthropic.com"
     """The endpoint for language models ``anthropic:NAME``, without ``/v1``; it is asked in OpenAI's protocol."""
 
-    anthropic_api_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("anthropic_api_key", "ANTHROPIC_API_KEY")
-    )
+    anthropic_api_key: Annotated[SecretStr | None, "ANTHROPIC_API_KEY"] = None
     """The key of ``anthropic_base_url``."""
 
-    gemini_base_url: Url = Field(
-        default="https://generativelanguage.googleapis.com",
-        validation_alias=_named("gemini_base_url", "GOOGLE_GEMINI_BASE_URL"),
-    )
+    gemini_base_url: Annotated[Url, "GOOGLE_GEMINI_BASE_URL"] = "https://generativelanguage.googleapis.com"
     """The endpoint for language models ``gemini:NAME``, without a version; it is asked in OpenAI's protocol."""
 
-    gemini_api_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("gemini_api_key", "GEMINI_API_KEY", "GOOGLE_API_KEY")
-    )
+    gemini_api_key: Annotated[SecretStr | None, "GEMINI_API_KEY", "GOOGLE_API_KEY"] = None
     """The key of ``gemini_base_url``."""
 
-    azure_endpoint: Url | None = Field(
-        default=None, validation_alias=_named("azure_endpoint", "AZURE_OPENAI_ENDPOINT")
-    )
+    azure_endpoint: Annotated[Url | None, "AZURE_OPENAI_ENDPOINT"] = None
     """The Azure OpenAI resource for language models ``azure:DEPLOYMENT``, such as ``https://NAME.openai.azure.com``."""
 
-    azure_api_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("azure_api_key", "AZURE_OPENAI_API_KEY")
-    )
+    azure_api_key: Annotated[SecretStr | None, "AZURE_OPENAI_API_KEY"] = None
     """The key of ``azure_endpoint``."""
 
-    azure_api_version: str = Field(
-        default="2024-10-21", validation_alias=_named("azure_api_version", "OPENAI_API_VERSION")
-    )
+    azure_api_version: Annotated[str, "OPENAI_API_VERSION"] = "2024-10-21"
     """The API version of ``azure_endpoint``."""
 
     answer_risk: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -276,17 +234,13 @@ class Settings(BaseSettings):
     GGUF file, 1,536 for the bundled model.
     """
 
-    neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
+    neo4j_user: Annotated[str, "NEO4J_USER"] = "neo4j"
     """The user of Neo4j databases."""
 
-    neo4j_password: SecretStr = Field(
-        default=SecretStr(""), validation_alias=_named("neo4j_password", "NEO4J_PASSWORD")
-    )
+    neo4j_password: Annotated[SecretStr, "NEO4J_PASSWORD"] = SecretStr("")
     """The password of that user."""
 
-    neo4j_database: str | None = Field(
-        default=None, validation_alias=_named("neo4j_database", "NEO4J_DATABASE")
-    )
+    neo4j_database: Annotated[str | None, "NEO4J_DATABASE"] = None
     """The database of addresses that name none; None means the user's home database."""
 
     neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
@@ -317,28 +271,6 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, _SettingsFile(settings_cls, SETTINGS_FILE)
-
-
-class _SettingsFile(TomlConfigSettingsSource):
-    """``trivium.toml``, without settings that are gone."""
-
-    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
-        values = super()._read_file(file_path)
-        for name in sorted(values.keys() & WITHDRAWN.keys()):
-            _log.warning("%s: %s is gone and ignored: %s", SETTINGS_FILE, name, WITHDRAWN[name])
-            del values[name]
-        return values
 
 
 def load_settings(**given: Any) -> Settings:
@@ -375,9 +307,9 @@ def _inputs() -> _Inputs | None:
 
 
 def _read(given: Mapping[str, Any]) -> Settings:
-    _check_variables(os.environ, Settings.model_fields)
+    _check_variables(os.environ)
     try:
-        return Settings(**given)
+        return Settings(**_over(_over(_of_file(), _of_environment()), given))
     except ValidationError as error:
         # Never include the input, which may be a key.
         faults = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in error.errors(include_input=False))
@@ -390,14 +322,54 @@ def _read(given: Mapping[str, Any]) -> Settings:
         raise ConfigurationError(f"{SETTINGS_FILE.absolute()} cannot be read: {error.strerror}") from error
 
 
+def _of_file() -> dict[str, Any]:
+    if not SETTINGS_FILE.is_file():
+        return {}
+    values = tomllib.loads(SETTINGS_FILE.read_text("utf-8"))
+    for name in sorted(values.keys() & WITHDRAWN.keys()):
+        _log.warning("%s: %s is gone and ignored: %s", SETTINGS_FILE, name, WITHDRAWN[name])
+        del values[name]
+    return values
+
+
+def _of_environment() -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, field in Settings.model_fields.items():
+        variable = next(filter(os.environ.get, variables_of(name)), None)
+        if variable is None:
+            continue
+        values[name] = os.environ[variable]
+        if isinstance(field.get_default(call_default_factory=True), dict | tuple | BaseModel):
+            try:
+                values[name] = json.loads(values[name])
+            except ValueError as error:
+                raise ConfigurationError(f"{variable} is not JSON: {error}") from None
+    return values
+
+
+def variables_of(name: str) -> list[str]:
+    """Return the environment variables of a setting. The first that is set, and not empty, counts."""
+    others = (each for each in Settings.model_fields[name].metadata if isinstance(each, str))
+    return [PREFIX + name.upper(), *others]
+
+
+def _over(values: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both; tables are merged key by key, and otherwise ``stronger`` wins."""
+    merged = {**values, **stronger}
+    for name in values.keys() & stronger.keys():
+        if isinstance(values[name], Mapping) and isinstance(stronger[name], Mapping):
+            merged[name] = _over(values[name], stronger[name])
+    return merged
+
+
 def _fault(location: tuple[int | str, ...], message: str) -> str:
     key = ".".join(map(str, location))
     close = get_close_matches(key, Settings.model_fields, n=1) if key not in Settings.model_fields else []
     return f"{key}: {message}" + (f" (did you mean {close[0]}?)" if close else "")
 
 
-def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -> None:
-    variables = [PREFIX + name.upper() for name in fields]
+def _check_variables(environment: Iterable[str]) -> None:
+    variables = [PREFIX + name.upper() for name in Settings.model_fields]
     for variable in sorted(environment):
         if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in variables:
             continue
