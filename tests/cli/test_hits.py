@@ -98,7 +98,7 @@ def test_in_a_pipe_nothing_is_cut(shown: Shown) -> None:
     explained = shown(lambda: print_reasons("Who?", hits()), None)
     assert len(explained) == 11
     assert explained[2] == (
-        f" 2  80 %  {TITLES[1]} › History › {TITLES[2]}, p. 7  its words match; near in meaning; 2 links from Mars"
+        f" 2  sure  80 %  {TITLES[1]} › History › {TITLES[2]}, p. 7  its words match; near in meaning; 2 links from Mars"
     )
     read = shown(lambda: print_hits("Who?", hits()), None)
     assert len(read) == 1 + 10 * 3
@@ -106,15 +106,30 @@ def test_in_a_pipe_nothing_is_cut(shown: Shown) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, None])
-def test_details_have_the_whole_text_and_a_sum(shown: Shown, width: int | None) -> None:
-    """Whatever the width: every word, the address, every retriever, and the whole path."""
-    (hit,) = hits()[1:2]
-    lines = shown(lambda: print_details(hit), width)
+def test_details_have_the_whole_text_and_a_bar_for_what_mattered(shown: Shown, width: int | None) -> None:
+    """Whatever the width: every word, the address, the whole path; no numbers, and nothing that hardly moved it."""
+    hit = replace(hits()[1], contributions={**WHY, "walk": 0.1})
+    lines = shown(lambda: print_details(hit, [hit]), width)
     flat = "".join("".join(lines).split())
-    for text in (hit.text, hit.uri, hit.document, FOUND["path"], "score +1.500, the sum of:", *WHY):
+    for text in (hit.text, hit.uri, hit.document, FOUND["path"], "characters 0 to 9", *WHY):
         assert "".join(text.split()) in flat, text
-    assert "averagepassage" in flat and "characters0to9" in flat
+    bars = [line.split()[:3] for line in lines if "█" in line or "░" in line]
+    assert bars == [
+        ["lexical", "up", 12 * "█"], ["vector", "up", 10 * "█"], ["path", "up", 8 * "█"], ["page", "down", 4 * "░"]
+    ]  # fmt: skip
+    assert "sure (80 %)" in lines[0] and "1.5" not in flat and "-5" not in flat
     assert width is None or all(cell_len(line) <= width for line in lines[1:])
+
+
+def test_words_say_how_likely_a_passage_answers(shown: Shown) -> None:
+    """Where several share the answer, they say so, and percentages stand below each other."""
+    ten = zip(hits(), (0.26, 0.16, 0.15, 0.04), strict=False)
+    few = [replace(hit, probability=probability) for hit, probability in ten]
+    lines = shown(lambda: print_reasons("moons", few), None)
+    assert [line[4:22] for line in lines[1:]] == [
+        "one of these  26 %", "one of these  16 %", "one of these  15 %", "unlikely       4 %"
+    ]  # fmt: skip
+    assert "one of these (26 %)" in shown(lambda: print_details(few[0], few), None)[0]
 
 
 def test_reasons_are_those_of_the_page() -> None:
@@ -149,4 +164,4 @@ def test_reranked_hits_show_the_scores_that_order_them(shown: Shown) -> None:
     """Not the percentages of the search before; passages that were not reranked follow with theirs."""
     reranked = [replace(hit, rerank_score=9.5 - hit.rank) for hit in hits()[:2]]
     lines = shown(lambda: print_reasons("moons", [*reranked, hits()[2]]), None)
-    assert [line.split()[:2] for line in lines[1:]] == [["1", "8.5"], ["2", "7.5"], ["3", "80"]]
+    assert [line.split()[:2] for line in lines[1:]] == [["1", "8.5"], ["2", "7.5"], ["3", "sure"]]

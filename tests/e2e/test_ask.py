@@ -96,7 +96,7 @@ def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> N
     explained = chat.stdout.rpartition(QUESTION)[2]
     lines = explained.strip().splitlines()
     assert [line.split()[0] for line in lines[:6]] == list("123456") and "; " in lines[0]
-    assert second.uri in explained and explained.count("an average passage") == 2
+    assert second.uri in explained and explained.count("compared with the other passages") == 2
     assert explained.index(second.uri) < explained.index(f"{first.uri}, characters")
     assert chat.stderr.count("nothing has been asked yet") == 2
     assert "expected a number from 1 to 6, got 99" in chat.stderr

@@ -69,7 +69,7 @@ def test_an_explanation_adds_up_and_names_what_led_there(trivium: Run, sample_st
         )
         assert hit["provenance"]
     shown = trivium("search", QUESTION, "--store", sample_store, "--rank", "2").out
-    assert "found through" in shown and "lexical" in shown
+    assert "compared with the other passages" in shown and "vector" in shown
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

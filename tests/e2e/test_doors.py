@@ -38,7 +38,7 @@ def test_a_folder_is_taken_as_far_as_it_is_known(trivium: Run, folder: Path, tmp
     assert "left out 4 files: 2 .py, 1 .zip, Makefile" in built.err
     last = built.out.splitlines()[-1]
     assert last.startswith("2 documents, 2 passages; next: ")
-    assert last.endswith(f" ask 'What is said about Bustard?' --store {store}")
+    assert last.endswith(f" ask 'Tell me about Bustard.' --store {store}")
     assert "is_chunk_of" not in built.out
     again = trivium("build", folder, "--store", store)
     assert "2 unchanged" in again.out
@@ -50,7 +50,7 @@ def test_a_folder_is_taken_as_far_as_it_is_known(trivium: Run, folder: Path, tmp
         "plot.py",
         "songs.zip",
     ]
-    answer = trivium("ask", "What is said about Bustard?", "--store", store)
+    answer = trivium("ask", "Tell me about Bustard.", "--store", store)
     assert answer.code == 0 and "steppe" in answer.out
 
 

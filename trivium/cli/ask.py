@@ -16,7 +16,6 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
 from trivium.cli.hits import (
-    in_words,
     print_citation,
     print_hints,
     print_legend,
@@ -27,6 +26,7 @@ from trivium.cli.hits import (
 from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
 from trivium.cli.request_options import takes
 from trivium.cli.terminal import out, print_json, shown
+from trivium.common.log_odds import in_words
 from trivium.search.requests import AskRequest
 from trivium.serialization import answer_json
 from trivium.text.normalise import plain

@@ -40,11 +40,17 @@ from trivium.serialization import info_json, load_json, report_json
 
 
 def load_sources(
-    engine: Engine, store: str, request: BuildRequest, *, json: bool, announce: bool = False
+    engine: Engine,
+    store: str,
+    request: BuildRequest,
+    *,
+    json: bool,
+    announce: bool = False,
+    suggest: bool = True,
 ) -> None:
     """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
     some documents could not be read, and NothingReadError when none could. ``announce`` prints the name of the embedder
-    first.
+    first, ``suggest`` a next command last.
     """
     if announce:
         err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
@@ -56,7 +62,13 @@ def load_sources(
         return engine.indexer.build(replace(request, progress=bars, apart=True))
 
     report = _loaded(load, json=json)
-    _tell(engine, store, report, time.perf_counter() - started, json=json)
+    seconds = time.perf_counter() - started
+    if json:
+        print_json(load_json(report, engine.info(), seconds))
+    else:
+        print_load(engine, store, report, seconds, suggest=suggest)
+    if report.problems:
+        raise typer.Exit(PARTIAL)
 
 
 def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> IngestReport:
@@ -72,15 +84,6 @@ def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> Ing
             print_left_out(error.report)
         raise
     return report
-
-
-def _tell(engine: Engine, store: str, report: IngestReport, seconds: float, *, json: bool) -> None:
-    if json:
-        print_json(load_json(report, engine.info(), seconds))
-    else:
-        print_load(engine, store, report, seconds)
-    if report.problems:
-        raise typer.Exit(PARTIAL)
 
 
 @takes(

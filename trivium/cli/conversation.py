@@ -96,7 +96,7 @@ class Conversation:
         if not hits:
             err.print("[dim]the last answer was given without a search[/]")
         elif chosen:
-            print_details(chosen[0])
+            print_details(chosen[0], hits)
         elif number:
             err.print(f"[red]error:[/] expected a number from 1 to {len(hits)}, got {shown(number)}")
         else:

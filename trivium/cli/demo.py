@@ -27,36 +27,37 @@ def demo(
     """
     with Engine.create(store) as engine:
         made_of = "the sample encyclopaedia of the Solar System, a PDF and a Markdown file"
-        embedder = engine.embedder.identity.name
-        err.print(f"[dim]{escape(store)}: {made_of}, embedded by {escape(embedder)}[/]", soft_wrap=True)
-        load_sources(engine, store, BuildRequest([pages_folder(), documents_folder()]), json=False)
-        out.print()
-        out.rule("found, a line for each passage, with the reasons", style="dim")
-        out.print(f"[dim]{LEGEND}[/]")
-        for question in DEMO_QUESTIONS:
-            out.print()
-            print_reasons(question, engine.search(question, k=3, explain=True))
-        out.print()
-        out.rule("the first of them, with all that is known of it", style="dim")
-        print_details(engine.search(DEMO_QUESTIONS[0], k=1, explain=True)[0])
-        out.print()
-        out.rule("answered, without a language model", style="dim")
+        err.print(f"[dim]{escape(store)} is made of {made_of}.[/]", soft_wrap=True)
+        request = BuildRequest([pages_folder(), documents_folder()])
+        load_sources(engine, store, request, json=False, suggest=False)
+        _print_title("questions, answered with what the documents say")
         for question in (DEMO_QUESTIONS[0], *DOCUMENT_QUESTIONS):
             out.print(f"[bold]{escape(question)}[/]")
             print_answer(engine.ask(question), store)
             out.print()
-    out.rule("what to do next", style="dim")
+        _print_title("the best passages for a question, and why they were found", before=False)
+        found = [engine.search(question, k=3, explain=True) for question in DEMO_QUESTIONS]
+        for question, hits in zip(DEMO_QUESTIONS, found, strict=True):
+            print_reasons(question, hits)
+            out.print()
+        out.print(f"[dim]{LEGEND}[/]")
+        _print_title("the first of them in full")
+        print_details(found[0][0], found[0])
+    _print_title("what to do next")
     _print_next(store)
+
+
+def _print_title(words: str, *, before: bool = True) -> None:
+    if before:
+        out.print()
+    out.rule(words, style="dim")
 
 
 def _print_next(store: str) -> None:
     """Print commands ready to paste, one per line, regardless of the terminal width."""
     for what, arguments in (
-        ("talk with it", ["chat", "--store", store]),
-        ("why it is found", ["search", "your question", "--explain", "--store", store]),
-        ("in a web page", ["serve", "--store", store]),
-        ("is it whole", ["check", store]),
-        ("keep a copy", ["backup", store, f"{store.rstrip('/')}.trivium"]),
+        ("ask more", ["chat", "--store", store]),
+        ("in a browser", ["serve", "--store", store]),
         ("your documents", ["build", "FOLDER", "--store", "my-store"]),
     ):
         command = shlex.join([*own_name(), *arguments])

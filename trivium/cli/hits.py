@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from trivium.cli.terminal import cut, cuts, err, one_line, out, print_line, shown, wrapped
+from trivium.common.log_odds import percent, words_for
 from trivium.common.suggested import for_store
 from trivium.graph.schema import headings_of
 from trivium.text.headings import body_of
@@ -74,7 +75,7 @@ def print_citation(citation: Citation) -> None:
     )
 
 
-LEGEND = "%: how likely this very passage is the answer; several share it, and other words lower it"
+LEGEND = '%: how likely the passage answers; those called "one of these" share the answer'
 _WIDEST = 110
 """Maximum width of text, for readability."""
 _LINES = 3
@@ -87,12 +88,12 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
     elsewhere it is complete.
     """
     print_question(question, hits)
-    for hit in hits:
+    for hit, likely in zip(hits, how_likely(hits), strict=True):
         out.print()
         kind = "" if hit.kind == "paragraph" else f" ({hit.kind})"
         print_line(
             (f"{hit.rank:>2}", "bold cyan"),
-            (f"  {told_score(hit)}  ", ""),
+            (f"  {likely}  ", ""),
             (f"{told_place(hit.section, hit.pages)}{kind}", "bold"),
             (f"  {told_document(hit)}", "dim"),
             whole=hit.live is not None,
@@ -102,11 +103,11 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
 
 
 def print_reasons(question: str, hits: Sequence[Hit]) -> None:
-    """Print explained hits on one line each: rank, probability or score, place, and as many reasons as fit. The place
+    """Print explained hits on one line each: rank, how likely it is, place, and as many reasons as fit. The place
     takes at most half of the terminal, plus what the reasons leave free.
     """
     print_question(question, hits)
-    scores = [told_score(hit) for hit in hits]
+    scores = how_likely(hits, aligned=True)
     places = [_told_place(hit) for hit in hits]
     said = [reasons(hit.contributions, hit.provenance) or ["nothing speaks strongly for it"] for hit in hits]
     widest = max(map(len, scores), default=0)
@@ -119,7 +120,7 @@ def print_reasons(question: str, hits: Sequence[Hit]) -> None:
             place += " " * (place_room - cell_len(place))
         print_line(
             (f"{hit.rank:>2}", "bold cyan"),
-            (f"  {score:>{widest}}  ", ""),
+            (f"  {score:<{widest}}  ", ""),
             (place, "bold"),
             (f"  {_fitting(words, room - place_room)}", "dim"),
         )
@@ -158,46 +159,32 @@ def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
             )
 
 
-def percent(probability: float) -> str:
-    """Format a probability as a percentage.
-
-    >>> percent(0.5), percent(0.9), percent(0.0001), percent(0.9999)
-    ('50 %', '90 %', '< 1 %', '> 99 %')
-    """
-    if probability < 0.01:
-        return "< 1 %"
-    return "> 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
-
-
-def in_words(confidence: float) -> str:
-    """Say in a word and a percentage how sure an answer is. Below one half answers are more often right than the number
-    says, so that the word stands alone.
-
-    >>> in_words(0.85), in_words(0.5), in_words(0.2)
-    ('sure (85 %)', 'likely (50 %)', 'maybe')
-    """
-    if confidence < 0.5:
-        return "maybe"
-    return f"{'sure' if confidence >= 0.8 else 'likely'} ({percent(confidence)})"
-
-
 def print_legend(hits: Sequence[Hit]) -> None:
-    """Explain the percentages of hits at a terminal."""
+    """Explain the words and numbers before hits at a terminal."""
     if cuts() and any(hit.rerank_score is not None for hit in hits):
         err.print(
-            "[dim]scores of the reranker; passages with a percentage follow as the search ordered them[/]"
+            "[dim]numbers: scores of the reranker; passages without follow as the search ordered them[/]"
         )
     elif cuts() and any(hit.probability is not None for hit in hits):
         err.print(f"[dim]{LEGEND}[/]")
+    elif cuts() and hits:
+        err.print("[dim]numbers: what orders this list; they mean nothing in another list[/]")
 
 
-def told_score(hit: Hit) -> str:
-    """Format what the hit is ordered by: the score of the reranker, else the probability, else the score of a fusion
-    that is not calibrated.
+def how_likely(hits: Sequence[Hit], *, aligned: bool = False) -> list[str]:
+    """Say of each hit how likely it answers, in a word and as a percentage, which are ``aligned`` below each other; of a
+    hit that a reranker or a fusion without probabilities has ordered, its score.
     """
-    if hit.rerank_score is not None or hit.probability is None:
-        return f"{hit.deciding:.4g}"
-    return percent(hit.probability)
+    likely = [hit.probability if hit.rerank_score is None else None for hit in hits]
+    words = iter(words_for([one for one in likely if one is not None]))
+    told = [
+        (f"{hit.deciding:.4g}", "") if one is None else (next(words), percent(one))
+        for hit, one in zip(hits, likely, strict=True)
+    ]
+    if not aligned:
+        return [f"{word} ({number})" if number else word for word, number in told]
+    wide, long = (max(map(len, column)) for column in zip(*told, strict=True)) if told else (0, 0)
+    return [f"{word:<{wide}}  {number:>{long}}".rstrip() for word, number in told]
 
 
 def extract(question: str, text: str) -> list[str]:
@@ -250,17 +237,17 @@ def _fitting(words: Sequence[str], width: int) -> str:
 
 
 _BAR = 12
-_NUMBER = 8
+_SLIGHT = 0.05
+"""A retriever that moved a passage by a smaller share of what the strongest did is not listed."""
 
 
-def print_details(hit: Hit) -> None:
-    """Print a hit with its address, its whole text, the reasons in words, and its score as a sum of the baseline and
-    the contribution of each retriever.
+def print_details(hit: Hit, hits: Sequence[Hit]) -> None:
+    """Print one of some ``hits``: how likely it answers, its address, its whole text, and a bar for each retriever that
+    moved it up or down, with the reason. The numbers are in the JSON.
     """
-    log_odds = "" if hit.probability is None else f" (log-odds {hit.score:+.2f})"
     print_line(
         (f"{hit.rank:>2}", "bold cyan"),
-        (f"  {told_score(hit)}{log_odds}  ", ""),
+        (f"  {how_likely(hits)[hits.index(hit)]}  ", ""),
         (told_place(hit.section, hit.pages), "bold"),
     )
     if document := told_document(hit):
@@ -269,9 +256,14 @@ def print_details(hit: Hit) -> None:
     out.print()
     _print_wrapped(hit.text)
     out.print()
-    said = "; ".join(reasons(hit.contributions, hit.provenance)) or "nothing speaks strongly for it"
-    _print_wrapped(f"why: {said}")
-    _print_sum(hit)
+    largest = max(map(abs, hit.contributions.values()), default=0.0)
+    moved = {name: value for name, value in hit.contributions.items() if abs(value) > _SLIGHT * largest}
+    _print_wrapped("what moved it up or down, compared with the other passages found:" if moved else "")
+    names = max(map(len, moved), default=0)
+    for name in sorted(moved, key=lambda name: (-moved[name], name)):
+        reason = _reason(name, hit.provenance) if moved[name] > 0 else "less than others"
+        path = hit.provenance.get(name, "") if name == "path" and moved[name] > 0 else ""
+        _print_contribution(name.ljust(names), moved[name] / largest, ": ".join(filter(None, (reason, path))))
 
 
 def _print_wrapped(text: str, style: str = "") -> None:
@@ -279,30 +271,16 @@ def _print_wrapped(text: str, style: str = "") -> None:
         print_line((" " * _INDENT + line, style))
 
 
-def _print_sum(hit: Hit) -> None:
-    values = dict(hit.contributions) or dict.fromkeys(sorted(hit.provenance), 0.0)
-    largest = max(map(abs, values.values()), default=0.0)
-    names = max(map(len, ("baseline", *values)))
-    _print_wrapped(f"score {hit.score:+.3f}, the sum of:")
-    if hit.baseline != 0:
-        _print_contribution("baseline".ljust(names), hit.baseline, 0.0, "an average passage")
-    for name in sorted(values, key=lambda name: (-values[name], name)):
-        source_node = hit.provenance.get(name)
-        found = (
-            "" if source_node is None else f"found through {source_node}" if source_node else "found directly"
-        )
-        _print_contribution(name.ljust(names), values[name], largest, found)
-
-
-def _print_contribution(name: str, value: float, largest: float, found: str) -> None:
-    """Print one term of the sum. Text that does not fit beside the bar continues below it."""
-    block, colour = ("█", "green") if value >= 0 else ("░", "red")
-    bar = block * min(_BAR, round(_BAR * abs(value) / largest)) if largest > 0 else ""
+def _print_contribution(name: str, share: float, reason: str) -> None:
+    """Print the bar of a retriever that moved a passage by a ``share`` in [-1, 1] of what the strongest did. A reason
+    that does not fit beside it continues below it.
+    """
+    block, colour, way = ("█", "green", "up") if share > 0 else ("░", "red", "down")
     before = f"{' ' * _INDENT}{name}  "
-    taken = len(before) + _NUMBER + 1 + _BAR + 2
-    first, *more = wrapped(found, max(out.width - taken, 20))
-    number = f"{value:+{_NUMBER}.3f} {bar:<{_BAR}}  " if first else f"{value:+{_NUMBER}.3f} {bar}".rstrip()
-    print_line((before, ""), (number, colour), (first, "dim"))
+    bar = f"{way:<4} {block * max(1, round(_BAR * abs(share))):<{_BAR}}  "
+    taken = len(before) + len(bar)
+    first, *more = wrapped(reason, max(out.width - taken, 20))
+    print_line((before, ""), (bar if first else bar.rstrip(), colour), (first, "dim"))
     for line in more:
         print_line((" " * taken + line, "dim"))
 

@@ -38,12 +38,16 @@ def print_waiting(engine: Engine, *, sentences: bool) -> None:
         err.print(f"also embedding what was not embedded before: {' and '.join(parts)}", soft_wrap=True)
 
 
-def print_load(engine: Engine, store: str, report: IngestReport, seconds: float) -> None:
-    """Print what a load did and what it left out."""
+def print_load(engine: Engine, store: str, report: IngestReport, seconds: float, *, suggest: bool) -> None:
+    """Print what a load did and what it left out; ``suggest`` a next command."""
     info = engine.info()
-    parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
-    if report.removed:
-        parts.append(f"{len(report.removed):,} removed")
+    counts = {
+        "added": report.added,
+        "replaced": report.replaced,
+        "unchanged": report.unchanged,
+        "removed": len(report.removed),
+    }
+    parts = [f"{number:,} {what}" for what, number in counts.items() if number] or ["none"]
     if report.skipped:
         parts.append(f"{len(report.skipped):,} older than the stored revision")
     if report.duplicates:
@@ -62,7 +66,8 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float)
     print_left_out(report)
     documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
     counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"
-    out.print(f"{counted}; next: [bold]{escape(_next_command(engine, store, info))}[/]", soft_wrap=True)
+    following = f"; next: [bold]{escape(_next_command(engine, store, info))}[/]" if suggest else ""
+    out.print(f"{counted}{following}", soft_wrap=True)
 
 
 def _some_of(titles: Sequence[str]) -> str:
@@ -133,4 +138,4 @@ def _question(engine: Engine) -> str:
     first = engine.store.pages(limit=1)
     title = unescape(first[0].uri) if first else ""
     fits = title and len(title) <= _MAX_TITLE and title == plain(title)
-    return f"What is said about {title}?" if fits else "your question"
+    return f"Tell me about {title}." if fits else "your question"

@@ -114,19 +114,20 @@ def search(
         if request.where is not None and not hits:
             print_hints(engine.hints(request.where))
     warnings += nearest
-    if rank:
-        hits = _of_ranks(hits, rank)
+    chosen = _of_ranks(hits, rank) if rank else hits
     if json:
         sources = {"sources": [asdict(outcome) for outcome in outcomes]} if request.sources else {}
         told = {"warnings": warnings} if request.rerank is not None or warnings else {}
-        print_json({"question": request.question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
+        print_json(
+            {"question": request.question, "hits": [hit_json(hit) for hit in chosen], **sources, **told}
+        )
         return
     print_warnings(warnings, store)
     if rank:
         print_question(request.question, hits)
-        for hit in hits:
+        for hit in chosen:
             out.print()
-            print_details(hit)
+            print_details(hit, hits)
     else:
         (print_reasons if explain else print_hits)(request.question, hits)
         if hits and cuts():
