@@ -8,17 +8,15 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,datasets,pa
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check compiled torture bench docs models neo4j local-llm ragas sbom lock clean
+.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm ragas sbom lock clean
 
 install: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml constraints.txt tools/make-venv tools/install_packages.py
-	@echo "1/3  a virtual environment in $(VENV), a few seconds"
+$(VENV)/installed: pyproject.toml constraints.txt hatch_build.py tools/make-venv tools/install_packages.py
+	@echo "1/2  a virtual environment in $(VENV), a few seconds"
 	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "2/3  packages into it, half a minute with a fast connection (about 570 MB of disk)"
+	@echo "2/2  packages into it, half a minute with a fast connection (about 370 MB of disk)"
 	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(EXTRAS)]'
-	@echo "3/3  loops of a search, compiled for this processor, a quarter of a minute"
-	@$(BIN)/trivium warm-up >/dev/null 2>&1 || echo "going on: the first search will compile them"
 	@touch $@
 	@echo "installed. Next:  . $(VENV)/bin/activate && trivium demo"
 
@@ -46,12 +44,8 @@ check: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The loops that a search compiles at its first use: in a new clone every process of the tests would.
-compiled: dev
-	@$(BIN)/trivium warm-up
-
 # Three processes with whole files each; all that asks one shared Neo4j server counts as one file (tests/conftest.py).
-test: check compiled $(VENV)/models-tried
+test: check $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores;

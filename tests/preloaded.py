@@ -1,7 +1,6 @@
 """An interpreter that has imported the package already.
 
-Importing takes most of the seconds that a small command needs, and the tests run hundreds of them. So does loading the
-compiled loops of a search, which is done before, too.
+Importing takes most of the seconds that a small command needs, and the tests run hundreds of them.
 ``python -m tests.preloaded SOCKET`` imports once; for everything it is asked to run it forks a process with the
 arguments, the folder, the environment and the standard streams of whoever asks. ``preloaded_python`` starts such a
 server and gives a command that is used like ``python``: exit codes and signals pass through.
@@ -31,8 +30,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from trivium.cli.loading import PANELS
 from trivium.engine import LATER
@@ -126,22 +123,6 @@ def _wait_until_listening(server: subprocess.Popen[bytes], address: Path) -> Non
         time.sleep(0.02)
 
 
-def load_compiled() -> None:
-    """What the first search of a process would load: the compiler, and the loops for the types that a search has."""
-    from trivium.common.compiled_loops import product
-    from trivium.retrievers.compiled_loops import phrases, windows
-    from trivium.retrievers.pagerank import pagerank_dense
-    from trivium.retrievers.push import push
-
-    one = np.ones((1, 1))
-    product(one, one)
-    pagerank_dense(one, np.ones(1))
-    place, share = np.zeros((1, 3), np.int64), np.ones(1)
-    windows(place, share, 1, np.array([8]))
-    phrases(place, share, np.ones(1, np.int64), 1, 4)
-    push(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int64), np.ones(1))
-
-
 def _serve(address: Path) -> Request:
     """Answer requests until one is to be run in this process, which is then a fork of its own."""
     with socket.socket(socket.AF_UNIX) as listening:
@@ -221,6 +202,5 @@ def _run(request: Request) -> None:
 if __name__ == "__main__":
     for name in MODULES:
         importlib.import_module(name)
-    load_compiled()
     gc.freeze()  # else every process would copy all of it, to free it at its end
     _run(_serve(Path(sys.argv[1])))

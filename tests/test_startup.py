@@ -16,7 +16,7 @@ from trivium.cli.loading import PANELS
 from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 
-COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime"}
+COMPUTES = {"numpy", "scipy", "tantivy", "usearch", "onnxruntime"}
 ENGINE = {"trivium.engine", "trivium.settings.settings"}
 NO_SEARCH_NEEDS = {
     *("scipy.sparse", "requests", "jinja2", "tarfile"),
@@ -67,7 +67,6 @@ def test_a_command_without_a_store_loads_no_engine(command: str) -> None:
 
 
 def test_a_search_loads_neither_what_fills_a_store_nor_what_answers(tmp_path: Path) -> None:
-    """YAML is Numba's: it reads its own settings with it."""
     (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
     with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
         engine.build([tmp_path / "mars.md"])
@@ -75,14 +74,12 @@ def test_a_search_loads_neither_what_fills_a_store_nor_what_answers(tmp_path: Pa
         "from trivium import Engine; from trivium.testing.toys import HashEmbedder\n"
         f"engine = Engine.open({str(tmp_path / 'store')!r}, HashEmbedder())\n"
     )
-    assert not loaded_by(opened) & (NO_SEARCH_NEEDS | {"yaml", "numba", "scipy"})
     for named in (["lexical"], None):
         searched = f"assert engine.search('moons of Mars', retrievers={named!r}); print('found')"
-        assert not loaded_by(opened + searched) & NO_SEARCH_NEEDS
+        assert not loaded_by(opened + searched) & (NO_SEARCH_NEEDS | {"yaml", "scipy"})
 
 
 def test_nothing_but_training_needs_scipy(tmp_path: Path) -> None:
-    """Numba imports it where it is installed, as for tests, and does without it where it is not."""
     (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
     code = f"""
 import sys
@@ -130,7 +127,7 @@ collection.open(follow=False)
 collection.close()
 """
     needed = {"trivium.search.answers", "trivium.index.indexer", "trivium.parser.html", "trivium.live.pages"}
-    assert needed | {"trivium.live.arxiv", "requests", "jinja2", "numba"} <= loaded_by(code)
+    assert needed | {"trivium.live.arxiv", "requests", "jinja2"} <= loaded_by(code)
 
 
 def test_every_part_of_an_engine_is_there_when_it_is_used(tmp_path: Path) -> None:

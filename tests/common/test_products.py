@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import trivium
-from trivium.common.arrays import dots
-from trivium.common.compiled_loops import product
+from trivium.common.arrays import dots, product
 
 PACKAGE = Path(trivium.__file__).parent
 OF_A_SEARCH = ("answering", "common", "fusion", "graph", "retrievers", "search")

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.retrievers.compiled_loops import mean_cosines
+from trivium.native.loops import loops
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(0, 6), walked=st.integers(0, 3))
 def test_cosine_of_the_mean(seed: int, steps: int, walked: int) -> None:
     random = np.random.default_rng(seed)
@@ -22,7 +22,7 @@ def test_cosine_of_the_mean(seed: int, steps: int, walked: int) -> None:
     question = random.normal(size=4)
     question /= np.linalg.norm(question)
     found = np.empty(steps)
-    mean_cosines(nodes, types, type_of, before.sum(axis=0), question, found)
+    loops.mean_cosines(nodes, types, type_of, before.sum(axis=0), question, found)
     for step in range(steps):
         if np.isnan(nodes[step, 0]):
             assert np.isnan(found[step])
@@ -34,7 +34,7 @@ def test_cosine_of_the_mean(seed: int, steps: int, walked: int) -> None:
 
 def test_a_mean_of_no_length_has_no_direction() -> None:
     found = np.empty(1)
-    mean_cosines(
+    loops.mean_cosines(
         np.array([[1, 0]], dtype=np.float32),
         np.array([[-1, 0]], dtype=np.float32),
         np.array([0]),

@@ -229,17 +229,6 @@ def probe(code: str, **env: str) -> str:
     return run.stdout
 
 
-def test_processes_agree_to_the_last_bit_with_and_without_a_place_for_machine_code() -> None:
-    """Another hash seed, or no folder numba may write to (it compiles anew, silently): the same bytes."""
-    answers = {
-        probe(_PROBE, PYTHONHASHSEED="1"),
-        probe(_PROBE, PYTHONHASHSEED="2"),
-        probe(_PROBE, NUMBA_CACHE_LOCATOR_CLASSES="ZipCacheLocator"),
-    }
-    assert len(answers) == 1
-
-
-def test_importing_the_retrievers_does_not_load_numba() -> None:
-    """A third of a second that only a walk or a diffusion should cost."""
-    code = "import sys, trivium.retrievers.registry; print('numba' in sys.modules)"
-    assert probe(code).strip() == "False"
+def test_processes_agree_to_the_last_bit() -> None:
+    """With another seed of hashes: the same bytes."""
+    assert len({probe(_PROBE, PYTHONHASHSEED="1"), probe(_PROBE, PYTHONHASHSEED="2")}) == 1

@@ -14,7 +14,6 @@ from trivium.cli.lists import spread
 from trivium.cli.loading import CommandsByName
 from trivium.cli.terminal import (
     NothingCommittedError,
-    announce_compiling,
     err,
     out,
     print_anything,
@@ -56,7 +55,6 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. The process ends with one of the exit codes documented in :mod:`trivium.cli`."""
     print_anything()
-    announce_compiling()
     given = without_withdrawn(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:

@@ -55,7 +55,6 @@ PANELS: dict[str, dict[str, str]] = {
     "Models and keys": {
         "models": "models.models",
         "keys": "keys.keys",
-        "warm-up": "warm_up.warm_up",
     },
 }
 """The commands by panel of ``trivium --help``, each with its function or group in this package. A name of two words is a

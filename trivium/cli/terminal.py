@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 import shutil
 import sys
@@ -55,21 +54,6 @@ def progress(quiet: bool = False) -> Iterator[StageProgress]:
 
     with reporter(err, quiet) as bars:
         yield bars
-
-
-def announce_compiling() -> None:
-    """Say on stderr, if it is a terminal, that loops are being compiled, which makes the first search after an
-    installation slow.
-    """
-    if err.is_terminal:
-        log = logging.getLogger("trivium.common.compiled")  # by name: importing it takes a third of a second
-        log.setLevel(logging.INFO)
-        log.addHandler(_ToTerminal())
-
-
-class _ToTerminal(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        err.print(f"[dim]{record.getMessage()}[/]", soft_wrap=True)
 
 
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

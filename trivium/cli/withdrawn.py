@@ -41,7 +41,6 @@ WITHDRAWN = {
     "synthesize export": "--seed= --typos=",
     "compare": "--most= --qrels=",
     "list": "--after=",
-    "warm-up": "--json",
     "models install": "--json",
     "synthesize review": "--threshold=",
     "leaderboard": "--qrels=",
@@ -70,7 +69,11 @@ def without_withdrawn(arguments: Sequence[str]) -> list[str]:
 
 
 def _with_commands(arguments: Sequence[str]) -> Sequence[str]:
-    """Rewrite ``evaluate --answers`` and ``evaluate --suite FILE``, which are commands of their own."""
+    """Rewrite ``evaluate --answers`` and ``evaluate --suite FILE``, which are commands of their own, and end
+    ``warm-up``, of which nothing is left to do."""
+    if list(arguments[:1]) == ["warm-up"]:
+        err.print("[yellow]warm-up is gone: nothing is compiled at the first search any more[/]")
+        raise SystemExit(0)
     if list(arguments[:1]) == ["evaluate"]:
         for place, word in enumerate(arguments):
             name, _, value = word.partition("=")

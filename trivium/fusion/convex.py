@@ -31,13 +31,12 @@ def impute(scores: Floats) -> Floats:
     >>> impute(np.array([[0.8], [np.nan], [0.6]])).ravel().round(3).tolist()
     [0.8, 0.59, 0.6]
     """
-    from trivium.common.compiled_loops import fill_gaps  # loads numba, see trivium.common.compiled
-
     if not np.isnan(scores).any():
         return scores
-    filled = np.array(scores, dtype=np.float64, order="C")
-    fill_gaps(filled, BELOW_LOWEST)
-    return filled
+    low, high = np.fmin.reduce(scores, initial=np.inf), np.fmax.reduce(scores, initial=-np.inf)
+    known = np.isfinite(low)
+    below = np.where(known, low - BELOW_LOWEST * np.where(known, high - low, 0.0), 0.0)
+    return np.where(np.isnan(scores), below, scores)
 
 
 def standardise(scores: Floats) -> Floats:
@@ -50,13 +49,14 @@ def standardise(scores: Floats) -> Floats:
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    from trivium.common.compiled_loops import scale_columns  # loads numba, see trivium.common.compiled
-
-    standard = np.empty(scores.shape)
-    if len(scores):
-        # Rounding gives a constant column a deviation of about 1e-17; dividing by it would turn it into noise.
-        scale_columns(np.ascontiguousarray(scores, dtype=np.float64), _CONSTANT, standard)
-    return standard
+    if not len(scores):
+        return np.empty(scores.shape)
+    mean = scores.sum(axis=0) / len(scores)
+    off = scores - mean
+    deviation = np.sqrt((off * off).sum(axis=0) / len(scores))
+    # Rounding gives a constant column a deviation of about 1e-17; dividing by it would turn it into noise.
+    varies = deviation > _CONSTANT * np.maximum(1.0, abs(mean))
+    return np.where(varies, off / np.where(varies, deviation, 1.0), 0.0)
 
 
 ANY_EMBEDDER = "*"

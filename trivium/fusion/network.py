@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.arrays import Floats, dots
+from trivium.common.arrays import Floats, dots, product
 from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.errors import FusionError
@@ -87,7 +87,7 @@ class Network:
         scores = np.zeros(len(rows))
         for member in self._members:
             weights, bias = member[0]
-            scores += _after_first(member, _product(scaled, weights) + bias)
+            scores += _after_first(member, product(scaled, weights) + bias)
         return scores / len(self._members)
 
     def _logits_of_coalitions(
@@ -101,10 +101,10 @@ class Network:
             weights, bias = member[0]
             # The first layer is linear: what each player adds to it is computed once instead of for every coalition.
             values = np.empty((*shape, weights.shape[1]))
-            values[0] = _product(base, weights) + bias
+            values[0] = product(base, weights) + bias
             for player, columns in enumerate(players):
                 known = 1 << player
-                added = _product(own[:, list(columns)], weights[list(columns)])
+                added = product(own[:, list(columns)], weights[list(columns)])
                 np.add(values[:known], added, out=values[known : 2 * known])
             scores += _after_first(member, values.reshape(len(scores), -1))
         return scores.reshape(shape) / len(self._members)
@@ -117,15 +117,9 @@ class Network:
 def _after_first(member: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:
     """Return the outputs (n,) of a network from those of its first layer (n, h), which are overwritten."""
     for weights, bias in member[1:]:
-        values = _product(np.maximum(values, 0, out=values), weights)
+        values = product(np.maximum(values, 0, out=values), weights)
         values += bias
     return values[:, 0]
-
-
-def _product(rows: Floats, matrix: Floats) -> Floats:
-    from trivium.common.compiled_loops import product  # loads numba, see trivium.common.compiled
-
-    return product(rows, matrix)
 
 
 def _in_halves(work: Callable[[Floats], Floats], rows: Floats, variants: int = 1) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Integers
 from trivium.graph.records import Floats, TermCounts, TermStatistics
+from trivium.native.loops import loops
 
 
 def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[str]) -> TermCounts:
@@ -41,16 +42,16 @@ def count_numbers(
 
     ``words[starts[i]:]`` are the terms of chunk i (n), first the headings', then the text's; ``lengths`` (n x 2) are how
     many text and headings have. Raises IndexError where there are not so many."""
-    from trivium.graph.compiled_loops import count, locate  # loads numba, see trivium.common.compiled
-
     # Words may be unknown, too, and are not for that the same.
     asked = np.where(terms < 0, np.iinfo(np.int64).min, terms.astype(np.int64))
     text, headings = (np.zeros((len(starts), len(terms))) for _ in range(2))
-    found = count(words, starts, lengths, asked, text, headings)
+    words, starts = np.ascontiguousarray(words), np.ascontiguousarray(starts, np.int64)
+    lengths = np.ascontiguousarray(lengths, np.int64)
+    found = loops.count_terms(words, starts, lengths, asked, text, headings)
     if found < 0:
         raise IndexError(f"expected the {int(lengths.sum()):,} terms of {len(starts):,} chunks")
     places = np.empty((found, 3), dtype=np.int64)
-    locate(words, starts, lengths, asked, places)
+    loops.locate_terms(words, starts, lengths, asked, places)
     return TermCounts(
         text=text,
         headings=headings,

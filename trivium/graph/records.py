@@ -14,6 +14,7 @@ from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.schema import headings_of
+from trivium.native.loops import loops
 from trivium.text.headings import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
 
@@ -35,10 +36,8 @@ def round_scores(scores: Floats) -> Floats:
     >>> round_scores(np.array([0.12345649, -3.00000051, 0.0])).tolist()
     [0.123456, -3.0, 0.0]
     """
-    from trivium.common.compiled_loops import round_digits  # loads numba, see trivium.common.compiled
-
     rounded, unsure = np.empty(len(scores)), np.empty(len(scores), dtype=np.bool_)
-    if round_digits(scores, rounded, unsure):
+    if loops.round_digits(np.ascontiguousarray(scores, np.float64), rounded, unsure):
         for place in np.flatnonzero(unsure).tolist():
             rounded[place] = round_score(float(scores[place]))
     return rounded

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trivium.common.arrays import expand_ranges
 from trivium.graph.protocols import TextSearch, VectorReader
 from trivium.graph.records import Floats, SentenceVectors, TermCounts, Vectors
+from trivium.native.loops import loops
 
 
 class KnownCounts:
@@ -51,15 +53,18 @@ def joined(first: TermCounts, second: TermCounts) -> TermCounts:
 
 def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
     """Select the counts of some chunks, in the order of ``rows``."""
-    from trivium.graph.compiled_loops import places_of  # loads numba, see trivium.common.compiled
-
     own = np.array(rows, dtype=np.int64)
+    owners = counts.places[:, 0]
+    starts = owners.searchsorted(own)
+    numbers, chosen = expand_ranges(starts, owners.searchsorted(own, side="right") - starts)
+    places = counts.places[chosen]
+    places[:, 0] = numbers
     return TermCounts(
         counts.text[own],
         counts.headings[own],
         counts.text_length[own],
         counts.headings_length[own],
-        places_of(counts.places, own),
+        places,
     )
 
 
@@ -88,10 +93,8 @@ def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
     """Return the highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN for chunks without
     sentences. Computed in double precision, like the chunk cosine it is averaged with.
     """
-    from trivium.common.compiled_loops import best_codes  # loads numba, see trivium.common.compiled
-
     best = np.full(len(sentences.starts) - 1, np.nan)
-    best_codes(sentences.codes, sentences.starts, vector.astype(np.float64), best)
+    loops.best_codes(sentences.codes, sentences.starts, vector.astype(np.float64), best)
     return np.clip(best, -1.0, 1.0, out=best)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError, InputError
 from trivium.retrievers.lexical import LexicalRetriever, tfidf
+from trivium.retrievers.pagerank import pagerank_dense
 from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
 from trivium.retrievers.query import (
     Candidate,
@@ -144,8 +145,6 @@ def diffuse(query: Query, found: RankedList, settings: DiffusionSettings) -> Flo
     ``settings.first_stage`` and ``settings.chunks`` are ignored. Raises InputError when the numbers of passages and
     scores differ.
     """
-    from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled
-
     if found.scores.shape != (len(found.uris),):
         raise InputError(
             f"expected a score for each of {len(found.uris)} passages, got shape {found.scores.shape}"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
+from trivium.native.loops import loops
 from trivium.retrievers.query import Method, check_damping
 
 
@@ -48,70 +48,26 @@ def pagerank_dense(
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     start = np.array(seeds, dtype=np.float64)
     step = np.empty((size, size))
-    if not _prepare(weights, start, step):
+    if not loops.transitions(weights, start, step):
         raise InputError("weights and seeds must be finite and not negative")
-    return _solve(step, start, damping) if method == "solve" else _iterate(step, start, damping, tol)
+    if method == "solve":
+        return _solve(step, start, damping)
+    loops.iterate(step, start, damping, tol)
+    return start
 
 
-@compiled
-def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
-    """Normalise ``start`` in place and fill ``step`` with the transition matrix P: the rows of ``weights`` normalised
-    to 1, and the seeds for nodes without edges. Return False when a value is negative or not finite.
-    """
-    size = start.size
-    degrees = np.zeros(size)
-    negative = False
-    for node in range(size):
-        for weight in weights[node]:
-            degrees[node] += weight
-            negative |= weight < 0
-    for seed in start:
-        negative |= seed < 0
-    total = start.sum()
-    if negative or not np.isfinite(total) or not np.isfinite(degrees.sum()):
-        return False
-    start[:] = start / total if total > 0 else np.ones(size) / size
-    for node in range(size):
-        step[node] = weights[node] / degrees[node] if degrees[node] > 0 else start
-    return True
-
-
-@compiled
 def _solve(step: Floats, start: Floats, damping: float) -> Floats:
     """Return (I - d P^T)^-1 s, normalised to sum 1."""
     size = start.size
     # Gaussian elimination. I - d P^T is diagonally dominant by columns, so no pivoting is needed.
-    system = np.ascontiguousarray(-damping * step.T)
-    for node in range(size):
-        system[node, node] += 1
-    solution = start.copy()
+    system = np.eye(size) - damping * step.T
     for pivot in range(size):
-        for row in range(pivot + 1, size):
-            factor = system[row, pivot] / system[pivot, pivot]
-            for column in range(pivot + 1, size):
-                system[row, column] -= factor * system[pivot, column]
-            solution[row] -= factor * solution[pivot]
+        factors = system[pivot + 1 :, pivot] / system[pivot, pivot]
+        system[pivot + 1 :, pivot + 1 :] -= factors[:, None] * system[pivot, pivot + 1 :]
+        start[pivot + 1 :] -= factors * start[pivot]
     for pivot in range(size - 1, -1, -1):
-        solution[pivot] /= system[pivot, pivot]
-        for row in range(pivot):
-            solution[row] -= system[row, pivot] * solution[pivot]
-    solution = np.maximum(solution, 0.0)  # rounding may leave -1e-18
+        start[pivot] /= system[pivot, pivot]
+        start[:pivot] -= system[:pivot, pivot] * start[pivot]
+    solution = np.maximum(start, 0.0)  # rounding may leave -1e-18
     ranks: Floats = solution / solution.sum()
-    return ranks
-
-
-@compiled
-def _iterate(step: Floats, start: Floats, damping: float, tol: float) -> Floats:
-    """Iterate p <- (1 - d) s + d P^T p. The remaining L1 error is at most d / (1 - d) times the last change."""
-    fresh = (1 - damping) * start
-    damped = damping * step
-    ranks = start
-    change = np.inf
-    while change * damping > tol * (1 - damping):
-        update = fresh.copy()
-        for node in range(start.size):
-            for other in range(start.size):
-                update[other] += ranks[node] * damped[node, other]
-        change = np.abs(update - ranks).sum()
-        ranks = update
     return ranks

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from trivium.common.arrays import Floats
+from trivium.common.arrays import Floats, product
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, headings_of
 from trivium.retrievers.lexical import smooth_idf
@@ -141,8 +141,6 @@ def _unit(rows: Floats) -> Floats:
 
 def _cosines(unit: Floats) -> Floats:
     """Return max(0, dot product) of every pair of rows, with a zero diagonal."""
-    from trivium.common.compiled_loops import product  # loads numba, see trivium.common.compiled
-
     weights: Floats = np.maximum(product(unit, unit.T), 0.0)
     np.fill_diagonal(weights, 0.0)
     return weights

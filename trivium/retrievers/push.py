@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers
-from trivium.common.compiled import compiled
-from trivium.common.prefetch import prefetch
 from trivium.errors import ConfigurationError, InputError
+from trivium.native.loops import loops
 from trivium.retrievers.query import check_damping
 
 
@@ -80,19 +79,18 @@ def settled(
     if own_chunks.shape != (size, 2):
         raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
     masses = np.asarray(seeds_mass, dtype=np.float64)
-    scratch = _SCRATCH.of(size)
-    nodes, mass, lost = _push(
-        indptr, indices, own_chunks, seeds, masses, *scratch, damping, eps, own_page_weight
-    )
-    order = np.argsort(nodes)
-    if lost > 0:  # as in pagerank_dense: restarting from dead ends equals scaling up what does not leak
-        mass /= 1 - lost
-    return nodes[order], mass[order]
+    graph = (np.ascontiguousarray(array) for array in (indptr, indices, own_chunks))
+    scratch, lost = _SCRATCH.of(size), np.zeros(1)
+    count = loops.push(*graph, seeds, masses, *scratch, lost, damping, eps, own_page_weight)
+    _, _, reached, found = scratch
+    order = np.argsort(reached[:count])
+    nodes, mass = reached[order].astype(np.int64), found[order]
+    if lost[0] > 0:  # as in pagerank_dense: restarting from dead ends equals scaling up what does not leak
+        mass /= 1 - lost[0]
+    return nodes, mass
 
 
-_Arrays = tuple[Floats, NDArray[np.int32], NDArray[np.int32]]
-_RESIDUAL, _MASS = range(2)
-"""Columns of a node's state. They share one row, so that visiting a neighbour costs one cache miss."""
+_Arrays = tuple[Floats, NDArray[np.int32], NDArray[np.int32], Floats]
 
 
 class _Scratch(threading.local):
@@ -105,13 +103,14 @@ class _Scratch(threading.local):
         self._arrays: _Arrays
 
     def of(self, size: int) -> _Arrays:
-        """Return the nodes' rows (n, 2), the queue, and the list of touched nodes. These two have room for one entry
-        more than nodes, since entries are written before it is known whether they count.
+        """Return the nodes' residuals and masses (n, 2), which share a row, so that visiting a neighbour costs one cache
+        miss, the queue, and the nodes that were reached with their masses. These three have room for one entry more
+        than nodes, since entries are written before it is known whether they count.
         """
         if size > self._size:
             room = size + size // _SPARE
-            queue, touched = np.empty(room + 1, dtype=np.int32), np.empty(room + 1, dtype=np.int32)
-            self._arrays = np.zeros((room, 2)), queue, touched
+            queue, reached = np.empty(room + 1, dtype=np.int32), np.empty(room + 1, dtype=np.int32)
+            self._arrays = np.zeros((room, 2)), queue, reached, np.empty(room + 1)
             self._size = room
         return self._arrays
 
@@ -119,131 +118,23 @@ class _Scratch(threading.local):
 _SPARE = 16
 """The arrays have room for one node more in this many, for documents that are added."""
 _SCRATCH = _Scratch()
-_FAR, _NEAR, _SOON = 8, 5, 2
-"""How many nodes further back in the queue their own rows, their lists of neighbours, and the rows of these neighbours
-are fetched in advance. Each needs what the one before has fetched.
-"""
-_MOST_FETCHED = 16
-"""At most so many neighbours are fetched in advance: caches hold few lists of popular nodes."""
 
 
-@compiled
-def _push(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    own_chunks: NDArray[np.int64],
-    seeds: NDArray[np.int64],
-    seeds_mass: Floats,
-    nodes: Floats,
-    queue: NDArray[np.int32],
-    touched: NDArray[np.int32],
-    damping: float,
-    eps: float,
-    own_page_weight: float,
-) -> tuple[Integers, Floats, float]:
-    """Return the nodes with mass in the order they were reached, their masses, and the mass lost at nodes without
-    neighbours. ``nodes`` is zero before and after the call.
-
-    A node waits in the queue exactly when its residual exceeds its limit. Whether a neighbour is new, or has to wait
-    from now on, is added up instead of branched on: both are as good as random, and half of the time would go into
-    wrong guesses of the processor. The rest of the time it waits for memory, so nodes further back in the queue are
-    fetched in advance.
-    """
-    size = len(queue)
-    head = 0  # the queue is a ring buffer: a node is in it at most once
-    count = 0
-    known = 0
-    for place in range(len(seeds)):
-        node = seeds[place]
-        if seeds_mass[place] > 0:
-            nodes[node, _RESIDUAL] = seeds_mass[place]
-            touched[known] = node
-            known += 1
-        if seeds_mass[place] > eps * (indptr[node + 1] - indptr[node]):
-            queue[count] = node
-            count += 1
-    lost = 0.0
-    while count > 0:
-        node = queue[head]
-        head = head + 1 if head + 1 < size else 0
-        count -= 1
-        if count > _FAR and head + _FAR < size:
-            far, near, soon = queue[head + _FAR], queue[head + _NEAR], queue[head + _SOON]
-            prefetch(indptr, far)
-            prefetch(own_chunks, far)
-            prefetch(indices, indptr[near])
-            first = indptr[soon]
-            for position in range(first, min(first + _MOST_FETCHED, indptr[soon + 1])):
-                prefetch(nodes, indices[position])
-                prefetch(indptr, indices[position])
-        first = indptr[node]
-        last = indptr[node + 1]
-        amount = nodes[node, _RESIDUAL]
-        nodes[node, _RESIDUAL] = 0.0
-        nodes[node, _MASS] += (1 - damping) * amount
-        if first == last:
-            lost += damping * amount
-            continue
-        start = own_chunks[node, 0]
-        end = own_chunks[node, 1]
-        weight = float(last - first)
-        if end > start:
-            for position in range(first, last):
-                if start <= indices[position] < end:
-                    weight += own_page_weight - 1
-        share = damping * amount / weight
-        if share == 0:
-            continue
-        tail = head + count if head + count < size else head + count - size
-        for position in range(first, last):
-            neighbour = indices[position]
-            before = nodes[neighbour, _RESIDUAL]
-            own = (start <= neighbour) & (neighbour < end)
-            after = before + (share * own_page_weight if own else share)
-            nodes[neighbour, _RESIDUAL] = after
-            touched[known] = neighbour
-            known += int((before == 0) & (nodes[neighbour, _MASS] == 0))
-            limit = eps * (indptr[neighbour + 1] - indptr[neighbour])
-            queue[tail] = neighbour
-            waits = int((before <= limit) & (after > limit))
-            count += waits
-            tail += waits
-            tail = tail if tail < size else 0
-    some = 0
-    for place in range(known):
-        some += int(nodes[touched[place], _MASS] > 0)
-    settled_at, masses = np.empty(some + 1, dtype=np.int64), np.empty(some + 1)
-    some = 0
-    for place in range(known):
-        node = touched[place]
-        settled_at[some] = node
-        masses[some] = nodes[node, _MASS]
-        some += int(nodes[node, _MASS] > 0)
-        nodes[node, _MASS] = 0.0
-        nodes[node, _RESIDUAL] = 0.0
-    return settled_at[:some], masses[:some], lost
-
-
-@compiled
 def _are_distinct_nodes(seeds: Integers, size: int) -> bool:
     ordered = np.sort(seeds)
-    for place in range(len(ordered)):
-        if ordered[place] < 0 or ordered[place] >= size or (place and ordered[place] == ordered[place - 1]):
-            return False
-    return True
+    if not len(ordered):
+        return True
+    return bool(ordered[0] >= 0 and ordered[-1] < size and (ordered[1:] > ordered[:-1]).all())
 
 
-@compiled
 def masses_at(nodes: Integers, masses: Floats, rows: Integers) -> Floats:
     """Return the masses (n,) of the nodes ``rows`` (n,): 0 for nodes that are not in ``nodes`` (m,), which are in
     ascending order and have ``masses`` (m,), and NaN for row -1.
     """
-    found = np.empty(len(rows))
-    for number in range(len(rows)):
-        row = rows[number]
-        place = np.searchsorted(nodes, row)
-        if row < 0:
-            found[number] = np.nan
-        else:
-            found[number] = masses[place] if place < len(nodes) and nodes[place] == row else 0.0
+    found = np.where(rows < 0, np.nan, 0.0)
+    if len(nodes):
+        places = nodes.searchsorted(rows)
+        np.minimum(places, len(nodes) - 1, out=places)
+        there = nodes[places] == rows
+        found[there] = masses[places[there]]
     return found

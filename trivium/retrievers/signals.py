@@ -20,6 +20,7 @@ from trivium.common.arrays import dots, expand_ranges
 from trivium.graph.records import Adjacency, Floats, TermCounts, TermStatistics
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
 from trivium.retrievers.lexical import BM25Settings, bm25, idf
+from trivium.retrievers.matches import best_of_pairs, phrases, windows
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
@@ -117,7 +118,7 @@ _OF_PAIRS = (
     "linked_union",
     "union",
 )
-"""The signals that :func:`~trivium.retrievers.compiled_loops.best_of_pairs` returns, in its order."""
+"""The signals that :func:`~trivium.retrievers.matches.best_of_pairs` returns, in its order."""
 
 Rows = NDArray[np.int64]
 
@@ -206,8 +207,6 @@ def _of_words(
     """Return how much of the question, weighted by the ``rarity`` of its terms (t,), a chunk and its headings mention,
     and how close together.
     """
-    from trivium.retrievers.compiled_loops import phrases, windows  # loads numba, see trivium.common.compiled
-
     share = _shares(rarity)
     in_text, in_headings = counts.text > 0, counts.headings > 0
     anywhere = in_text | in_headings
@@ -310,8 +309,6 @@ def _of_pairs(
     """For each candidate, the best scores among the candidates that link to its page and among those on pages it
     links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
     """
-    from trivium.retrievers.compiled_loops import best_of_pairs  # loads numba, see trivium.common.compiled
-
     coverage = mentioned.sum(axis=1)
     together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
     best, links = best_of_pairs(citing, there, np.column_stack([cosines, lexical, coverage]), together)

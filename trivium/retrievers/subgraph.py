@@ -16,6 +16,7 @@ from trivium.common.arrays import Integers
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Floats, Neighbour, Vectors, round_scores
 from trivium.graph.schema import Label, mirror_type
+from trivium.native.loops import loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +162,11 @@ class _Tree:
         self.nodes.append(GrownNode(neighbour, score, parent, walked))
 
     def _look_around(self, atlas: _Atlas, parent: int) -> None:
-        from trivium.retrievers.compiled_loops import mean_cosines  # loads numba, see trivium.common.compiled
-
         steps = atlas.steps[self.nodes[parent].uri]
         scores = np.empty(len(steps.walked))
         total, _ = self.walked[parent]
-        mean_cosines(steps.vectors, atlas.type_vectors, steps.types, total, atlas.question, scores)
+        before = np.asarray(total, np.float64)
+        loops.mean_cosines(steps.vectors, atlas.type_vectors, steps.types, before, atlas.question, scores)
         rounded = round_scores(scores)
         for place, (first, score) in enumerate(zip(rounded.tolist(), scores.tolist(), strict=True)):
             if score == score:  # skip NaN: a neighbour without an embedding

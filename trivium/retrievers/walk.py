@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, Neighbour
 from trivium.graph.schema import Label
+from trivium.retrievers.push import masses_at, settled
 from trivium.retrievers.query import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 from trivium.retrievers.setting_values import CONSTANT
 
@@ -105,8 +106,6 @@ class WalkRetriever:
         )
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        from trivium.retrievers.push import masses_at  # loads numba, see trivium.common.compiled
-
         reached, mass = self._solution(query)
         return masses_at(reached, mass, query.chunk_rows(chunks))
 
@@ -115,8 +114,6 @@ class WalkRetriever:
         return query.memoize(self, lambda: self._solve(query))
 
     def _solve(self, query: Query) -> tuple[NDArray[np.int64], Floats]:
-        from trivium.retrievers.push import settled  # loads numba, see trivium.common.compiled
-
         graph, settings = query.adjacency, self.settings
         nodes, masses = walk_seeds(query, settings)
         nodes, masses = settled(

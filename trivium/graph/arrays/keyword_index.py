@@ -38,6 +38,7 @@ from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
 from trivium.graph.row_moves import Moves
 from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
+from trivium.native.loops import loops
 
 FOLDER = "words"
 _FORWARD = "tokens"
@@ -248,12 +249,10 @@ def _chunks_with(words: NDArray[np.int32], sizes: Rows, terms: int) -> Rows:
     """Return in how many chunks each of so many terms is (terms,). ``words`` are the terms of the chunks one after the
     other, ``sizes`` how many each has.
     """
-    from trivium.graph.compiled_loops import count_chunks  # loads numba, see trivium.common.compiled
-
     if len(words) and (words.min() < 0 or words.max() >= terms):
         raise ValueError(f"{_FORWARD} has terms beyond the {terms:,} of the vocabulary")
     found = np.zeros(terms, dtype=np.int64)
-    count_chunks(words, np.cumsum(sizes) - sizes, sizes, found)
+    loops.count_chunks(np.ascontiguousarray(words), np.cumsum(sizes) - sizes, sizes, found)
     return found
 
 

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from trivium.graph.arrays.ann_index import AnnIndex, compared
 from trivium.graph.arrays.columns import Rows, distinct, find_sorted, link_or_copy, load_array, save_array
 from trivium.graph.arrays.matrix import Matrix
 from trivium.graph.arrays.topology import Nodes
+from trivium.graph.byte_vectors import CoarseVectors
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Codes, Vectors
-
-if TYPE_CHECKING:
-    from trivium.graph.byte_vectors import CoarseVectors
 
 _MARGIN = 1.5
 """Factor by which more vectors are requested where only some of them count, relative to these being spread evenly."""
@@ -52,8 +49,6 @@ class LabelVectors:
     @classmethod
     def of(cls, matrix: Matrix, stored: Rows, tier: CoarseVectors | AnnIndex | None) -> LabelVectors:
         """Those of the files, None if there are none."""
-        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
-
         none = np.empty(0, dtype=np.int64)
         nothing = CoarseVectors.of(matrix.vectors, none)
         return cls(stored, nothing if tier is None else tier, None, none, nothing)
@@ -118,8 +113,6 @@ class VectorFiles:
         """Return the vectors as they were when the files were written."""
         if self.arrays is None:
             return LabelVectors.of(matrix, self.rows, self.index)
-        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
-
         codes, scales = self.arrays
         return LabelVectors.of(matrix, self.rows, CoarseVectors(codes, *scales))
 
@@ -170,8 +163,6 @@ def build_vectors(
         return None
     save_array(folder, f"{name}.rows", rows)
     if len(rows) < approximate_from:
-        from trivium.graph.byte_vectors import CoarseVectors  # loads numba
-
         coarse = CoarseVectors.of(matrix.vectors, rows)
         save_array(folder, f"{name}.coarse", coarse.codes)
         save_array(folder, f"{name}.coarse.scales", np.stack([coarse.scales, coarse.errors]))

@@ -8,8 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.common.arrays import expand_ranges
 from trivium.graph.arrays import topology
@@ -225,24 +227,29 @@ def term_statistics(indexes: IndexSnapshot, terms: Sequence[str]) -> TermStatist
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
     """Return the cosines of chunks and of their sections, pages and entities (n,) each, NaN where undefined."""
-    from trivium.graph.compiled_loops import highest, rows_to_compare  # loads numba
-
     topology, nodes, count = indexes.topology, indexes.topology.nodes, len(uris)
-    rows, starts = rows_to_compare(
-        nodes[Label.CHUNK].uris.find_all(uris),
-        topology.page,
-        topology.section,
-        topology.cites.indptr,
-        topology.cites.indices,
-        nodes[Label.CHUNK].vector,
-        nodes[Label.PAGE].vector,
-        nodes[Label.SUBCHAPTER].vector,
-        nodes[Label.ENTITY].vector,
-    )
+    found = nodes[Label.CHUNK].uris.find_all(uris)
+    above = _at(topology.section, found)
+    lead = _at(nodes[Label.PAGE].vector, _at(topology.page, found))
+    section = np.where(above >= 0, _at(nodes[Label.SUBCHAPTER].vector, above), lead)
+    starts = _at(topology.cites.indptr, found)
+    citing, places = expand_ranges(starts, _at(topology.cites.indptr[1:], found) - starts)
+    cited = nodes[Label.ENTITY].vector[topology.cites.indices[places]]
+    rows = np.concatenate([_at(nodes[Label.CHUNK].vector, found), section, lead, cited])
     # A page or an entity of several chunks is compared as often: that takes less than finding out which they are.
     cosines = indexes.matrix.cosines(rows, vector)
-    chunk, section, page = cosines[: 3 * count].reshape(3, count)
-    return Similarities(chunk, section, page, highest(cosines[3 * count :], starts))
+    entity = np.full(count, np.nan)
+    np.fmax.at(entity, citing, cosines[3 * count :])
+    chunk, of_section, of_page = cosines[: 3 * count].reshape(3, count)
+    return Similarities(chunk, of_section, of_page, entity)
+
+
+def _at(values: NDArray[np.integer[Any]], places: Rows) -> Rows:
+    """The values (n,) at some places (n,), -1 where a place is."""
+    known = places >= 0
+    found = np.full(len(places), -1, dtype=np.int64)
+    found[known] = values[places[known]]
+    return found
 
 
 class ArrayReads(ABC):

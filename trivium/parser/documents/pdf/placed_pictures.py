@@ -1,6 +1,6 @@
 """The pictures on a PDF page: their places, and keys that identify them.
 
-Tables may consist of thousands of objects, so the loop that searches for the few pictures is compiled.
+Tables may consist of thousands of objects, so the loop that searches for the few pictures is in C.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 import pypdfium2.raw as pdfium
-from numba import int32, int64
-from numpy.typing import NDArray
 from pypdfium2 import PdfMatrix
 
-from trivium.common.compiled import compiled
-from trivium.parser.documents.pdf.glyphs import Function
+from trivium.native.loops import loops
+from trivium.parser.documents.pdf.glyphs import address_of
 
 _IMAGE: Final = int(pdfium.FPDF_PAGEOBJ_IMAGE)
 _FORM: Final = int(pdfium.FPDF_PAGEOBJ_FORM)
@@ -63,28 +61,12 @@ class PlacedPicture:
 
 
 @lru_cache(maxsize=1)
-def _functions() -> tuple[Function, Function, Function]:
+def _functions() -> tuple[int, int, int]:
     return (
-        Function("FPDFPage_GetObject", int64(int64, int64)),
-        Function("FPDFFormObj_GetObject", int64(int64, int64)),
-        Function("FPDFPageObj_GetType", int32(int64)),
+        address_of(pdfium.FPDFPage_GetObject),
+        address_of(pdfium.FPDFFormObj_GetObject),
+        address_of(pdfium.FPDFPageObj_GetType),
     )
-
-
-@compiled
-def _find(
-    container: int, count: int, wanted: int, get_object: Any, get_type: Any, found: NDArray[Any]
-) -> int:
-    """Fill ``found`` with the objects of a page or form object of the ``wanted`` type, and return their number."""
-    used = 0
-    for index in range(count):
-        place = get_object(container, index)
-        if place != 0 and get_type(place) == wanted:
-            found[used] = place
-            used += 1
-            if used == len(found):
-                break
-    return used
 
 
 def pictures_of(page: Any, most_pixels: int) -> list[PlacedPicture]:
@@ -107,7 +89,7 @@ def _images(page: Any) -> Iterator[tuple[Any, PdfMatrix]]:
         if count <= 0:
             continue
         looked_at += count
-        handle = ctypes.cast(container, ctypes.c_void_p).value or 0
+        handle = address_of(container)
         get_object = of_page if depth == 0 else of_form
         for image in _found(handle, count, _IMAGE, get_object, get_type, _MAX_IMAGES):
             yield image, matrix
@@ -120,12 +102,10 @@ def _images(page: Any) -> Iterator[tuple[Any, PdfMatrix]]:
                     waiting.append((form, pdfium.FPDFFormObj_CountObjects(form), inner, depth + 1))
 
 
-def _found(
-    handle: int, count: int, wanted: int, get_object: Function, get_type: Function, most: int
-) -> list[Any]:
+def _found(handle: int, count: int, wanted: int, get_object: int, get_type: int, most: int) -> list[Any]:
+    """The objects of the ``wanted`` type of a page or form object, at most so many."""
     places = np.zeros(most, np.int64)
-    find: Any = _find
-    used = find(handle, count, wanted, get_object, get_type, places)
+    used = loops.find_objects(handle, count, wanted, get_object, get_type, places)
     return [ctypes.cast(place, pdfium.FPDF_PAGEOBJECT) for place in places[:used].tolist()]
 
 

@@ -1,0 +1,41 @@
+"""Compiles the loops in C when the package is built or installed: a wheel has them for its platform and any Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_COMPILE = Path(__file__).parent / "trivium" / "native" / "compile.py"
+
+
+def _compiling() -> ModuleType:
+    """The module that compiles, without the package around it, which needs what is not installed yet."""
+    spec = importlib.util.spec_from_file_location("trivium_native_compile", _COMPILE)
+    if spec is None or spec.loader is None:
+        raise ImportError(_COMPILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class LoopsInC(BuildHookInterface[Any]):
+    """The hook of ``[tool.hatch.build.targets.wheel.hooks.custom]``."""
+
+    def dependencies(self) -> list[str]:
+        """A compiler as a package, where the machine has none."""
+        return [] if _compiling().compiler() else ["ziglang>=0.14"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and name what was made for the wheel."""
+        compiling = _compiling()
+        libraries = [compiling.compile_library(compiling.FOLDER, level) for level in compiling.LEVELS]
+        if version != "editable":
+            places = {str(file): f"trivium/native/{file.name}" for file in libraries}
+            build_data["force_include"] |= places
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
