@@ -61,7 +61,7 @@ def test_the_list_of_parts_holds_all_that_is_needed_at_run_time_and_nothing_else
     """Every dependency, directly or not, with version and licence; no tool of development."""
     parts = {canonicalize_name(part["name"]): part for part in bom["components"]}
     assert {canonicalize_name(each.name) for each in DIRECT} <= set(parts)
-    assert {"protobuf", "starlette", "llvmlite"} <= set(parts)  # of dependencies
+    assert {"protobuf", "starlette", "flatbuffers"} <= set(parts)  # of dependencies
     assert not {"pytest", "mypy", "mkdocs", "cyclonedx-bom"} & set(parts)
     assert all(part["version"] and tool.licence(part) for part in parts.values())
     assert len(tool.licence_table(bom, ["serve"]).splitlines()) == 4 + len(parts)

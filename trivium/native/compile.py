@@ -15,7 +15,16 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 SOURCES = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.h")])
-_FLAGS = ("-std=c11", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-math-errno")
+_FLAGS = (
+    "-std=c11",
+    "-O3",
+    "-s",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-math-errno",
+    "-fno-sanitize=all",
+)
 _SAME_EVERYWHERE = "-ffp-contract=off"
 """No multiplying and adding in one step, which some processors do: the same numbers on all."""
 LEVELS = (2, 3, 4) if platform.machine().lower() in ("x86_64", "amd64") else (0,)
@@ -23,8 +32,8 @@ LEVELS = (2, 3, 4) if platform.machine().lower() in ("x86_64", "amd64") else (0,
 
 
 def library_name(level: int) -> str:
-    """The file of the library for a level of instructions, made from the sources as they are."""
-    digest = sha256(b"".join(file.read_bytes() for file in SOURCES)).hexdigest()[:8]
+    """The file of the library for a level of instructions, made from the sources, and with the flags, as they are."""
+    digest = sha256(b"".join(file.read_bytes() for file in [*SOURCES, Path(__file__)])).hexdigest()[:8]
     return f"loops-{level}-{digest}{'.dll' if sys.platform == 'win32' else '.so'}"
 
 
