@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from trivium.types import Chunk as Chunk
     from trivium.types import ChunkKind as ChunkKind
     from trivium.types import Citation as Citation
+    from trivium.types import Disagreement as Disagreement
     from trivium.types import EmbedderIdentity as EmbedderIdentity
     from trivium.types import Evidence as Evidence
     from trivium.types import GoldPassage as GoldPassage
@@ -156,6 +157,7 @@ _MODULES = {
         "Chunk",
         "ChunkKind",
         "Citation",
+        "Disagreement",
         "EmbedderIdentity",
         "Evidence",
         "GoldPassage",

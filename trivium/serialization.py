@@ -136,6 +136,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "form": answer.form,
         "parts": [{**asdict(part), "cells": [list(cell) for cell in part.cells]} for part in answer.parts],
         "confidence": answer.confidence,
+        "disagreements": [asdict(other) for other in answer.disagreements],
         "statements": [
             {
                 "text": answer.text[s.start : s.end],

@@ -391,6 +391,29 @@ class AnswerPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What another document says instead of an answer: the ``text`` of a sentence or row, as it is written in passage
+    ``number``, the chunk ``uri`` of a ``document``. ``relation`` tells whether it is ``earlier`` or ``later`` than what
+    the answer quotes, and ``reason`` why; ``unknown`` if nothing tells which of the two is in force.
+    """
+
+    number: int
+    uri: str
+    document: str
+    text: str
+    relation: Literal["earlier", "later", "unknown"]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return it in one line, for people."""
+        label = {"earlier": "Earlier version", "later": "Later version"}.get(
+            self.relation, "Another document says otherwise"
+        )
+        reason = f", {self.reason}" if self.reason else ""
+        return f"{label} ({self.document}{reason}): {' '.join(self.text.split())}"
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Number of tokens a language model read and wrote. Usages can be added and subtracted.
 
@@ -439,6 +462,7 @@ class Answer:
       passages; ``absent`` when nothing in the collection is near.
     - ``form``: the form of an answer that quotes; None of one that a model wrote, of small talk, and of ``absent``.
     - ``parts``: what such an answer quotes, in its order.
+    - ``disagreements``: what other documents say instead of what it quotes.
     - ``confidence``: probability in [0, 1] that the quoted part answers; None if a model wrote the answer, if nothing
       answers, and where a rule found it (a clause by its number, rows by a condition).
     - ``intent``: what the question was classified as.
@@ -467,6 +491,7 @@ class Answer:
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
     confidence: float | None = None
+    disagreements: tuple[Disagreement, ...] = ()
 
     def __str__(self) -> str:
         """Return the text, with its citations."""
@@ -479,7 +504,8 @@ class Answer:
             f" <small>{_html(place_of(citation.uri, citation.pages))}</small></li>"
             for citation in self.citations
         )
-        return f"<p><b>{_html(self.question)}</b></p>{_html_lines(self.text)}<ol>{cited}</ol>"
+        others = "".join(f"<p>{_html(str(other))}</p>" for other in self.disagreements)
+        return f"<p><b>{_html(self.question)}</b></p>{_html_lines(self.text)}{others}<ol>{cited}</ol>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trivium.answering.values import differ
 from trivium.engine import Engine
 
 
@@ -26,6 +27,70 @@ def test_the_later_date_or_version_of_the_same_name_answers(older: str, newer: s
         engine.add_files(files, workers=1)
         found = engine.ask("What does the guest room of the hut cost per night?")
     assert found.outcome == "answered" and "41" in found.text and "32" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "relation"),
+    [
+        ("prices 2025.md", "prices 2026.md", "earlier"),
+        ("prices.md", "hut.md", "unknown"),
+    ],
+)
+def test_what_another_document_says_instead_is_shown(
+    one: str, other: str, relation: str, tmp_path: Path
+) -> None:
+    files = {
+        one: "# Hut prices\n\nThe guest room of the hut costs 32 euros per night.\n",
+        other: "# Prices of the hut\n\nThe guest room of the hut costs 41 euros per night.\n",
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(files, workers=1)
+        found = engine.ask("What does the guest room of the hut cost per night?")
+    (instead,) = found.disagreements
+    assert instead.relation == relation
+    assert instead.document != found.citations[0].document
+    assert instead.text in files[instead.document]
+    assert instead.text not in found.text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The guest room of the hut costs EUR 32.00 per night.",
+        "The guest room of the hut costs 3 euros per night less for members.",
+        "The guest room of the hut has 4 beds and a stove.",
+        "The guest room of the hut was painted in 2024, which cost 700 euros.",
+        "Breakfast costs 11 euros per person.",
+    ],
+)
+def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: Path) -> None:
+    files = {
+        "prices.md": "# Hut prices\n\nThe guest room of the hut costs 32 euros per night.\n",
+        "hut.md": f"# The hut\n\n{other}\n",
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(files, workers=1)
+        found = engine.ask("What does the guest room of the hut cost per night?")
+    assert found.outcome == "answered" and found.disagreements == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "days", "expected"),
+    [
+        ("The price rises from 32 to 36 euros.", "Guest flat; Amount (EUR): 32", False, True),
+        ("The price rises from 32 to 36 euros.", "Guest flat; Amount (EUR): 36", False, False),
+        ("It closes at 17:30.", "Open from 10:00 to 18:00.", False, True),
+        ("Within 20 minutes instead of 25.", "Within 25 min.", False, True),
+        ("They lapse on 31 March.", "They lapse on 30 June.", True, True),
+        ("They lapse on 31 March.", "They lapse on 30 June.", False, False),
+        ("Carries 1,500 kg.", "Carries 1500 kg.", False, False),
+        ("Founded in 1987.", "Founded in 1988.", False, False),
+        ("7.3 Call 0555 2300-77.", "6.1 Call 0555 2300-12.", False, False),
+        ("A cluster has 3 nodes.", "Nodes: 5", False, False),
+    ],
+)
+def test_values_of_one_kind_differ(one: str, other: str, days: bool, expected: bool) -> None:
+    assert differ(one, other, days) == differ(other, one, days) == expected
 
 
 def test_a_number_without_point_or_name_is_no_version(tmp_path: Path) -> None:

@@ -162,6 +162,7 @@ def answer(
             form=said.form,
             parts=said.parts,
             confidence=said.confidence,
+            disagreements=said.disagreements,
         )
     )
 

@@ -81,7 +81,7 @@ _OPERATORS = {
     )
     for said in operators.split("|")
 }
-_UNITS = {
+UNITS = {
     word: unit
     for unit, said in (
         *(("eur", "eur euro euros €"), ("usd", "usd dollar dollars $"), ("gbp", "gbp pound pounds £")),
@@ -220,7 +220,7 @@ class Reading:
         if AMBIGUOUS.search(match["value"]):
             return None
         value = numbers([match["value"]])[0]
-        unit = _UNITS.get(match["currency"] or match["behind"] or "")
+        unit = UNITS.get(match["currency"] or match["behind"] or "")
         columns = {
             head: values
             for head, column in self.table.filled.items()
@@ -251,7 +251,7 @@ class Reading:
         """Return the units that a head and its first cell name."""
         cell = self.table.filled[head][0][1]
         named = re.findall(r"[€$£%]|[^\W\d]+²?", f"{head} {cell}".lower())
-        return {_UNITS[word] for word in named if word in _UNITS}
+        return {UNITS[word] for word in named if word in UNITS}
 
     def _ranked(self, superlative: re.Match[str]) -> dict[Row, float] | None:
         """Return the numbers of the one column that a superlative is about, by row, those asked for the highest; None if

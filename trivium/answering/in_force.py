@@ -1,57 +1,99 @@
-"""Which of several documents that answer a question is in force: the newer one, by dates or versions in their names."""
+"""Which of several documents that answer a question is in force, by dates or versions in their names, and what the others
+say.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from trivium.answering.judging import Judged, fitted
 from trivium.answering.passages import NumberedPassage
+from trivium.answering.rarity import Rarity
+from trivium.answering.values import CHANGED, differ
 from trivium.text.normalise import words
+from trivium.types import Disagreement
 
 SHARE = 0.05
 """Of the probability of the best part that an answer of a newer document must have."""
 _LESS_SAID = 0.15
 """How much less of the question's weight it may say."""
+_PROBABLE, _MUCH_LESS_SAID = 0.15, 0.3
+"""How much less it may say if it is so probable and states another value of the same kind."""
+_ALIKE = 0.3
+"""Share of the weight of the terms of the shorter of two texts that both must say."""
+_MOST = 3
+"""Documents that are shown as disagreeing."""
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?([0-3]\d))?)?(?!\d)")
 _VERSION = re.compile(
     r"(?<![\w.])(?:(?:v|version |rev |revision )(?=\d)|(?=\d{1,3}\.))(\d{1,3}(?:\.\d{1,3}){0,3})\Z",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_CHANGED = re.compile(
-    r"\b(?:from\b.{1,40}\bto\b|instead of|no longer|(?:rise|raise|lower|increase|reduce|replace)[sd]?\b|goes (?:up|down)"
-    r"|(?:is|are) now\b|(?:it|they|this) (?:was|were)\b|previously|formerly|not\b.{1,40}\bas (?:printed|stated|written))",
-    re.IGNORECASE,
-)
-"""How a text says that something else was true before."""
+_DAYS = re.compile(r"\b(?:when|dates?|days?|until|till|deadline)\b", re.IGNORECASE)
 
 
-def in_force(judged: Sequence[Judged], question: str) -> Judged | None:
-    """Return the part that answers: the most probable one, or, if a newer document says something else about the same,
-    what it says. None if there are no parts. A question that names a year gets the most probable one.
+def in_force(
+    judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
+) -> tuple[Judged | None, tuple[Disagreement, ...]]:
+    """Return the part that answers, and what other documents say instead. It is the most probable one, or, if a newer
+    document says something else about the same, what it says; None if there are no parts. A question that names a year
+    gets the most probable one. ``rarity_of`` weighs the terms of texts.
     """
-    if not judged or _DATE.search(question):
-        return fitted(judged) if judged else None
+    if not judged:
+        return None, ()
     best = fitted(judged)
-    newer = [
-        one
-        for one in judged
-        if one.passage.hit.document != best.passage.hit.document
-        and one.covered >= best.covered - _LESS_SAID
-        and not _numbers(one) <= _numbers(best)
-        and _replaces(one, best)
-    ]
-    return newer[0] if newer else best
+    others = _others(best, judged, question, rarity_of)
+    if not _DATE.search(question):
+        newer = [
+            one
+            for one in judged
+            if one.passage.hit.document != best.passage.hit.document
+            and _replaces(one, best)
+            and (
+                one in others
+                or (one.covered >= best.covered - _LESS_SAID and not _numbers(one) <= _numbers(best))
+            )
+        ]
+        if newer:
+            best = newer[0]
+            others = _others(best, judged, question, rarity_of)
+    return best, tuple(_disagreement(one, best) for one in others[:_MOST])
+
+
+def why_newer(one: NumberedPassage, text: str, other: NumberedPassage, previous: str) -> str:
+    """Return why the ``text`` of a passage replaces the ``previous`` one of another: by the dates in the names of their
+    documents, their versions, or because it says what has changed; empty if it does not.
+    """
+    date, earlier = date_of(one), date_of(other)
+    if date and earlier:
+        return f"{_written(date)} is later than {_written(earlier)}" if date > earlier else ""
+    (name, version), (other_name, other_version) = _version_of(one), _version_of(other)
+    if not (date or earlier) and name == other_name and version > other_version and other_version:
+        return f"version {_point(version)} is later than {_point(other_version)}"
+    # "The price rises from 32 to 36 euros" speaks of what the other document says.
+    shared = not frozenset(_NUMBER.findall(text)).isdisjoint(_NUMBER.findall(previous))
+    announced = not earlier and CHANGED.search(text) is not None and shared
+    return "it says what was changed" if announced else ""
 
 
 def date_of(passage: NumberedPassage) -> tuple[int, ...]:
-    """Return the latest year, month and day (as far as given) in the name of a passage's document and in its title;
-    empty if there is none.
+    """Return the latest year, month and day (as far as given) in the name of a passage's document and in its title, or
+    else in its metadata; empty if there is none.
     """
     hit = passage.hit
-    found = _DATE.findall(f"{hit.document.rsplit('/', 1)[-1]} {hit.page}")
+    found = _DATE.findall(f"{hit.document.rsplit('/', 1)[-1]} {hit.page}") or _DATE.findall(
+        str(hit.metadata.get("date", ""))
+    )
     return max((tuple(int(part) for part in date if part) for date in found), default=())
+
+
+def _written(date: tuple[int, ...]) -> str:
+    return "-".join(f"{part:02}" for part in date)
+
+
+def _point(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def _version_of(passage: NumberedPassage) -> tuple[list[str], tuple[int, ...]]:
@@ -62,16 +104,61 @@ def _version_of(passage: NumberedPassage) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _replaces(one: Judged, best: Judged) -> bool:
-    date, other = date_of(one.passage), date_of(best.passage)
-    if not (date or other):
-        (name, version), (other_name, other_version) = _version_of(one.passage), _version_of(best.passage)
-        if name == other_name:
-            date, other = version, other_version
-    if one.probability < SHARE * best.probability or (other and date <= other):
-        return False
-    # "The price rises from 32 to 36 euros" speaks of what the other document says.
-    announced = _CHANGED.search(one.text) is not None and not _numbers(one).isdisjoint(_numbers(best))
-    return bool(other) or announced
+    is_probable = one.probability >= SHARE * best.probability
+    return is_probable and why_newer(one.passage, one.text, best.passage, best.text) != ""
+
+
+def _others(
+    best: Judged, judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
+) -> list[Judged]:
+    """Return the most probable sentence or row of each other document that states another value of the same thing."""
+    own = _sentence_in(best, judged)
+    terms = best.passage.analyzer.terms
+    about = frozenset(terms(own.text)).intersection(best.passage.analyzer.question_terms(question))
+    days = _DAYS.search(question) is not None
+    found: dict[str, Judged] = {}
+    for one in judged:
+        less = own.covered - one.covered
+        document = one.passage.hit.document
+        if (
+            document != best.passage.hit.document
+            and document not in found
+            and one.part.kind in ("sentence", "row")
+            and one.probability >= SHARE
+            and less <= (_MUCH_LESS_SAID if one.probability >= _PROBABLE else _LESS_SAID)
+            and not about.isdisjoint(terms(one.text))
+            and differ(own.text, one.text, days)
+            and rarity_of([own.text, one.text]).alike(own.text, one.text) >= _ALIKE
+        ):
+            found[document] = one
+    return list(found.values())
+
+
+def _sentence_in(best: Judged, judged: Sequence[Judged]) -> Judged:
+    """Return the most probable sentence or row of a part."""
+    inside = [
+        one
+        for one in (best, *judged)
+        if one.part.kind in ("sentence", "row")
+        and one.passage is best.passage
+        and best.part.start <= one.part.start
+        and one.part.end <= best.part.end
+    ]
+    return inside[0] if inside else best
+
+
+def _disagreement(one: Judged, best: Judged) -> Disagreement:
+    earlier = why_newer(best.passage, best.text, one.passage, one.text)
+    later = why_newer(one.passage, one.text, best.passage, best.text)
+    hit = one.passage.hit
+    return Disagreement(
+        one.passage.number,
+        hit.uri,
+        hit.document,
+        one.part.text,
+        "earlier" if earlier else "later" if later else "unknown",
+        earlier or later,
+    )
 
 
 def _numbers(one: Judged) -> set[str]:

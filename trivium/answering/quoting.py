@@ -41,7 +41,7 @@ from trivium.text.normalise import (
     without_parenthesis,
     words,
 )
-from trivium.types import AnswerForm, AnswerPart, ChunkKind, Outcome, Statement
+from trivium.types import AnswerForm, AnswerPart, ChunkKind, Disagreement, Outcome, Statement
 
 _MOST_JUDGED = 40
 """Number of parts, the most probable ones, among which the answer is."""
@@ -54,7 +54,8 @@ MAX_EXCERPT = 480
 @dataclass(frozen=True, slots=True)
 class AnswerText:
     """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
-    passages that it quotes, if it does. ``confidence`` is the probability of the part that answers, if trees judged it.
+    passages that it quotes, if it does. ``confidence`` is the probability of the part that answers, if trees judged it,
+    ``disagreements`` what other documents say.
     """
 
     outcome: Outcome
@@ -63,6 +64,7 @@ class AnswerText:
     form: AnswerForm | None = None
     parts: tuple[AnswerPart, ...] = ()
     confidence: float | None = None
+    disagreements: tuple[Disagreement, ...] = ()
 
     @property
     def text(self) -> str:
@@ -131,7 +133,7 @@ def quote(
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
-    best = in_force(answering, question)
+    best, others = in_force(answering, question, lambda texts: Rarity.of(store, texts))
     confidence = judgement.best
     if best is not None:
         confidence = confirmed(question, best, answering[0].probability, embedder.identity)
@@ -156,7 +158,9 @@ def quote(
     ):
         alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
         return replace(
-            _answered([part_of_row(row) for row in alike] or [best.part], question), confidence=confidence
+            _answered([part_of_row(row) for row in alike] or [best.part], question),
+            confidence=confidence,
+            disagreements=() if len(alike) > 1 else others,
         )
     if comparison is None:
         return _closest(offered[:BEST], judged)

@@ -12,6 +12,7 @@ from trivium.text.languages import IN_ENGLISH, Analyzer, StoreLanguages
 from trivium.text.normalise import words
 
 _NAME = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w*|\w*\d\w*)\b")
+_DIGIT = re.compile(r"\d")
 _FIRST = re.compile(r"\W*\w+")
 
 
@@ -49,6 +50,15 @@ class Rarity:
             total += weight
             found += weight if term in said else 0.0
         return found / total if total > 0 else 1.0
+
+    def alike(self, one: str, other: str) -> float:
+        """Return the share, in [0, 1], of the weight of a text's terms that another has, too, without those with digits;
+        of the one of the two that says less.
+        """
+        first, second = (
+            frozenset(term for term in self.content(text) if not _DIGIT.search(term)) for text in (one, other)
+        )
+        return max(self.covered(first, second), self.covered(second, first)) if first and second else 0.0
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""

@@ -247,6 +247,8 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
         out.print(Text(plain(answer.text)), soft_wrap=True)
     if answer.confidence is not None:
         out.print(f"[dim]how sure: {in_words(answer.confidence)}[/]")
+    for other in answer.disagreements:
+        out.print(Text(plain(str(other)), style="yellow"), soft_wrap=True)
     unsupported = [s for s in answer.statements if not s.supported]
     if unsupported:
         out.print("\n[yellow]not supported by the passages:[/]")

@@ -43,6 +43,7 @@ from trivium.types import (
     Answer,
     AnswerForm,
     AnswerPart,
+    Disagreement,
     Hit,
     Intent,
     Outcome,
@@ -259,6 +260,9 @@ class AskAnswer(BaseModel):
         le=1,
         description="Probability that the quoted part answers; null if a model wrote the answer or a rule found it.",
     )
+    disagreements: tuple[Disagreement, ...] = Field(
+        (), description="What other documents say instead, and which of the two is newer, if known."
+    )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
     passages: list[ServedHit]
@@ -282,6 +286,7 @@ class AskAnswer(BaseModel):
             form=answer.form,
             parts=answer.parts,
             confidence=answer.confidence,
+            disagreements=answer.disagreements,
             citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
             passages=[served_hit(hit, thumbnails) for hit in answer.passages],

@@ -51,6 +51,7 @@ def render_answered(answered: Answered) -> str:
         lines.append(f"Candidates also for: {quoted(answered.recall_query)}")
     lines += [f"Note: {quoted(warning)}" for warning in answered.warnings]
     lines += [*_asked(answered.sources), "<answer>", untagged(answered.answer), "</answer>"]
+    lines += [quoted(str(other)) for other in answered.disagreements]
     lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [_block(cited.number, cited) for cited in answered.citations]
     return "\n".join(lines)

@@ -273,6 +273,7 @@ def _answered(answer: Answer) -> Answered:
         answer=answer.text,
         form=answer.form,
         confidence=answer.confidence,
+        disagreements=list(answer.disagreements),
         citations=[
             Cited(
                 number=citation.number,

@@ -16,6 +16,12 @@ const ABSENT = {
   live: "This sounds like something current, which the documents do not have.",
 };
 
+const RELATIONS = { earlier: "Earlier version", later: "Later version", unknown: "Another document says otherwise" };
+
+/** Which document says otherwise, and why it is or is not in force. */
+export const labelOf = ({ relation, document, reason }) =>
+  `${RELATIONS[relation]} (${document}${reason === "" ? "" : `, ${reason}`})`;
+
 /** The answer of a turn, in an element of its own. `open(uri, page)` is called for a citation. */
 export class AnswerView {
   constructor(open) {
@@ -72,7 +78,14 @@ export class AnswerView {
     this.text.replaceChildren(...(tableOf(done, marks, mark) ?? lines));
     this.text.dataset.form = done.form ?? "";
     this.text.hidden = lines.length === 0;
+    this.text.append(...(done.disagreements ?? []).map((other) => this.#disagreement(other, passages.get(other.uri))));
     this.note.textContent = noteOf(done, searched);
+  }
+
+  /** What another document says instead, with a button that opens it. */
+  #disagreement(other, hit) {
+    const open = () => this.open(hit, hit);
+    return el("p", { class: "otherwise" }, button(labelOf(other), open), `: ${other.text}`);
   }
 
   #mark(citation, hit) {

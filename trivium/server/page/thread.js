@@ -1,5 +1,6 @@
 // The thread: its turns in their order. The newest one's passages are open, those of earlier ones are folded.
 
+import { labelOf } from "./answer.js";
 import { byId, el, reducedMotion } from "./dom.js";
 import { Turn } from "./turn.js";
 
@@ -103,7 +104,8 @@ export class Thread {
       .map(({ question, done }) => {
         const searched = done.searched_for !== null && done.searched_for !== question ? `*Searched for: ${done.searched_for}*\n\n` : "";
         const sources = done.citations.map((citation) => `- [${citation.number}] ${place(citation)}`).join("\n");
-        return `## ${question}\n\n${searched}${done.answer}\n${sources === "" ? "" : `\n${sources}\n`}`;
+        const others = (done.disagreements ?? []).map((other) => `\n*${labelOf(other)}:* ${other.text}\n`).join("");
+        return `## ${question}\n\n${searched}${done.answer}\n${others}${sources === "" ? "" : `\n${sources}\n`}`;
       });
     return parts.join("\n");
   }
