@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
+from trivium.answering.layout import as_markdown
 from trivium.common.frames import data_frame
 from trivium.types import Answer, Hit, LiveOrigin
 
@@ -125,7 +126,9 @@ def _flat(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """Convert an answer, with every field. ``answer`` is its text."""
+    """Convert an answer, with every field. ``answer`` is its text, ``markdown`` the same with tables, lists and code as
+    such.
+    """
     return {
         "question": answer.question,
         "intent": answer.intent,
@@ -133,6 +136,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "recall_query": answer.recall_query,
         "outcome": answer.outcome,
         "answer": answer.text,
+        "markdown": as_markdown(answer),
         "form": answer.form,
         "parts": [{**asdict(part), "cells": [list(cell) for cell in part.cells]} for part in answer.parts],
         "confidence": answer.confidence,

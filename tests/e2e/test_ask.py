@@ -25,8 +25,8 @@ from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"
 FIELDS = {
-    "question", "intent", "searched_for", "recall_query", "outcome", "answer", "form", "parts", "confidence",
-    "statements", "citations", "passages", "model", "usage", "sources", "warnings",
+    "question", "intent", "searched_for", "recall_query", "outcome", "answer", "markdown", "form", "parts", "confidence",
+    "disagreements", "statements", "citations", "passages", "model", "usage", "sources", "warnings",
 }  # fmt: skip
 KEY = "sk-very-secret"
 

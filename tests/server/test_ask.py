@@ -57,9 +57,8 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(
     body = answer.json()
     assert answer.status_code == 200
     assert set(body) == {
-        "answer", "outcome", "form", "parts", "confidence", "disagreements", "intent", "searched_for", "recall_query",
-        "citations", "statements", "passages", "model",
-        "usage", "sources", "warnings",
+        "answer", "markdown", "outcome", "form", "parts", "confidence", "disagreements", "intent", "searched_for",
+        "recall_query", "citations", "statements", "passages", "model", "usage", "sources", "warnings",
     }  # fmt: skip
     assert (
         body["answer"] == "Asaph Hall found them [1]."

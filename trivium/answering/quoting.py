@@ -30,7 +30,7 @@ from trivium.answering.tables import MOST_ROWS, rows_alike, tells_apart
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
-from trivium.parser.tables import cells_of
+from trivium.parser.tables import cells_of, head_rows
 from trivium.text.normalise import (
     STOPS,
     content_terms,
@@ -194,6 +194,8 @@ def _tells(part: Part, question: str, own: frozenset[str]) -> bool:
     """
     if own and own.isdisjoint(part.passage.said_by(part.text)):
         return False
+    if part.kind == "sentence" and part.text.rstrip().endswith(":"):
+        return False  # it only announces what answers
     if part.passage.hit.kind == ChunkKind.IMAGE:
         return True
     asked = question_terms(question)
@@ -257,8 +259,15 @@ def _closest(offered: Sequence[NumberedPassage], judged: Sequence[Judged]) -> An
     for passage in offered:
         best = next((one.part.text for one in judged if one.passage is passage), "")
         own, here = excerpt(passage.body, best), _subject(passage)
-        own = _lines(own) if passage.hit.kind == ChunkKind.CODE else _clean(own)
-        lines.append((own if _names(own, here) else f"{here}: {own}", passage.number))
+        if passage.hit.kind == ChunkKind.CODE:
+            own = _lines(own)
+        elif passage.hit.kind in (ChunkKind.TABLE, ChunkKind.INFOBOX):
+            heads = head_rows(passage.body)
+            own = "\n".join(_clean(line) for line in own.splitlines() if line.strip() and line not in heads)
+        else:
+            own = _clean(own)
+        between = "\n" if "\n" in own else " "
+        lines.append((own if _names(own, here) else f"{here}:{between}{own}", passage.number))
     return replace(_composed("closest", CLOSEST, lines), form="closest")
 
 

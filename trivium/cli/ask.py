@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
+from trivium.answering.layout import blocks_of, heads_of
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
 from trivium.cli.hits import (
@@ -29,8 +31,8 @@ from trivium.cli.terminal import out, print_json, shown
 from trivium.common.log_odds import in_words
 from trivium.search.requests import AskRequest
 from trivium.serialization import answer_json
-from trivium.text.normalise import plain
-from trivium.types import Answer, Hit, Turn
+from trivium.text.normalise import plain, question_terms, terms
+from trivium.types import Answer, AnswerPart, Hit, Turn
 
 if TYPE_CHECKING:
     from trivium.engine import Engine
@@ -215,21 +217,31 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
     raise RuntimeError("an answer ends with Done")
 
 
-def rows_as_table(rows: Sequence[Sequence[tuple[str, str]]]) -> Table:
-    """Return rows of a table, as heads and values: below each other if there is one, else with a column for each head."""
-    table = Table(box=None, pad_edge=False, header_style="dim", show_header=len(rows) > 1)
-    if len(rows) == 1:
-        table.add_column(style="dim")
-        table.add_column()
-        for head, value in rows[0]:
-            table.add_row(Text(plain(head)), Text(plain(value)))
+def rows_as_table(rows: Sequence[AnswerPart], question: str, width: int) -> Table:
+    """Return rows of a table with a column for each head if that fits into ``width`` cells; else, as also a single row,
+    with a line for each cell. The first one, which names the row, and those of heads that the question has are bold.
+    """
+    heads = heads_of(rows)
+    cells = [[plain(dict(row.cells).get(head, "")) for head in heads] for row in rows]
+    columns = [max(map(cell_len, column)) for column in zip(map(plain, heads), *cells, strict=True)]
+    table = Table(box=None, pad_edge=False, header_style="dim", show_header=False)
+    if len(rows) > 1 and sum(columns) + 2 * len(columns) <= width:
+        table.show_header = True
+        for head in heads:
+            table.add_column(Text(plain(head)))
+        for row in cells:
+            table.add_row(*map(Text, row))
         return table
-    heads = list(dict.fromkeys(head for row in rows for head, _ in row))
-    for head in heads:
-        table.add_column(Text(plain(head)))
-    for row in rows:
-        cells = dict(row)
-        table.add_row(*(Text(plain(cells.get(head, ""))) for head in heads))
+    asked = frozenset(question_terms(question))
+    table.add_column(style="dim", max_width=width // 2)
+    table.add_column()
+    for number, row in enumerate(cells):
+        if number:
+            table.add_row()
+        for place, (head, cell) in enumerate(zip(heads, row, strict=True)):
+            if cell:
+                meant = not place or not asked.isdisjoint(terms(head))
+                table.add_row(Text(plain(head)), Text(cell, style="bold" if meant else ""))
     return table
 
 
@@ -239,12 +251,14 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
     """
     if streamed:
         out.print()
-    if answer.form in ("row", "computed") and answer.parts and all(part.cells for part in answer.parts):
-        if answer.form == "computed":
-            out.print(Text(plain(answer.text.partition("\n")[0])), soft_wrap=True)
-        out.print(rows_as_table([part.cells for part in answer.parts]))
-    elif streamed.strip() != answer.text:
-        out.print(Text(plain(answer.text)), soft_wrap=True)
+    if streamed.strip() != answer.text:
+        for block in blocks_of(answer):
+            shown_block = (
+                rows_as_table(block.rows, answer.question, out.width)
+                if block.rows
+                else Text(plain(block.text))
+            )
+            out.print(shown_block, soft_wrap=not block.rows, style="green" if block.code else None)
     if answer.confidence is not None:
         out.print(f"[dim]how sure: {in_words(answer.confidence)}[/]")
     for other in answer.disagreements:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from trivium.answering.layout import as_markdown
 from trivium.graph.protocols import SearchStore
 from trivium.search.pictures import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
@@ -234,6 +235,9 @@ class AskAnswer(BaseModel):
     """
 
     answer: str
+    markdown: str = Field(
+        "", description="The answer as Markdown: rows as a table, code fenced, lists in lines."
+    )
     outcome: Outcome = Field(
         description="`closest` if no sentence states the answer, and the closest passages are quoted; `absent` if"
         " nothing in the collection is close."
@@ -279,6 +283,7 @@ class AskAnswer(BaseModel):
         """Create the model from the engine's answer, with the thumbnails of its hits."""
         return cls(
             answer=answer.text,
+            markdown=as_markdown(answer),
             outcome=answer.outcome,
             intent=answer.intent,
             searched_for=answer.searched_for,

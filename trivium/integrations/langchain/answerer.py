@@ -38,9 +38,8 @@ _OPTIONS = (
 
 
 class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
-    """Runs :meth:`trivium.Engine.ask` and returns the fields of ``trivium ask --json``: ``answer``, ``outcome``,
-    ``intent``, ``searched_for``, ``recall_query``, ``statements``, ``citations``, ``passages``, ``model``, ``usage``,
-    ``sources``, ``warnings``.
+    """Runs :meth:`trivium.Engine.ask` and returns the fields of ``trivium ask --json``: ``answer``, ``markdown``
+    (with tables, lists and code as such), ``outcome``, ``citations``, ``passages`` and so on.
 
     The input is a question, or a mapping with ``question``, ``history`` (turns, mappings of ``question`` and
     ``answer``, or LangChain messages) and options that override the fields of the step for this question. Cancelling an

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
+from trivium.common.log_odds import in_words, percent, words_for
 from trivium.integrations.mcp.answers import (
     NOTE,
     Answered,
@@ -30,7 +31,9 @@ def render_found(found: Found) -> str:
     asked = _asked(found.sources)
     if not found.passages:
         return "\n".join(["Nothing found.", *map(quoted, found.warnings), *asked])
-    blocks = [_block(hit.rank, hit) for hit in found.passages]
+    blocks = [
+        _block(hit.rank, hit, likely) for hit, likely in zip(found.passages, _likely(found), strict=True)
+    ]
     warned = [f"Note: {quoted(warning)}" for warning in found.warnings]
     return "\n".join(
         [
@@ -44,7 +47,8 @@ def render_found(found: Found) -> str:
 
 def render_answered(answered: Answered) -> str:
     """Render an answer and its citations."""
-    lines = [NOTE, f"Outcome: {_OUTCOMES[answered.outcome]}. Intent: {answered.intent}."]
+    sure = "" if answered.confidence is None else f" How sure: {in_words(answered.confidence)}."
+    lines = [NOTE, f"Outcome: {_OUTCOMES[answered.outcome]}.{sure} Intent: {answered.intent}."]
     if answered.searched_for is not None:
         lines.append(f"Searched for: {quoted(answered.searched_for)}")
     if answered.recall_query is not None:
@@ -97,8 +101,17 @@ def render_counts(counts: Counts) -> str:
     return "\n".join(lines)
 
 
-def _block(number: int, passage: FoundPassage | Cited) -> str:
-    lines = [f"<passage {number}>", quoted(place_of(passage.uri, passage.pages))]
+def _likely(found: Found) -> list[str]:
+    """Return a line for each passage that says how likely it answers; nothing if it is not known."""
+    if found.scores == "own" or any(hit.rerank_score is not None for hit in found.passages):
+        return [""] * len(found.passages)
+    probabilities = [hit.probability or 0.0 for hit in found.passages]
+    words = words_for(probabilities)
+    return [f"Answers: {word} ({percent(one)})" for word, one in zip(words, probabilities, strict=True)]
+
+
+def _block(number: int, passage: FoundPassage | Cited, likely: str = "") -> str:
+    lines = [f"<passage {number}>", quoted(place_of(passage.uri, passage.pages)), *filter(None, [likely])]
     live = passage.live
     if live is not None:
         published = f"published {live['published']}, " if live["published"] else ""

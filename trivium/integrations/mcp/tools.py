@@ -11,6 +11,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from trivium.answering.events import Done
+from trivium.answering.layout import as_markdown
 from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
@@ -270,7 +271,7 @@ def _answered(answer: Answer) -> Answered:
         intent=answer.intent,
         searched_for=answer.searched_for,
         recall_query=answer.recall_query,
-        answer=answer.text,
+        answer=as_markdown(answer),
         form=answer.form,
         confidence=answer.confidence,
         disagreements=list(answer.disagreements),

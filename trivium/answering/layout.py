@@ -1,0 +1,89 @@
+"""The layout of an answer: text, code and rows of tables, to be shown as such; and the answer as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trivium.text.normalise import plain
+from trivium.types import Answer, AnswerPart
+
+_FENCE = re.compile(r"`{3,1000}")
+_OF_LINES = frozenset(["list", "block", "clause", "closest"])
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Either ``text``, which is ``code`` or has its citations, or ``rows`` of a table. Code and rows cite the passage
+    ``number``, each row its own.
+    """
+
+    text: str = ""
+    code: bool = False
+    number: int | None = None
+    rows: Sequence[AnswerPart] = ()
+
+
+def blocks_of(answer: Answer) -> list[Block]:
+    """Return what an answer consists of, in its order."""
+    if answer.form in ("row", "computed") and answer.parts and all(part.cells for part in answer.parts):
+        value = [Block(answer.text.partition("\n")[0])] if answer.form == "computed" else []
+        return [*value, Block(rows=answer.parts)]
+    if answer.form == "code" and len(answer.parts) == len(answer.statements):
+        return [block for place in range(len(answer.parts)) for block in _of_code(answer, place)]
+    return [Block(answer.text)]
+
+
+def _of_code(answer: Answer, place: int) -> Iterator[Block]:
+    """Part code from the words before it, which say where it is from."""
+    said, part = answer.statements[place], answer.parts[place]
+    uri = next((one.uri for one in answer.citations if one.number == part.number), None)
+    passage = next((hit.text for hit in answer.passages if hit.uri == uri), "")
+    code = plain(passage[part.start : part.end].rstrip())
+    text = answer.text[said.start : said.end]
+    if not code or not text.endswith(f"{code} [{part.number}]"):
+        yield Block(text)
+        return
+    announced, gap, rest = code.partition("\n\n")
+    if gap and " " in announced and announced.endswith(":") and "\n" not in announced:
+        code = rest
+    if before := text[: text.rindex(code)].rstrip():
+        yield Block(before)
+    yield Block(code, code=True, number=part.number)
+
+
+def heads_of(rows: Sequence[AnswerPart]) -> list[str]:
+    """Return the heads of some rows, each once."""
+    return list(dict.fromkeys(head for row in rows for head, _ in row.cells))
+
+
+def as_markdown(answer: Answer) -> str:
+    """Return an answer as Markdown, with the citations of its text: rows are a table, code is fenced, and lists keep
+    their lines.
+    """
+    return "\n\n".join(_markdown(block, in_lines=answer.form in _OF_LINES) for block in blocks_of(answer))
+
+
+def _markdown(block: Block, *, in_lines: bool) -> str:
+    if block.rows:
+        heads = heads_of(block.rows)
+        cells = [
+            [*(dict(row.cells).get(head, "") for head in heads), f"[{row.number}]"] for row in block.rows
+        ]
+        return "\n".join(map(_table_row, [[*heads, ""], ["---"] * (len(heads) + 1), *cells]))
+    if block.code:
+        fence = "`" * max([3, *(len(found) + 1 for found in _FENCE.findall(block.text))])
+        return f"{fence}\n{block.text}\n{fence}\n\n[{block.number}]"
+    if not in_lines:
+        return block.text
+    lines = [
+        f"{(len(line) - len(line.lstrip())) // 2 * ' '}{line.strip()}" for line in block.text.splitlines()
+    ]
+    return "\n".join(
+        f"{line}  " if line and after else line for line, after in zip(lines, [*lines[1:], ""], strict=True)
+    )
+
+
+def _table_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"
