@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from trivium.answering.marks import uncited, without_marks
-from trivium.answering.repetition import cut_at, repeated_from
+from trivium.answering.repetition import repeated_from
 from trivium.text.normalise import sentences, without_parenthesis
 
 PIECES = [
@@ -38,7 +38,6 @@ SLOW = 0.02
 WORKS: list[tuple[str, Callable[[str], object]]] = [
     ("sentences", sentences),
     ("repeated_from", repeated_from),
-    ("cut_at", lambda text: cut_at(text, len(text))),
     ("uncited", uncited),
     ("without_marks", without_marks),
     ("without_parenthesis", without_parenthesis),

@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.answering import attribution
+from trivium.answering.checking import Claim, sources_of, supports
+from trivium.answering.judging import Judged
+from trivium.answering.parts import parts_of
 from trivium.answering.passages import MAX_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
@@ -88,9 +90,9 @@ def about_statements(
     cases += [(case, text, here) for case, text in altered(here.text, anywhere.text, rng)]
     rarity = Rarity.of(engine.store, [question.text, *(text for _, text, _ in cases)])
     for case, text, hit in cases:
-        ((features,),) = attribution.support_features(
-            question.text, [text], passages([hit]), rarity, engine.embedder
-        )
+        sources = sources_of([Judged(part, 0.0) for part in parts_of(passages([hit]))], rarity)
+        claim = Claim.of(question.text, text, rarity)
+        features = max((claim.features(source, rarity) for source in sources), key=supports)
         yield {
             "task": "support", "set": name, "page": page_of(uri), "question": question.id, "case": case,
             "right": case.startswith("right"), "features": features,

@@ -1,9 +1,9 @@
-"""Fits the classifiers that tell whether a passage supports a statement to the rows written by ``collect.py``, and
-evaluates them on held-out pages.
+"""Fits the regression that tells whether a part of a passage says what a statement says to the rows written by
+``collect.py``, and evaluates it on held-out pages.
 
-    python experiments/answers/fit.py bge-small=rows.jsonl,sample.jsonl minilm=minilm.jsonl --save
+    python experiments/answers/fit.py squad.jsonl,qed.jsonl,sample.jsonl
 
-``--save`` writes them into the package.
+It prints the constants of :mod:`trivium.answering.checking`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-from trivium.answering.classifier import NO_EMBEDDER
-
 Rows = Sequence[Mapping[str, Any]]
 Floats = NDArray[np.float64]
 
 STRAY = ["names", "numbers"]
-SUPPORT = ["new", "together", "cosine", *STRAY]
+SUPPORT = ["new", "said", *STRAY]
 FORGED = ("wrong name", "wrong number", "right, verbatim")
-SUPPORT_THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8)
+SUPPORT_THRESHOLDS = (0.5, 0.7, 0.86)
 FOLDS = 5
 
 
@@ -109,21 +106,12 @@ def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
         {
             **row,
             "case": f"{row['case']}, reworded",
-            "features": {**row["features"], "new": row["features"]["covered"]},
+            "features": {**row["features"], "new": row["features"]["said"]},
         }
         for row in rows
         if row["case"] in ("right", "wrong answer", "other passage", "random passage")
     ]
     return [*rows, *reworded]
-
-
-def kept(rows: Rows, names: Sequence[str], threshold: float) -> dict[str, Any]:
-    intercept, weights = fit(rows, names)
-    return {
-        "intercept": round(intercept, 4),
-        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
-        "threshold": threshold,
-    }
 
 
 def read(names: str) -> list[dict[str, Any]]:
@@ -136,28 +124,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "rows",
-        nargs="+",
-        metavar="EMBEDDER=FILE,...",
-        help="the first is also used for unknown embedders",
-    )
-    parser.add_argument("--support-threshold", type=float, default=0.8)
-    parser.add_argument("--save", action="store_true", help="write the classifiers into the package")
-    arguments = parser.parse_args()
-    classifiers: dict[str, Any] = {}
-    given = [argument.partition("=")[::2] for argument in arguments.rows]
-    for embedder, names in [*given, (NO_EMBEDDER, given[0][1])]:
-        columns = [one for one in SUPPORT if not (embedder == NO_EMBEDDER and one.startswith("cosine"))]
-        reworded = with_rewordings(read(names))
-        print(embedder)
-        show_support(reworded, out_of_fold(reworded, columns))
-        classifiers[embedder] = kept(reworded, columns, arguments.support_threshold)
-    if arguments.save:
-        file = Path(str(files("trivium.answering").joinpath("classifiers.json")))
-        # Classifiers that were not fitted this time are kept.
-        before = json.loads(file.read_text("utf-8"))
-        file.write_text(json.dumps({**before, **classifiers}, indent=2) + "\n", "utf-8")
+    parser.add_argument("rows", metavar="FILE,...")
+    reworded = with_rewordings(read(parser.parse_args().rows))
+    show_support(reworded, out_of_fold(reworded, SUPPORT))
+    intercept, weights = fit(reworded, SUPPORT)
+    print(f"INTERCEPT = {intercept:.4f}")
+    print({name: round(float(weight), 4) for name, weight in zip(SUPPORT, weights, strict=True)})
 
 
 if __name__ == "__main__":

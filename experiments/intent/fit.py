@@ -27,8 +27,8 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score
 
-from trivium.answering.classifier import NO_EMBEDDER
 from trivium.answering.intent import IntentClassifier, expressions
+from trivium.answering.judging import NO_EMBEDDER
 from trivium.embedding.registry import open_embedder
 from trivium.sample import question_files
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, WordEmbedder, hit, world
 from tests.fakes.chat_model import ScriptedModel
-from trivium.answering.answer import AnswerContext, answer
+from trivium.answering.answer import NOT_ASKED, WITHOUT_MODEL, AnswerContext, answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Piece
 from trivium.answering.question_language import foreign_language
 from trivium.types import Answer, EmbedderIdentity
@@ -28,7 +28,8 @@ def asked(question: str, model: ScriptedModel | None, embedder: WordEmbedder | N
     events = list(answer(question, context, (), model, intent="collection"))
     done = events[-1]
     assert isinstance(done, Done)
-    assert "".join(event.text for event in events if isinstance(event, Piece)) == done.answer.text
+    streamed = "".join(event.text for event in events if isinstance(event, Piece))
+    assert streamed == done.answer.text or (WITHOUT_MODEL in done.answer.warnings[0])
     return done.answer
 
 
@@ -38,6 +39,7 @@ def test_no_model_is_asked_what_no_passage_is_about(embedder: WordEmbedder) -> N
     model = ScriptedModel("The answer is: Asaph Hall.")
     found = asked(ELSEWHERE, model, embedder)
     assert (found.text, found.outcome, found.statements, model.asked) == (NOT_FOUND, "absent", (), [])
+    assert found.warnings == (NOT_ASKED,)
 
 
 def test_what_can_be_asked_of_any_text_is_asked() -> None:
@@ -65,10 +67,10 @@ def test_what_can_be_asked_of_any_text_is_asked() -> None:
 def test_a_short_answer_needs_a_sentence_that_connects_it_with_the_question(
     question: str, text: str, supported: bool
 ) -> None:
-    """That its words are somewhere in the passages is not enough."""
-    (statement,) = asked(question, ScriptedModel(text), WordEmbedder()).statements
-    assert statement.supported == supported
-    assert statement.supported or statement.support < 0.5
+    """That its words are somewhere in the passages is not enough: then the answer without the model stands."""
+    found = asked(question, ScriptedModel(text), WordEmbedder())
+    assert bool(found.warnings) != supported and (supported or found.text != text)
+    assert not supported or found.statements[0].supported
 
 
 def test_a_question_in_another_language_is_not_called_absent() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
-from trivium.answering.answer import answer
+from trivium.answering.answer import WITHOUT_MODEL, answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
 from trivium.serialization import answer_json
 from trivium.settings.domain import Domain
@@ -78,9 +78,19 @@ def test_a_sentence_without_a_citation_gets_the_one_that_bears_it_out() -> None:
     ],
 )
 def test_what_no_passage_says_is_marked(text: str) -> None:
-    """Also where all of it but a name or a number is there, and whatever it cites."""
-    (statement,) = asked(ScriptedModel(text)).statements
-    assert not statement.supported and statement.support < 0.5
+    """Also where all of it but a name or a number is there, and whatever it cites. Alone it is no answer."""
+    first, second = asked(ScriptedModel(f"Asaph Hall discovered both moons [1]. {text}")).statements
+    assert first.supported and not second.supported and second.support < 0.86
+    alone = asked(ScriptedModel(text))
+    assert alone.warnings == (f"{WITHOUT_MODEL} wrote what is not in the documents",)
+    assert alone.text == asked(None).text and alone.form is not None and alone.usage.prompt_tokens > 0
+
+
+def test_what_does_not_answer_is_no_answer() -> None:
+    """However true it is, where a passage answers."""
+    alone = asked(ScriptedModel("Mars is the fourth planet from the Sun [3]."))
+    assert alone.warnings == (f"{WITHOUT_MODEL} wrote what does not answer the question",)
+    assert alone.text == asked(None).text
 
 
 def test_to_speak_of_the_answer_is_no_statement_of_its_own() -> None:
@@ -91,9 +101,10 @@ def test_to_speak_of_the_answer_is_no_statement_of_its_own() -> None:
 
 def test_what_states_nothing_is_borne_out_by_nothing() -> None:
     """It is not marked, and cites nothing."""
-    first, second = asked(ScriptedModel("The answer is:\nGalileo did it.")).statements
-    assert (first.citations, first.supported) == ((), True)
-    assert not second.supported
+    first, second, third = asked(
+        ScriptedModel("The answer is:\nAsaph Hall discovered both moons.\nGalileo did it.")
+    ).statements
+    assert (first.citations, first.supported, second.supported, third.supported) == ((), True, True, False)
 
 
 @pytest.mark.parametrize(
@@ -137,19 +148,14 @@ def test_without_hits_no_model_is_asked() -> None:
     assert (whole.text, whole.outcome) == (NOT_FOUND, "absent") and model.asked == []
 
 
-def test_a_sentence_that_was_broken_off_is_left_out() -> None:
-    """Or marked as such where it is the only one."""
-    assert asked(ScriptedModel("Hall did [1]. And then he", cut=True)).text == "Hall did [1]."
-    assert asked(ScriptedModel("Hall did and then he", cut=True)).text == "Hall did and then he …"
-    assert asked(ScriptedModel("Hall did [1]. He was.", cut=True)).text == "Hall did [1]. He was."
-
-
-def test_a_model_that_ignores_the_number_of_tokens_is_cut_off() -> None:
-    """Also where nothing repeats: every further sentence would be compared with the passages."""
-    endless = "".join(f"Hall did it in {year} [1]. " for year in range(1_800, 20_000))
-    text = asked(ScriptedModel(endless)).text
-    assert 1_000 < len(text) < 10_000
-    assert endless.startswith(text) and text.endswith("].")
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_model_that_is_cut_leaves_the_answer_without_it(endless: bool) -> None:
+    """At its limit, or because it ignores that."""
+    said = "".join(f"Hall did it in {year} [1]. " for year in range(1_800, 20_000))
+    model = ScriptedModel(said) if endless else ScriptedModel("Asaph Hall discovered [1]. He", cut=True)
+    whole = asked(model)
+    assert whole.warnings == (f"{WITHOUT_MODEL} did not come to an end",)
+    assert whole.text == asked(None).text and model.closed == 1
 
 
 def test_a_model_in_a_loop_is_stopped() -> None:
@@ -158,7 +164,7 @@ def test_a_model_in_a_loop_is_stopped() -> None:
     model = ScriptedModel("Mars has two moons. " + sentence * 50)
     events = list(answer(QUESTION, ground(STORE, HITS), (), model))
     assert isinstance(events[-1], Done)
-    assert events[-1].answer.text == f"Mars has two moons. {sentence.strip()}"
+    assert events[-1].answer.warnings == (f"{WITHOUT_MODEL} began to repeat itself",)
     assert sum(len(event.text) for event in events if isinstance(event, Piece)) < 4 * len(sentence)
     assert model.closed == 1
     assert events[-1].answer.usage.prompt_tokens > 0 and events[-1].answer.usage.completion_tokens > 19

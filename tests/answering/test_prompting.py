@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -97,3 +98,31 @@ def test_a_question_that_leaves_no_room_is_refused() -> None:
     """Said before anything is sent."""
     with pytest.raises(ChatModelError, match="no room"):
         make_prompt("why " * 1000, passages([made_up("text")]), ScriptedModel("x", context_tokens=800))
+
+
+def test_tables_are_tables_and_code_is_code() -> None:
+    """Between fences that the code does not have; heads are written once."""
+    table = "Prices\nItem | Price\nItem: Oar; Price: 9\nItem: Sail; Note: a|b"
+    hits = [replace(made_up(table), kind="table"), replace(made_up("ls -l\ncd ..", 2), kind="code")]
+    user = make_prompt("Why?", passages(hits), ScriptedModel("x")).messages[1].content
+    assert (
+        "Page: \nPrices\n| Item | Price | Note |\n|---|---|---|\n| Oar | 9 |  |\n| Sail |  | a/b |\n<" in user
+    )
+    assert "Page: \n```\nls -l\ncd ..\n```\n<" in user
+
+
+def test_the_document_and_its_date_are_told() -> None:
+    """Of two that say different things, a model can take the newer one."""
+    hits = [
+        replace(made_up("Oars cost 9."), document="shop/prices.html", metadata={"date": "2026-03-02T10:00"})
+    ]
+    user = make_prompt("Why?", passages(hits), ScriptedModel("x")).messages[1].content
+    assert "Page (prices.html, 2026-03-02): Oars cost 9.\n" in user
+
+
+def test_what_the_answer_without_a_model_quotes_comes_first() -> None:
+    """It stands just before the question, and is there if nothing else is."""
+    offered = passages([made_up("word " * 900, 1), made_up("fits.", 2), made_up("answers.", 3)])
+    prompt = make_prompt("Why?", offered, ScriptedModel("x", context_tokens=1000), best=[3])
+    assert [passage.number for passage in prompt.offered] == [3, 2]
+    assert [int(n) for n in OPENING.findall(prompt.messages[1].content)] == [2, 3]

@@ -225,7 +225,7 @@ def test_a_model_answers_and_what_no_passage_bears_out_is_named(store: Path) -> 
         (ask,) = [tool for tool in call.portal.call(call.client.list_tools).tools if tool.name == "ask"]  # type: ignore[attr-defined]
     assert answer.structured_content["model"] == "scripted" and "[77]" not in text(answer)
     assert answer.structured_content["unsupported"] == ["Galileo wept over Venus."]
-    assert "Not supported by any passage: Galileo wept over Venus." in text(answer)
+    assert "Not in the documents: Galileo wept over Venus." in text(answer)
     assert "the endpoint said no" in failed and "search" in failed
     assert ask.annotations is not None and ask.annotations.open_world_hint is True
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trivium.answering.attribution import attribute
-from trivium.answering.classifier import load_classifier
+from trivium.answering.checking import Checked, check
 from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
 from trivium.answering.conditions import selects_rows
@@ -15,16 +14,15 @@ from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
-from trivium.answering.judging import Judgement, judge, thresholds_of, worth_asking
+from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
 from trivium.answering.marks import MarkFilter
-from trivium.answering.passages import NumberedPassage, continuations, passages, respelled
+from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
 from trivium.answering.quoting import AnswerText, absent, quote, understood
 from trivium.answering.rarity import Rarity
-from trivium.answering.repetition import Repetition, cut_at
+from trivium.answering.repetition import Repetition
 from trivium.answering.rewriting import Rewriting, rewrite_question
-from trivium.answering.short_answers import check_short_answers
 from trivium.answering.talk import converse, has_topic, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder
@@ -32,7 +30,7 @@ from trivium.graph.protocols import SearchStore
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.languages import Analyzer, StoreLanguages
-from trivium.text.normalise import STOPS, composed, sentences, words
+from trivium.text.normalise import composed, sentences, words
 from trivium.types import (
     Answer,
     ChunkKind,
@@ -44,6 +42,12 @@ from trivium.types import (
 
 _LONGEST_TOKEN = 16
 """Characters. A server that ignores how many tokens were asked for is not listened to any longer."""
+
+NOT_ASKED = "the language model was not asked, since the passages are not about the question"
+WITHOUT_MODEL = "this is the answer without the language model, which"
+_REPEATED, _CUT = "began to repeat itself", "did not come to an end"
+_UNSUPPORTED = "wrote what is not in the documents"
+_RAMBLED = "wrote what does not answer the question"
 
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
@@ -65,13 +69,16 @@ class AnswerContext:
 
 
 class _Answered(NamedTuple):
-    """What was answered, and the tokens used. ``language`` is that of the question if the collection has none of its
-    words and is in other languages.
+    """What was answered, the tokens used, and the passages that a language model was given. ``language`` is that of the
+    question if the collection has none of its words and is in other languages; ``warning`` tells why a model was not
+    asked, or its answer left out.
     """
 
     said: AnswerText
-    usage: Usage
+    usage: Usage = Usage()
     language: str | None = None
+    offered: tuple[int, ...] = ()
+    warning: str | None = None
 
 
 class _Read(NamedTuple):
@@ -117,7 +124,7 @@ def answer(
         text, used = yield from converse(
             question, meant == "conversation", history, model, context.domain.scope
         )
-        said, usage, other = AnswerText("answered", (text,), ()), used, None
+        given = _Answered(AnswerText("answered", (text,), ()), used)
         offered: list[NumberedPassage] = []
     else:
         known = StoreLanguages.read(context.store.languages)
@@ -130,11 +137,12 @@ def answer(
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         language = foreign_language(question, known.codes)
         if model is None or not offered:
-            said, usage, other = yield from _quoted(read, context, language)
+            given = yield from _quoted(_quotation(read, context, language))
         else:
-            said, usage, other = yield from _written(asked, offered, context, model, writing, language)
-        if other is not None:
-            warnings = language_warnings(other, known.codes, context.embedder.identity.name)
+            given = yield from _written(read, context, model, writing, language)
+        if given.language is not None:
+            warnings = language_warnings(given.language, known.codes, context.embedder.identity.name)
+    said, usage = given.said, given.usage
     numbers = sorted({number for statement in said.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     statements = with_attribution(
@@ -142,7 +150,7 @@ def answer(
         said.statements,
         offered,
         context.store,
-        written=model is not None and said.outcome == "answered",
+        written=model is not None and said.form is None,
         computed=said.form == "computed",
     )
     yield Done(
@@ -158,12 +166,13 @@ def answer(
             model=None if model is None else model.name,
             usage=usage if asked is None else asked.usage + usage,
             recall_query=None if asked is None else asked.recall_query,
-            warnings=warnings,
+            warnings=warnings if given.warning is None else (*warnings, given.warning),
             form=said.form,
             parts=said.parts,
             confidence=said.confidence,
             disagreements=said.disagreements,
-        )
+        ),
+        given.offered or tuple(by_number),
     )
 
 
@@ -213,9 +222,9 @@ def _read_in_context(
     return read._replace(own=own_terms(question), told=asks_for_more(question), judgement=completed)
 
 
-def _quoted(
-    read: _Read, context: AnswerContext, language: str | None
-) -> Generator[AnswerEvent, None, _Answered]:
+def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _Answered:
+    """Return the answer without a model."""
+
     def quoted(near: bool) -> AnswerText:
         return quote(
             read.asked.match_query,
@@ -230,42 +239,41 @@ def _quoted(
         )
 
     quotation = quoted(near=False)
-    foreign = language is not None and quotation.outcome == "absent" and bool(read.offered)
-    if foreign:
-        # Words cannot tell that a collection in another language has no answer.
-        quotation = quoted(near=True)
-    for piece in quotation.pieces:
+    if language is None or quotation.outcome != "absent" or not read.offered:
+        return _Answered(quotation)
+    # Words cannot tell that a collection in another language has no answer.
+    return _Answered(quoted(near=True), language=language)
+
+
+def _quoted(quotation: _Answered) -> Generator[AnswerEvent, None, _Answered]:
+    for piece in quotation.said.pieces:
         yield Piece(piece)
-    return _Answered(quotation, Usage(), language if foreign else None)
+    return quotation
 
 
 def _written(
-    rewriting: Rewriting,
-    offered: Sequence[NumberedPassage],
-    context: AnswerContext,
-    model: ChatModel,
-    writing: Writing,
-    language: str | None,
+    read: _Read, context: AnswerContext, model: ChatModel, writing: Writing, language: str | None
 ) -> Generator[AnswerEvent, None, _Answered]:
-    asked = respelled(rewriting.match_query, offered)
-    embedder = context.embedder.identity.name
-    rarity = Rarity.of(context.store, [asked])
-    near_from = thresholds_of(embedder).near
-    judged = judge(asked, offered, rarity, context.embedder, context.store)
-    near = worth_asking(asked, judged, rarity, near_from)
-    if not near and rewriting.recall_query is not None:
-        # It has other words for what is meant.
-        recalled = Rarity.of(context.store, [rewriting.recall_query])
-        other = judge(rewriting.recall_query, offered, recalled, context.embedder, context.store)
-        near = worth_asking(rewriting.recall_query, other, recalled, near_from)
-    if near:
-        language = None
-    elif language is None:
+    question, rarity = understood(read.asked.match_query, read.offered, context.store)
+    judged = read.judgement or judge(question, read.offered, rarity, context.embedder, context.store)
+    quotation = _quotation(read._replace(judgement=judged), context, language)
+    near = _is_near(question, read, context, judged, rarity)
+    unsaid = quotation.said.outcome == "absent" and quotation.said.text != NOT_FOUND
+    if unsaid or not (near or language or quotation.said.outcome == "answered"):
         # A small model would answer all the same.
-        yield Piece(NOT_FOUND)
-        return _Answered(absent(), Usage())
-    prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
-    marks = MarkFilter([passage.number for passage in prompt.offered])
+        unanswered = quotation.said if unsaid else absent()
+        return (yield from _quoted(_Answered(unanswered, warning=NOT_ASKED)))
+    prompt = make_prompt(
+        question,
+        read.offered,
+        model,
+        writing.style,
+        writing.max_tokens,
+        scope=context.domain.scope,
+        best=[part.number for part in quotation.said.parts],
+    )
+    numbers = tuple(passage.number for passage in prompt.offered)
+    marks = MarkFilter(numbers)
     text, again, repetition, too_long = "", None, Repetition(), False
     with model.stream(
         prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
@@ -279,44 +287,64 @@ def _written(
             too_long = len(text) > _LONGEST_TOKEN * prompt.max_tokens
             if again is not None or too_long:
                 break
-    usage = usage_of(reply, model, prompt.messages, text)
-    text = text if again is None else cut_at(text, again)
-    text = final_text(text, cut=too_long or (reply.usage is not None and reply.usage.truncated))
+    quotation = quotation._replace(usage=usage_of(reply, model, prompt.messages, text), offered=numbers)
+    text = final_text(text)
     if text == NOT_FOUND:
         # The model found no answer: show the nearest passages instead.
-        quotation = quote(
-            asked, prompt.offered, context.store, context.embedder, outright=False, near=not near
+        nearest = quote(
+            question, prompt.offered, context.store, context.embedder, outright=False, near=not near
         )
-        return _Answered(quotation, usage, language)
-    classifier = load_classifier(embedder)
-    statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
-    read = {passage.number for passage in prompt.offered}
-    sentences_read = [
-        one for one in judged.parts if one.passage.number in read and one.part.kind in ("sentence", "row")
-    ]
-    statements = check_short_answers(
-        asked, text, statements, sentences_read, thresholds_of(embedder).answered, rarity
-    )
-    return _Answered(AnswerText("answered", (text,), statements), usage, language)
+        return quotation._replace(said=nearest)
+    read_parts = [one for one in judged.parts if one.passage.number in numbers]
+    answered = thresholds_of(context.embedder.identity.name).answered
+    checked = check(question, text, read_parts, context.store, answered)
+    fault = _REPEATED if again is not None else None
+    if too_long or (reply.usage is not None and reply.usage.truncated):
+        fault = _CUT
+    if fault is None and language is None:  # who answers in another language has other words
+        fault = _fault_of(question, checked, quotation.said.outcome == "answered", context)
+    if fault is not None:
+        return quotation._replace(warning=f"{WITHOUT_MODEL} {fault}")
+    statements = tuple(one.statement for one in checked)
+    return quotation._replace(said=AnswerText("answered", (text,), statements))
 
 
-def final_text(text: str, cut: bool) -> str:
-    """Return the text up to a refusal to answer, since what follows one is of no use. A last sentence that was
-    truncated at the token limit is dropped, or marked with an ellipsis if it is the only one.
+def _is_near(question: str, read: _Read, context: AnswerContext, judged: Judgement, rarity: Rarity) -> bool:
+    """Whether a model should be asked, for the question or for its recall query, which has other words for the same."""
+    near_from = thresholds_of(context.embedder.identity.name).near
+    recall = read.asked.recall_query
+    if recall is None or worth_asking(question, judged, rarity, near_from):
+        return worth_asking(question, judged, rarity, near_from)
+    recalled = Rarity.of(context.store, [recall])
+    other = judge(recall, read.offered, recalled, context.embedder, context.store)
+    return worth_asking(recall, other, recalled, near_from)
+
+
+def _fault_of(
+    question: str, checked: Sequence[Checked], answered: bool, context: AnswerContext
+) -> str | None:
+    """Return what is wrong with all of a model's answer: that no part supports any of it, or, where a question is
+    ``answered`` without it, that none that does is an answer.
     """
+    resting = [one.by for one in checked if one.by is not None]
+    if not resting:
+        return _UNSUPPORTED
+    best = max(resting, key=lambda one: one.probability)
+    embedder = context.embedder.identity
+    if not answered or confirmed(question, best, best.probability, embedder) >= sure_from(embedder, None):
+        return None
+    return _RAMBLED
+
+
+def final_text(text: str) -> str:
+    """Return the text up to a refusal to answer, since what follows one is of no use."""
     text = text.strip()
     spans = sentences(text)
     said = [words(text[start:end]) for start, end in spans]
     refusals = [place for place, sentence in enumerate(said) if _refuses(sentence)]
     if not any(said) or refusals[:1] == [0]:
         return NOT_FOUND
-    if refusals:
-        spans = spans[: refusals[0]]
-    elif cut and not text.endswith(STOPS):
-        if len(spans) == 1:
-            return f"{text} …"
-        spans = spans[:-1]
-    return text[: spans[-1][1]]
+    return text[: spans[refusals[0] - 1][1]] if refusals else text
 
 
 def _refuses(sentence: list[str]) -> bool:

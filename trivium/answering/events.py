@@ -46,9 +46,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The final answer. Its text may be shorter than the pieces: text after a refusal to answer is dropped."""
+    """The final answer, and the numbers of the passages that it was made from. Its text may differ from the pieces: what
+    a model writes after a refusal to answer is dropped, and all of it if the answer without a model stands.
+    """
 
     answer: Answer
+    offered: tuple[int, ...] = ()
 
 
 AnswerEvent = Found | Piece | Done

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from trivium.answering.classifier import NO_EMBEDDER
+from trivium.answering.judging import NO_EMBEDDER
 from trivium.answering.talk import talk_of
 from trivium.common.arrays import dots
 from trivium.common.cache import LruCache

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from trivium.answering.classifier import NO_EMBEDDER
 from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
@@ -31,6 +30,8 @@ from trivium.text.languages import Analyzer
 from trivium.text.normalise import terms
 from trivium.types import EmbedderIdentity
 
+NO_EMBEDDER = "none"
+"""Key of what was fitted to words only, for embedders without a fit of their own: the scale of cosines differs."""
 _NEARLY = 0.5
 """Share of the probability of the best part from which another one is preferred for its form."""
 _OF_TABLE = 0.2

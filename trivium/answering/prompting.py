@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from trivium.answering.marks import uncited
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.prompt_styles import DEFAULT, PromptStyle, prompt_style
+from trivium.answering.tables import rows_of
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message
+from trivium.parser.tables import head_rows
 from trivium.text.normalise import plain
+from trivium.types import ChunkKind
 
 ANSWER_TOKENS = 512
 """Default maximum length of an answer in tokens; a quarter of the model's window if that is less."""
 SLACK = 64
 """Tokens reserved for the markup around messages, which depends on the model."""
+
+_FENCE = "```"
 
 # No text may open or close a tag, including those of chat templates, or look like a citation. Models read full-width
 # and small forms as the plain characters.
@@ -59,8 +65,10 @@ def make_prompt(
     style: PromptStyle | None = None,
     answer_tokens: int | None = None,
     scope: str | None = None,
+    best: Collection[int] = (),
 ) -> Prompt:
-    """Build a prompt with as many passages as fit into the model's window, chosen best first.
+    """Build a prompt with as many passages as fit into the model's window, chosen best first: those with a number in
+    ``best``, which the answer without a model quotes, before the others.
 
     The best passages are placed at both ends of the list and the very best last, just before the question in the
     built-in styles, because models use the middle of a long prompt least (Liu et al., *Lost in the Middle*, 2024).
@@ -73,15 +81,16 @@ def make_prompt(
     frame = sum(model.count_tokens(message.content) for message in _messages(style, "", asked, scope))
     room = model.context_tokens - max_tokens - SLACK - frame
     blocks: dict[int, str] = {}
-    for passage in passages:
-        listed = block(passage.number, passage.headings, passage.body)
+    ordered = sorted(passages, key=lambda passage: passage.number not in best)
+    for passage in ordered:
+        listed = _block(passage, as_markdown(passage))
         tokens = model.count_tokens(listed)
         if tokens <= room:
             blocks[passage.number] = listed
             room -= tokens
     if not blocks and passages:
-        blocks[passages[0].number] = _cut(passages[0], room, model, style)
-    offered = tuple(passage for passage in passages if passage.number in blocks)
+        blocks[ordered[0].number] = _cut(ordered[0], room, model, style)
+    offered = tuple(passage for passage in ordered if passage.number in blocks)
     listed = "".join(blocks[passage.number] for passage in both_ends(offered))
     return Prompt(_messages(style, listed, asked, scope), offered, max_tokens)
 
@@ -106,11 +115,48 @@ def block(number: int, headings: str, text: str) -> str:
     return f"<passage {number}>\n{quoted(headings)}: {quoted(text)}\n</passage>\n"
 
 
+def _block(passage: NumberedPassage, text: str) -> str:
+    """Format a text of a passage below its headings, with its document and the date that it gives itself, as far as they
+    are not said there.
+    """
+    document = passage.hit.document.rsplit("/", 1)[-1]
+    date = str(passage.hit.metadata.get("date", ""))[:10]
+    said = [one for one in (document, date) if one and one not in passage.headings]
+    return block(
+        passage.number, f"{passage.headings} ({', '.join(said)})" if said else passage.headings, text
+    )
+
+
+def as_markdown(passage: NumberedPassage) -> str:
+    """Return the text of a passage with its rows as Markdown tables, and code between fences."""
+    body = passage.body
+    if passage.hit.kind == ChunkKind.CODE:
+        return f"\n{_FENCE}\n{body}\n{_FENCE}" if _FENCE not in body else body
+    rows = {row.text: dict(row.cells) for row in rows_of(passage)}
+    if not rows:
+        return body
+    columns = head_rows(body)
+    lines: list[str] = [""]
+    for is_table, run in groupby(body.splitlines(), rows.__contains__):
+        own = list(run)
+        if not is_table:
+            lines += [line for line in own if line not in columns]
+            continue
+        heads = list(dict.fromkeys(head for line in own for head in rows[line]))
+        lines += [_row(heads), "|---" * len(heads) + "|"]
+        lines += [_row([rows[line].get(head, "") for head in heads]) for line in own]
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
 def _cut(passage: NumberedPassage, room: int, model: ChatModel, style: PromptStyle) -> str:
     """Return as much of the beginning of a passage as fits."""
     length = len(passage.body)
     while length > 0:
-        listed = block(passage.number, passage.headings, passage.body[:length])
+        listed = _block(passage, passage.body[:length])
         if model.count_tokens(listed) <= room:
             return listed
         length = length * 3 // 4

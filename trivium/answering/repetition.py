@@ -1,5 +1,5 @@
 """Detects where a generated text begins to repeat itself. Small models that start to repeat never stop: generation is
-ended there, and the repetition removed.
+ended there.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ _EMPTY = re.compile(rf"(?:(?<!\S)(?:\(?\d{{1,3}}[.):]|[-*•–](?=\s*\n))(?:\s*
 _NUMBER = re.compile(r"(?<![\w.\[])\d{1,6}(?![\w\]])")
 _BETWEEN_NUMBERS = re.compile(r"[\s,.;:()*•–-]{1,6}")
 _ENDS = re.compile(r"[.!?…。！？\n:]\s")
-_LOOSE_MARKS = frozenset(",;:-–*•(")
-_LOOSE_WORD = re.compile(r"\b(?:and|or)$|(?<!\d)\d{1,3}[.)]$")
 _EACH_TIME, _GROWTH = 2_000, 16
 """Longer texts are examined again when they have grown by this fraction of what is beyond these characters, so that the
 work is proportional to the text.
@@ -79,30 +77,6 @@ def repeated_from(text: str) -> int | None:
     """
     found = [_sentence(text), _lines(text), _phrase(text), _names(text), _empty_items(text), _counting(text)]
     return min((start for start in found if start is not None), default=None)
-
-
-def cut_at(text: str, start: int) -> str:
-    """Return the text before the repetition, without a trailing comma, bullet or "and".
-
-    >>> cut_at("Phobos, Deimos, Phobos, Deimos", 16)
-    'Phobos, Deimos'
-    """
-    end = start
-    while end:
-        if text[end - 1].isspace() or text[end - 1] in _LOOSE_MARKS:
-            end -= 1
-            continue
-        word = _LOOSE_WORD.search(text, max(0, end - 4), end)
-        if word is None or (word[0][0].isdecimal() and not _begins_line(text, word.start())):
-            break
-        end = word.start()
-    return text[:end]
-
-
-def _begins_line(text: str, place: int) -> bool:
-    while place and text[place - 1].isspace() and text[place - 1] != "\n":
-        place -= 1
-    return place == 0 or text[place - 1] == "\n"
 
 
 def _said(text: str) -> list[str]:

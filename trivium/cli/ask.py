@@ -265,7 +265,7 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
         out.print(Text(plain(str(other)), style="yellow"), soft_wrap=True)
     unsupported = [s for s in answer.statements if not s.supported]
     if unsupported:
-        out.print("\n[yellow]not supported by the passages:[/]")
+        out.print("\n[yellow]not in the documents:[/]")
         for statement in unsupported:
             text = answer.text[statement.start : statement.end]
             out.print(f"  [yellow]?[/] {shown(text)} [dim]({statement.support:.0%})[/]", soft_wrap=True)
@@ -275,9 +275,7 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
         print_citation(citation)
     print_sources(answer.sources)
     print_warnings(answer.warnings, store)
-    if answer.model is not None:
-        used = answer.usage
+    used = answer.usage
+    if answer.model is not None and used.prompt_tokens:
         told = f"{used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written"
-        if answer.outcome == "absent" and not used.prompt_tokens:
-            told = "not asked, since no passage is about the question"
         out.print(f"[dim]{shown(answer.model)}: {told}[/]")

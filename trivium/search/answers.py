@@ -60,8 +60,9 @@ def _with_outcomes(
             if isinstance(event, Found):
                 yield replace(event, sources=_by_source(outcomes), warnings=told)
             elif isinstance(event, Done):
-                own = event.answer.warnings
-                yield Done(replace(event.answer, sources=_by_source(outcomes), warnings=(*own, *told)))
+                told = (*event.answer.warnings, *told)
+                whole = replace(event.answer, sources=_by_source(outcomes), warnings=told)
+                yield replace(event, answer=whole)
             else:
                 yield event
 

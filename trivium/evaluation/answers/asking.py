@@ -13,10 +13,9 @@ from typing import TypeVar
 from trivium.answering.answer import AnswerContext, answer, final_text
 from trivium.answering.events import NOT_FOUND, Done, Found
 from trivium.answering.marks import MarkFilter
-from trivium.answering.passages import passages
 from trivium.answering.prompt_styles import DEFAULT, prompt_style
-from trivium.answering.prompting import ANSWER_TOKENS, make_prompt, quoted
-from trivium.answering.repetition import Repetition, cut_at
+from trivium.answering.prompting import ANSWER_TOKENS, quoted
+from trivium.answering.repetition import Repetition
 from trivium.answering.writing import Writing
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
@@ -42,16 +41,14 @@ def answer_without_context(question: str, model: ChatModel, writing: Writing) ->
     messages = style.messages_alone(quoted(question))
     wanted = ANSWER_TOKENS if writing.max_tokens is None else writing.max_tokens
     max_tokens = min(wanted, model.context_tokens // 4)
-    text, again, repetition = "", None, Repetition()
+    text, repetition = "", Repetition()
     with model.stream(messages, max_tokens=max_tokens, temperature=writing.temperature) as reply:
         for piece in MarkFilter(()).filtered(reply):
             text += piece
-            again = repetition.start(text) if piece else None
-            if again is not None:
+            if piece and repetition.start(text) is not None:
                 break
     usage = usage_of(reply, model, messages, text)
-    text = text if again is None else cut_at(text, again)
-    text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
+    text = final_text(text)
     return Answer(
         question=question,
         searched_for=None,
@@ -99,7 +96,7 @@ class Asking:
                 raise ValueError("a question without any context is one for a language model")
             alone = answer_without_context(question.text, self.model, self.writing)
             return Answered.of(row, question.id, alone, (), round(time.perf_counter() - began, 6), 0.0)
-        searched, whole = began, None
+        searched, done = began, None
         warnings: list[str] = []
         before = self.models.spent
         ground = AnswerContext(
@@ -113,21 +110,21 @@ class Asking:
             if isinstance(event, Found):
                 searched = time.perf_counter()
             elif isinstance(event, Done):
-                whole = event.answer
+                done = event
         seconds = time.perf_counter() - began
         spent = self.models.spent.since(before)
-        if whole is None:
+        if done is None:
             raise RuntimeError("an answer ends with Done")
         return Answered.of(
             row,
             question.id,
-            whole,
-            self._offered(whole),
+            done.answer,
+            done.offered,
             round(seconds, 6),
             round(searched - began, 6),
             spent.usage,
             spent.reranking,
-            warnings,
+            (*warnings, *done.answer.warnings),
         )
 
     def _hits(
@@ -140,16 +137,6 @@ class Asking:
         return system.search(
             self.engine, asked, self.k, self.retrievers, exact=self.exact, recall=recall, on_warnings=warn
         )
-
-    def _offered(self, given: Answer) -> list[int]:
-        """Return the numbers of the passages that the reader was given, by reconstructing the prompt."""
-        found = passages(given.passages)
-        if self.model is not None and found and given.searched_for is not None:
-            asked = given.searched_for
-            scope = self.engine.searcher.domain.scope
-            prompt = make_prompt(asked, found, self.model, self.writing.style, self.writing.max_tokens, scope)
-            found = list(prompt.offered)
-        return [passage.number for passage in found]
 
 
 def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:

@@ -56,7 +56,7 @@ def render_answered(answered: Answered) -> str:
     lines += [f"Note: {quoted(warning)}" for warning in answered.warnings]
     lines += [*_asked(answered.sources), "<answer>", untagged(answered.answer), "</answer>"]
     lines += [quoted(str(other)) for other in answered.disagreements]
-    lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
+    lines += [f"Not in the documents: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [_block(cited.number, cited) for cited in answered.citations]
     return "\n".join(lines)
 

@@ -114,10 +114,11 @@ function noteOf(done, searched) {
   const quoted = searched && done.outcome === "answered";
   const unsupported = searched && done.statements.some((statement) => !statement.supported);
   return [
-    done.model !== null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : done.form === "computed" ? "Computed from the rows below, not quoted." : "Quoted from the passages, word for word.") : "",
+    done.model !== null && done.outcome === "answered" && done.form === null ? `Written by ${done.model}.` : quoted ? (done.form === "row" ? "From a table." : done.form === "computed" ? "Computed from the rows below, not quoted." : "Quoted from the passages, word for word.") : "",
     done.confidence === null ? "" : sure(done.confidence),
     searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
-    unsupported ? "The passages do not bear out what is underlined with dots." : "",
+    unsupported ? "Underlined with dots is what is not in the documents." : "",
+    ...done.warnings.map((warning) => `${warning.charAt(0).toUpperCase()}${warning.slice(1)}.`),
     liveOutcome(done.sources ?? []),
   ]
     .filter((sentence) => sentence !== "")
@@ -182,7 +183,7 @@ function lineOf(text, start, end, statements, marks, mark) {
     parts.push(
       statement.supported
         ? el("span", { class: "statement" }, ...sentence)
-        : el("span", { class: "statement unsupported", title: "The passages do not bear this out." }, ...sentence),
+        : el("span", { class: "statement unsupported", title: "Not in the documents" }, ...sentence),
     );
     from = last;
   }

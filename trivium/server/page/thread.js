@@ -105,7 +105,7 @@ export class Thread {
         const searched = done.searched_for !== null && done.searched_for !== question ? `*Searched for: ${done.searched_for}*\n\n` : "";
         const sources = done.citations.map((citation) => `- [${citation.number}] ${place(citation)}`).join("\n");
         const others = (done.disagreements ?? []).map((other) => `\n*${labelOf(other)}:* ${other.text}\n`).join("");
-        return `## ${question}\n\n${searched}${done.answer}\n${others}${sources === "" ? "" : `\n${sources}\n`}`;
+        return `## ${question}\n\n${searched}${marked(done)}\n${others}${sources === "" ? "" : `\n${sources}\n`}`;
       });
     return parts.join("\n");
   }
@@ -115,6 +115,13 @@ export class Thread {
     const turns = this.turns.filter(({ done }) => done !== null).map(({ question, done }) => ({ question, ...done }));
     return JSON.stringify({ exported: new Date().toISOString(), turns }, null, 2);
   }
+}
+
+/** The text of an answer, in which it is said what no passage supports. */
+function marked({ answer, statements, warnings }) {
+  const characters = Array.from(answer);
+  for (const { end, supported } of statements) if (!supported) characters[end - 1] += " *(not in the documents)*";
+  return [characters.join(""), ...warnings.map((warning) => `*${warning}*`)].join("\n\n");
 }
 
 /** Hands a text to the reader as a file. */
