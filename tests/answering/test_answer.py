@@ -8,6 +8,7 @@ from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_u
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import WITHOUT_MODEL, answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
+from trivium.answering.layout import as_markdown
 from trivium.serialization import answer_json
 from trivium.settings.domain import Domain
 from trivium.types import Answer, Hit, Turn, Usage
@@ -79,7 +80,9 @@ def test_a_sentence_without_a_citation_gets_the_one_that_bears_it_out() -> None:
 )
 def test_what_no_passage_says_is_marked(text: str) -> None:
     """Also where all of it but a name or a number is there, and whatever it cites. Alone it is no answer."""
-    first, second = asked(ScriptedModel(f"Asaph Hall discovered both moons [1]. {text}")).statements
+    whole = asked(ScriptedModel(f"Asaph Hall discovered both moons [1]. {text}"))
+    assert as_markdown(whole) == f"{whole.text} *(not in the documents)*"
+    first, second = whole.statements
     assert first.supported and not second.supported and second.support < 0.86
     alone = asked(ScriptedModel(text))
     assert alone.warnings == (f"{WITHOUT_MODEL} wrote what is not in the documents",)

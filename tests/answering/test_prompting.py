@@ -106,7 +106,8 @@ def test_tables_are_tables_and_code_is_code() -> None:
     hits = [replace(made_up(table), kind="table"), replace(made_up("ls -l\ncd ..", 2), kind="code")]
     user = make_prompt("Why?", passages(hits), ScriptedModel("x")).messages[1].content
     assert (
-        "Page: \nPrices\n| Item | Price | Note |\n|---|---|---|\n| Oar | 9 |  |\n| Sail |  | a/b |\n<" in user
+        "Page: \nPrices\n| Item | Price | Note |\n| --- | --- | --- |\n| Oar | 9 |  |\n| Sail |  | a\\|b |\n<"
+        in user
     )
     assert "Page: \n```\nls -l\ncd ..\n```\n<" in user
 

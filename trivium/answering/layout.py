@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from trivium.text.normalise import plain
 from trivium.types import Answer, AnswerPart
 
+UNSUPPORTED = "not in the documents"
 _FENCE = re.compile(r"`{3,1000}")
 _OF_LINES = frozenset(["list", "block", "clause", "closest"])
 
@@ -59,9 +60,14 @@ def heads_of(rows: Sequence[AnswerPart]) -> list[str]:
 
 
 def as_markdown(answer: Answer) -> str:
-    """Return an answer as Markdown, with the citations of its text: rows are a table, code is fenced, and lists keep
-    their lines.
+    """Return an answer as Markdown, with the citations of its text: rows are a table, code is fenced, lists keep their
+    lines, and behind sentences of a language model that no passage supports it is said.
     """
+    if answer.form is None:
+        text = answer.text
+        for said in reversed(answer.statements):
+            text = text if said.supported else f"{text[: said.end]} *({UNSUPPORTED})*{text[said.end :]}"
+        return text
     return "\n\n".join(_markdown(block, in_lines=answer.form in _OF_LINES) for block in blocks_of(answer))
 
 
@@ -71,7 +77,7 @@ def _markdown(block: Block, *, in_lines: bool) -> str:
         cells = [
             [*(dict(row.cells).get(head, "") for head in heads), f"[{row.number}]"] for row in block.rows
         ]
-        return "\n".join(map(_table_row, [[*heads, ""], ["---"] * (len(heads) + 1), *cells]))
+        return "\n".join(map(table_row, [[*heads, ""], ["---"] * (len(heads) + 1), *cells]))
     if block.code:
         fence = "`" * max([3, *(len(found) + 1 for found in _FENCE.findall(block.text))])
         return f"{fence}\n{block.text}\n{fence}\n\n[{block.number}]"
@@ -85,5 +91,6 @@ def _markdown(block: Block, *, in_lines: bool) -> str:
     )
 
 
-def _table_row(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
     return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"

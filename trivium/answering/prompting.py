@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from trivium.answering.layout import table_row
 from trivium.answering.marks import uncited
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.prompt_styles import DEFAULT, PromptStyle, prompt_style
@@ -143,13 +144,9 @@ def as_markdown(passage: NumberedPassage) -> str:
             lines += [line for line in own if line not in columns]
             continue
         heads = list(dict.fromkeys(head for line in own for head in rows[line]))
-        lines += [_row(heads), "|---" * len(heads) + "|"]
-        lines += [_row([rows[line].get(head, "") for head in heads]) for line in own]
+        cells = [[rows[line].get(head, "") for head in heads] for line in own]
+        lines += map(table_row, [heads, ["---"] * len(heads), *cells])
     return "\n".join(lines)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def _cut(passage: NumberedPassage, room: int, model: ChatModel, style: PromptStyle) -> str:

@@ -104,8 +104,9 @@ export class Thread {
       .map(({ question, done }) => {
         const searched = done.searched_for !== null && done.searched_for !== question ? `*Searched for: ${done.searched_for}*\n\n` : "";
         const sources = done.citations.map((citation) => `- [${citation.number}] ${place(citation)}`).join("\n");
+        const warned = done.warnings.map((warning) => `\n*${warning}*\n`).join("");
         const others = (done.disagreements ?? []).map((other) => `\n*${labelOf(other)}:* ${other.text}\n`).join("");
-        return `## ${question}\n\n${searched}${marked(done)}\n${others}${sources === "" ? "" : `\n${sources}\n`}`;
+        return `## ${question}\n\n${searched}${done.markdown}\n${warned}${others}${sources === "" ? "" : `\n${sources}\n`}`;
       });
     return parts.join("\n");
   }
@@ -115,13 +116,6 @@ export class Thread {
     const turns = this.turns.filter(({ done }) => done !== null).map(({ question, done }) => ({ question, ...done }));
     return JSON.stringify({ exported: new Date().toISOString(), turns }, null, 2);
   }
-}
-
-/** The text of an answer, in which it is said what no passage supports. */
-function marked({ answer, statements, warnings }) {
-  const characters = Array.from(answer);
-  for (const { end, supported } of statements) if (!supported) characters[end - 1] += " *(not in the documents)*";
-  return [characters.join(""), ...warnings.map((warning) => `*${warning}*`)].join("\n\n");
 }
 
 /** Hands a text to the reader as a file. */
