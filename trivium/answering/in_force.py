@@ -19,7 +19,7 @@ SHARE = 0.05
 _LESS_SAID = 0.15
 """How much less of the question's weight it may say."""
 _PROBABLE, _MUCH_LESS_SAID = 0.15, 0.3
-"""How much less it may say if it is so probable and states another value of the same kind."""
+"""How much less it may say if it is so probable, as it must be if nothing tells which of the two is newer."""
 _ALIKE = 0.3
 """Share of the weight of the terms of the shorter of two texts that both must say."""
 _MOST = 3
@@ -58,7 +58,9 @@ def in_force(
         if newer:
             best = newer[0]
             others = _others(best, judged, question, rarity_of)
-    return best, tuple(_disagreement(one, best) for one in others[:_MOST])
+    found = [(one, _disagreement(one, best)) for one in others]
+    shown = [other for one, other in found if other.reason or one.probability >= _PROBABLE]
+    return best, tuple(shown[:_MOST])
 
 
 def why_newer(one: NumberedPassage, text: str, other: NumberedPassage, previous: str) -> str:
