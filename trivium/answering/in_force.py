@@ -14,11 +14,11 @@ from trivium.answering.values import CHANGED, differ
 from trivium.text.normalise import words
 from trivium.types import Disagreement
 
-SHARE = 0.05
-"""Of the probability of the best part that an answer of a newer document must have."""
+_SHARE = 0.05
+"""Of the probability of the best part that what another document says must have."""
 _LESS_SAID = 0.15
 """How much less of the question's weight it may say."""
-_PROBABLE, _MUCH_LESS_SAID = 0.15, 0.3
+_PROBABLE, _MUCH_LESS_SAID = 0.12, 0.3
 """How much less it may say if it is so probable, as it must be if nothing tells which of the two is newer."""
 _ALIKE = 0.3
 """Share of the weight of the terms of the shorter of two texts that both must say."""
@@ -45,16 +45,7 @@ def in_force(
     best = fitted(judged)
     others = _others(best, judged, question, rarity_of)
     if not _DATE.search(question):
-        newer = [
-            one
-            for one in judged
-            if one.passage.hit.document != best.passage.hit.document
-            and _replaces(one, best)
-            and (
-                one in others
-                or (one.covered >= best.covered - _LESS_SAID and not _numbers(one) <= _numbers(best))
-            )
-        ]
+        newer = [one for one in others if why_newer(one.passage, one.text, best.passage, best.text)]
         if newer:
             best = newer[0]
             others = _others(best, judged, question, rarity_of)
@@ -105,18 +96,12 @@ def _version_of(passage: NumberedPassage) -> tuple[list[str], tuple[int, ...]]:
     return ([], ()) if found is None else (words(name[: found.start()]), tuple(map(int, found[1].split("."))))
 
 
-def _replaces(one: Judged, best: Judged) -> bool:
-    is_probable = one.probability >= SHARE * best.probability
-    return is_probable and why_newer(one.passage, one.text, best.passage, best.text) != ""
-
-
 def _others(
     best: Judged, judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
 ) -> list[Judged]:
     """Return the most probable sentence or row of each other document that states another value of the same thing."""
     own = _sentence_in(best, judged)
-    terms = best.passage.analyzer.terms
-    about = frozenset(terms(own.text)).intersection(best.passage.analyzer.question_terms(question))
+    about = own.passage.said_by(own.text).intersection(best.passage.analyzer.question_terms(question))
     days = _DAYS.search(question) is not None
     found: dict[str, Judged] = {}
     for one in judged:
@@ -126,11 +111,11 @@ def _others(
             document != best.passage.hit.document
             and document not in found
             and one.part.kind in ("sentence", "row")
-            and one.probability >= SHARE
+            and one.probability >= _SHARE * best.probability
             and less <= (_MUCH_LESS_SAID if one.probability >= _PROBABLE else _LESS_SAID)
-            and not about.isdisjoint(terms(one.text))
+            and not about.isdisjoint(one.passage.said_by(one.text))
             and differ(own.text, one.text, days)
-            and rarity_of([own.text, one.text]).alike(own.text, one.text) >= _ALIKE
+            and max(rarity_of([own.text, one.text]).alike(own.text, one.text)) >= _ALIKE
         ):
             found[document] = one
     return list(found.values())
@@ -161,7 +146,3 @@ def _disagreement(one: Judged, best: Judged) -> Disagreement:
         "earlier" if earlier else "later" if later else "unknown",
         earlier or later,
     )
-
-
-def _numbers(one: Judged) -> set[str]:
-    return set(_NUMBER.findall(one.text))

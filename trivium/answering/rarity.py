@@ -51,14 +51,14 @@ class Rarity:
             found += weight if term in said else 0.0
         return found / total if total > 0 else 1.0
 
-    def alike(self, one: str, other: str) -> float:
-        """Return the share, in [0, 1], of the weight of a text's terms that another has, too, without those with digits;
-        of the one of the two that says less.
+    def alike(self, one: str, other: str) -> tuple[float, float]:
+        """Return the shares, in [0, 1], of the weight of the terms of each of two texts that the other has, too, without
+        those with digits.
         """
         first, second = (
             frozenset(term for term in self.content(text) if not _DIGIT.search(term)) for text in (one, other)
         )
-        return max(self.covered(first, second), self.covered(second, first)) if first and second else 0.0
+        return (self.covered(first, second), self.covered(second, first)) if first and second else (0.0, 0.0)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""

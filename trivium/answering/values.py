@@ -22,7 +22,7 @@ _FROM_TO = re.compile(r"\bfrom\b.{1,40}\bto\b", re.IGNORECASE)
 _VALUE = re.compile(
     r"(?<![\w.,:/#§])(?<![^\W\d_][-–])"
     r"(?:(?P<time>[0-2]?\d:[0-5]\d)|(?P<currency>[€$£]|EUR|USD|GBP|CHF)? ?(?!0\d)"
-    rf"(?P<number>{NUMBER.pattern}))(?![-.,:/]?\d)"
+    rf"(?P<number>\d{{1,3}}(?: \d{{3}})+(?!\d)|{NUMBER.pattern}))(?![-.,:/]?\d)"
     r"(?:[ \u00a0\u202f-]?(?P<unit>[%€$£]|[^\W\d_][\w²³·/]{0,20})(?: (?P<more>[^\W\d_]{2,20}))?)?"
     r"|\b(?P<setting>[a-z]{2,12}):(?P<level>\d{1,6})\b"
 )
@@ -117,7 +117,7 @@ def _value(match: re.Match[str]) -> Value:
         return Value(match["time"].lstrip("0"), frozenset(["time"]))
     if match["setting"]:
         return Value(match["level"], frozenset([match["setting"]]))
-    number = f"{float(plain_number(match['number']).lstrip('-')):g}"
+    number = f"{float(plain_number(match['number'].replace(' ', '')).lstrip('-')):g}"
     unit, more = match["unit"] or "", match["more"] or ""
     if unit[:3].lower() in _MONTHS and len(unit) > 2 and (unit[0].isupper()):
         return Value(f"{number} {unit[:3].lower()}", frozenset(["date"]))

@@ -10,7 +10,7 @@ import typer
 
 from trivium.checking.report import CheckReport, unreadable
 from trivium.cli.hits import print_warnings
-from trivium.cli.options import Json, StoreToo, one_store, store_needed
+from trivium.cli.options import Json, StoreArgument, StoreToo, one_store, store_needed
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.common.suggested import for_store
 from trivium.engine import Engine
@@ -30,15 +30,7 @@ _COLOURS = {
 
 
 def check(
-    store: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="STORE",
-            help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.  \\[default: TRIVIUM_STORE, or store in"
-            " trivium.toml]",
-            show_default=False,
-        ),
-    ] = None,
+    store: StoreArgument = None,
     named: StoreToo = None,
     repair: Annotated[
         bool,

@@ -94,6 +94,7 @@ Store = Annotated[
         callback=_checked_store,
     ),
 ]
+StoreArgument = Annotated[str | None, typer.Argument(metavar="STORE", help=_STORE_HELP, show_default=False)]
 StoreToo = Annotated[
     str | None,
     typer.Option(
