@@ -49,3 +49,10 @@ def test_yes_and_no_need_a_part_that_begins_so() -> None:
     asked = "Are dogs allowed in the harbour of Lys?"
     assert supported(asked, "The answer is: No.") == [(True, (2,))]
     assert supported(asked, "Yes.") == [(False, ())]
+
+
+def test_what_announces_others_needs_no_support() -> None:
+    """They are checked; with a number of its own it is, too."""
+    asked = "What are the fees?"
+    assert supported(asked, "All moorings charge the following:")[0][0]
+    assert not supported(asked, "All 70 moorings charge the following:")[0][0]

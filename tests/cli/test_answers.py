@@ -7,8 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from trivium.cli.ask import rows_as_table
-from trivium.types import AnswerPart
+from trivium.answering.answer import WITHOUT_MODEL
+from trivium.cli.ask import print_answer, rows_as_table
+from trivium.types import Answer, AnswerPart
 
 ROWS = [
     AnswerPart(1, "row", 0, 9, (("Boat", "Sarcelle"), ("Berth", "A4"), ("Next survey", "November 2026"))),
@@ -41,3 +42,14 @@ def test_else_each_is_shown_below_its_name(width: int) -> None:
         "Boat         *Foulque", "Berth        B2", "Hull         fibreglass [red]",
     ]  # fmt: skip
     assert shown(ROWS[:1], 100).splitlines()[0] == "Boat         *Sarcelle"
+
+
+def test_why_what_was_streamed_is_left_out_stands_before_what_stands_instead(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Between the two, and once."""
+    warning = f"{WITHOUT_MODEL} began to repeat itself"
+    answer = Answer("Fee?", "Fee?", "It is 12.", "answered", (), (), (), warnings=(warning,))
+    print_answer(answer, "store", "It is 24.")
+    printed = capsys.readouterr()
+    assert printed.out.split() == ["It", "is", "12."] and printed.err == f"warning: {warning}\n"

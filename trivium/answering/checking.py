@@ -134,8 +134,8 @@ def check(
     """Check the sentences of an answer's ``text`` by the ``judged`` parts of the passages that it may cite. Those as
     probable as ``answered`` answer the question.
 
-    If no passage that a statement cites supports it, the one that does is cited as well. A sentence without a claim ("The
-    answer is:") needs no support; "yes" and "no" need a part that begins so and answers.
+    If no passage that a statement cites supports it, the one that does is cited as well. A sentence without a claim, or
+    that announces others ("The answer is:"), needs no support; "yes" and "no" need a part that begins so and answers.
     """
     spans = [span for span in sentences(text) if words(without_marks(text[slice(*span)]))]
     statements = [without_marks(text[slice(*span)]) for span in spans]
@@ -148,7 +148,8 @@ def check(
         named = cited(text[slice(*span)])
         found = claim.found_in(sources, rarity)
         least = 0.0
-        if not claim.terms:
+        announces = statement.endswith(":") and not (claim.names or claim.numbers)
+        if not claim.terms or announces:
             said = _YES_OR_NO.intersection(words(statement))
             if not said:
                 checked.append(Checked(Statement(*span, named, 1.0, True), None))

@@ -247,11 +247,14 @@ def rows_as_table(rows: Sequence[AnswerPart], question: str, width: int) -> Tabl
 
 def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
     """Print the answer from a store (unless it was ``streamed`` unchanged), its unsupported statements, the passages and
-    warnings.
+    warnings, which come first if they tell why what was streamed was left out.
     """
+    left_out = bool(streamed) and streamed.strip() != answer.text
     if streamed:
         out.print()
-    if streamed.strip() != answer.text:
+    if left_out:
+        print_warnings(answer.warnings, store)
+    if left_out or not streamed:
         for block in blocks_of(answer):
             shown_block = (
                 rows_as_table(block.rows, answer.question, out.width)
@@ -274,7 +277,8 @@ def print_answer(answer: Answer, store: str, streamed: str = "") -> None:
     for citation in answer.citations:
         print_citation(citation)
     print_sources(answer.sources)
-    print_warnings(answer.warnings, store)
+    if not left_out:
+        print_warnings(answer.warnings, store)
     used = answer.usage
     if answer.model is not None and used.prompt_tokens:
         told = f"{used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written"
