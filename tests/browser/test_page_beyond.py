@@ -68,7 +68,7 @@ def test_live_passages_say_where_and_when_and_why_and_the_second_query_is_shown(
     assert "searxng, not from the collection, published 2026-02-03" in origin.text
     item = next(hit for hit in all_of(turn, ".hit") if all_of(hit, ".live"))
     press_on(chrome, one(item, ".why > summary"))
-    soon(lambda: len(all_of(item, ".contributions tbody tr")) == 8, "what each view added")
+    soon(lambda: all_of(item, ".contributions tbody rect"), "which views moved it")
     assert "no link leads to it" in one(item, ".body").text and not all_of(item, ".failed")
     press_on(chrome, one(turn, ".legend > summary"))
     assert "How likely" in one(turn, ".legend p").text

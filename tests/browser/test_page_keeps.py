@@ -167,7 +167,7 @@ def test_a_thread_is_there_again_until_a_new_one_is_begun(moons: Path, chrome: C
         assert all_of(newest, ".hit .reason") and one(newest, ".hit").is_displayed()
         assert not one(first, ".hit").is_displayed() and len(script.asked) == asked
         press_on(chrome, one(first, ".sources > summary"))
-        soon(lambda: all_of(first, ".bar"), "reasons, once somebody looks")
+        soon(lambda: all_of(first, "[data-explained]"), "reasons, once somebody looks")
         press_on(chrome, one(first, ".cite"))
         assert marked(chrome)
         one(chrome, "#reader-close").click()

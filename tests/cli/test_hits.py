@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from trivium.cli.hits import MOST_REASONS, print_details, print_hits, print_reasons, reasons, told_place
 from trivium.cli.terminal import out
+from trivium.common.log_odds import LIKELY, SURE, UNLIKELY
 from trivium.types import Hit
 
 Shown = Callable[[Callable[[], None], int | None], list[str]]
@@ -147,6 +148,8 @@ def test_reasons_are_those_of_the_page() -> None:
         (words,) = reasons({name: 1.0}, {})
         assert f'"{words}"' in page, name
     assert f"const MOST = {MOST_REASONS};" in page
+    for name, value in (("SURE", SURE), ("LIKELY", LIKELY), ("UNLIKELY", UNLIKELY)):
+        assert f"const {name} = {value};" in page
 
 
 def cells(texts: Sequence[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 import { Text, bodyOf, button, byId, el, placeOf } from "./dom.js";
 import { thumbnail } from "./thumbnail.js";
+import { highlighted, termsOf } from "./text.js";
 import { sure } from "./why.js";
 
 const card = byId("card");
@@ -75,7 +76,7 @@ export class AnswerView {
       const first = lines[0].textContent;
       if (done.outcome === "absent" ? first.startsWith("Not in the collection") : first.endsWith(":")) lines.shift();
     }
-    this.text.replaceChildren(...(tableOf(done, marks, mark) ?? lines));
+    this.text.replaceChildren(...(tableOf(done, marks, mark) ?? codeOf(done, marks, mark) ?? withLists(lines)));
     this.text.dataset.form = done.form ?? "";
     this.text.hidden = lines.length === 0;
     this.text.append(...(done.disagreements ?? []).map((other) => this.#disagreement(other, passages.get(other.uri))));
@@ -143,15 +144,46 @@ function tableOf(done, marks, mark) {
   const rows = done.outcome === "answered" && (done.form === "row" || done.form === "computed") ? done.parts : [];
   if (rows.length === 0 || rows.some((row) => row.cells.length === 0)) return null;
   const heads = [...new Set(rows.flatMap((row) => row.cells.map(([head]) => head)))];
+  const terms = termsOf(done.searched_for ?? "");
+  const asked = new Set(heads.filter((head) => highlighted(head, terms).some((part) => part instanceof Element)));
   const cite = (row) => [marks.get(String(row.number))].filter((citation) => citation !== undefined).map(mark);
   const body = rows.map((row) => {
     const cells = new Map(row.cells);
-    return el("tr", {}, ...heads.map((head) => el("td", {}, cells.get(head) ?? "")), el("td", {}, ...cite(row)));
+    const cell = (head) => el("td", { "data-head": head, class: asked.has(head) ? "asked" : null }, cells.get(head) ?? "");
+    return el("tr", {}, ...heads.map(cell), el("td", { "data-head": "Source" }, ...cite(row)));
   });
   const top = el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col" }, "Source"));
   const value = done.form === "computed" ? paragraphs(done, marks, mark).slice(0, 1) : [];
-  return [...value, el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)))];
+  const box = el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)));
+  // Where the columns do not fit, and where there is but one row, each cell has a line.
+  new ResizeObserver(() => {
+    box.classList.toggle("stacked", rows.length === 1);
+    box.classList.toggle("stacked", rows.length === 1 || box.scrollWidth > box.clientWidth);
+  }).observe(box);
+  return [...value, box];
 }
+
+/** Code as it is written, below what announces it; null for other answers. */
+function codeOf(done, marks, mark) {
+  if (done.form !== "code" || !done.markdown) return null;
+  const parts = done.markdown.split(/^(`{3,})\n([^]*?)\n\1$/m); // text, fence, code, text ...
+  return parts
+    .map((part, place) => (place % 3 === 2 ? el("pre", {}, part) : el("p", {}, ...linked(place % 3 === 0 ? part.trim() : "", marks, mark))))
+    .filter((element) => element.textContent !== "");
+}
+
+/** Paragraphs, with the items that follow one another in a list. */
+function withLists(lines) {
+  const found = [];
+  for (const line of lines) {
+    if (line.tagName === "P") found.push(line);
+    else if (found.at(-1)?.tagName === "UL") found.at(-1).append(line);
+    else found.push(el("ul", {}, line));
+  }
+  return found;
+}
+
+const ITEM = /^\s*(?:\(?(?:\d{1,3}|[a-z])[.):]|step \d{1,3}\b|[•‣▪◦*–-])\s/i;
 
 /** One paragraph for each line; a sentence may go on over several. */
 function paragraphs(done, marks, mark) {
@@ -160,7 +192,8 @@ function paragraphs(done, marks, mark) {
   let start = 0;
   for (const line of done.answer.split("\n")) {
     const end = start + Array.from(line).length;
-    if (line.trim() !== "") lines.push(el("p", {}, ...lineOf(text, start, end, done.statements, marks, mark)));
+    const tag = done.outcome === "answered" && ITEM.test(line) ? "li" : "p";
+    if (line.trim() !== "") lines.push(el(tag, {}, ...lineOf(text, start, end, done.statements, marks, mark)));
     start = end + 1;
   }
   return lines;

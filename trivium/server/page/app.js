@@ -30,7 +30,7 @@ function actionsOf(turn) {
   const { done, question } = turn;
   const cites = done.citations.length > 0 && done.citations.every((citation) => !citation.live);
   return [
-    copyButton("Copy", () => done.answer),
+    copyButton("Copy", () => done.markdown ?? done.answer),
     listenButton(done.answer),
     copyButton("Copy link", () => new URL(addressOf(question), location.href).href),
     cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => tell(plain(error)))) : null,

@@ -22,7 +22,7 @@ export async function examples(documents) {
     .filter(({ status }) => status === "fulfilled")
     .map(({ value }) => ofSection(value))
     .filter((question) => question !== null);
-  const ofTitles = chosen.slice(READ).map(({ title }) => `What is said about ${bare(title)}?`);
+  const ofTitles = chosen.slice(READ).map(({ title }) => `Tell me about ${bare(title)}.`);
   return [...new Set(interleaved(ofSections, ofTitles))].slice(0, 6);
 }
 
@@ -36,9 +36,9 @@ function ofSection({ title, sections, passages }) {
   const full = new Set(passages.map((passage) => passage.section));
   const heads = sections.filter(({ uri }) => full.has(uri)).map(({ headings }) => headings.at(-1));
   const thing = heads.find((head) => NAMES_A_THING.test(head) && !DULL.test(head));
-  if (thing !== undefined) return `What is said about the ${thing[0].toLowerCase()}${thing.slice(1)} of ${bare(title)}?`;
+  if (thing !== undefined) return `Tell me about the ${thing[0].toLowerCase()}${thing.slice(1)} of ${bare(title)}.`;
   const any = heads.find((head) => PLAIN_TITLE.test(head) && !DULL.test(head));
-  return any === undefined ? `What is said about ${bare(title)}?` : `What is said about “${any}” in ${bare(title)}?`;
+  return any === undefined ? `Tell me about ${bare(title)}.` : `What does ${bare(title)} say about “${any}”?`;
 }
 
 function interleaved(first, second) {

@@ -1,20 +1,19 @@
 // The passages of one turn, in their order, with the reasons for it.
 
 import { explain, plain } from "./api.js";
-import { bar, contributionTable, scaleOf } from "./bars.js";
+import { contributionTable } from "./bars.js";
 import { bodyOf, button, el, headings, pageNumbers, reducedMotion } from "./dom.js";
 import { way } from "./way.js";
 import { openReader } from "./reader.js";
 import { highlighted, outside, termsOf } from "./text.js";
 import { thumbnail } from "./thumbnail.js";
-import { inWords, likely } from "./why.js";
+import { inWords, percent, wordsFor } from "./why.js";
 
 const SNIPPET = 240;
 const PERCENTAGES =
-  "How likely a passage is to answer the question, estimated from what the views make of it: its words, its meaning, its links. " +
-  "A right one may have a small one, where several passages say the same or say it in other words than the question. " +
-  "They tell the passages of a list apart; whether one answers you, its text tells.";
-const UNRANKED = { rank: null, source_node: null, path: null };
+  "How likely a passage is to answer the question, from how well its words, its meaning and its links fit: sure from 80 % on, likely from 50 %, unlikely below 5 %. " +
+  "Where several passages share the answer, each is one of these. A right one may have a small percentage if it says it in other words than the question.";
+const UNRANKED = { rank: null };
 
 /** The passages of a turn. Of the same turn asked anew: what moved is moved, and says so. */
 export class PassagesView {
@@ -25,7 +24,7 @@ export class PassagesView {
     this.legend = el(
       "details",
       { class: "legend", hidden: true },
-      el("summary", {}, "What do the percentages mean?"),
+      el("summary", {}, "What do “sure” and “maybe” mean?"),
       el("p", {}, PERCENTAGES),
     );
     this.box = el("details", { class: "sources", open: true, hidden: true }, this.title, this.empty, this.list, this.legend);
@@ -43,8 +42,12 @@ export class PassagesView {
     this.empty.hidden = hits.length > 0;
     this.legend.hidden = hits.every(({ probability }) => probability === null);
     this.name("Passages");
-    this.items = new Map(hits.map((hit) => [hit.uri, this.#item(hit, again ? movement(this.ranks.get(hit.uri), hit.rank) : null)]));
+    const words = wordsFor(hits.map((hit) => hit.probability ?? 0));
+    this.items = new Map(
+      hits.map((hit, place) => [hit.uri, this.#item(hit, again ? movement(this.ranks.get(hit.uri), hit.rank) : null, words[place])]),
+    );
     this.list.replaceChildren(...this.items.values());
+    delete this.list.dataset.explained;
     this.ranks = new Map(hits.map((hit) => [hit.uri, hit.rank]));
     if (again) slide(this.list, before);
   }
@@ -65,16 +68,12 @@ export class PassagesView {
   explainAll(explained) {
     const known = new Map(explained.map((hit) => [hit.uri, hit]));
     for (const hit of this.hits) {
-      const { contributions = {}, baseline = null, score = null } = known.get(hit.uri) ?? {};
-      Object.assign(hit, { contributions, baseline, score });
-    }
-    const scale = scaleOf(this.hits);
-    for (const hit of this.hits) {
-      const { reason, bars } = this.items.get(hit.uri).parts;
+      hit.contributions = known.get(hit.uri)?.contributions ?? {};
+      const { reason } = this.items.get(hit.uri).parts;
       reason.textContent = inWords(hit.contributions, hit.provenance);
       reason.hidden = reason.textContent === "";
-      bars.replaceChildren(bar(hit.contributions, scale));
     }
+    this.list.dataset.explained = Object.keys(this.hits[0]?.contributions ?? {}).join(" ");
   }
 
   /** Which of them the answer cites, by the numbers it gives them. */
@@ -85,21 +84,20 @@ export class PassagesView {
     }
   }
 
-  #item(hit, move) {
+  #item(hit, move, likely) {
     const number = el("span", { class: "number" });
     const reason = el("p", { class: "reason", hidden: true });
-    const bars = el("div", { class: "bar-box" });
     const body = el("div", { class: "body" });
-    const why = el("details", { class: "why" }, el("summary", {}, "Why is it here?"), bars, body);
+    const why = el("details", { class: "why" }, el("summary", {}, "Why is it here?"), body);
     const head = el(
       "button",
       { type: "button", class: "head", onclick: () => openHit(hit, this.terms) },
-      el("span", { class: "line" }, number, el("span", { class: "place" }, ...place(hit)), move, chance(hit)),
+      el("span", { class: "line" }, number, el("span", { class: "place" }, ...place(hit)), move, chance(hit, likely)),
       el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(bodyOf(hit.text, hit.section)), this.terms)),
     );
     const live = hit.live?.address === undefined ? null : liveOrigin(hit.live);
     const item = el("li", { class: "hit", "data-uri": hit.uri }, head, live, reason, why);
-    item.parts = { number, reason, bars, head, why };
+    item.parts = { number, reason, head, why };
     why.addEventListener("toggle", () => {
       if (why.open && body.childElementCount === 0) fill(body, hit, this.given);
     });
@@ -132,10 +130,9 @@ function place(hit) {
   return [el("strong", {}, title), ...(rest.length === 0 ? [] : [el("span", { class: "below" }, ` ${rest.join(" · ")}`)])];
 }
 
-function chance(hit) {
+function chance(hit, likely) {
   if (hit.probability === null) return null;
-  const shown = likely(hit.probability);
-  return el("span", { class: "score", title: `How likely it answers the question: ${shown}` }, shown);
+  return el("span", { class: "score", title: "How likely it answers the question" }, likely, " ", el("small", {}, percent(hit.probability)));
 }
 
 function snippet(text) {
@@ -173,7 +170,7 @@ async function fill(body, hit, given) {
   body.replaceChildren(el("p", { class: "note" }, "Asking the server …"));
   try {
     const why = await explain({ ...given, uri: hit.uri });
-    body.replaceChildren(contributionTable(why), way(why, body));
+    body.replaceChildren(contributionTable(why, hit.provenance), way(why, body));
   } catch (error) {
     body.replaceChildren(
       el("p", { class: "failed" }, plain(error)),
@@ -189,6 +186,6 @@ function fillLive(body, hit) {
     views.length === 0
       ? "Its reasons were not kept: ask the question again to see them."
       : "It is not from the collection, so no link leads to it. What the views of links (entity, path, walk) add is that of the collection's passages nearest to it.";
-  const table = () => contributionTable({ ...hit, views: Object.fromEntries(views.map((name) => [name, UNRANKED])) });
+  const table = () => contributionTable({ ...hit, views: Object.fromEntries(views.map((name) => [name, UNRANKED])) }, hit.provenance);
   body.replaceChildren(el("p", { class: "note" }, said), ...(views.length === 0 ? [] : [table()]));
 }

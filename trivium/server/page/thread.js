@@ -106,7 +106,7 @@ export class Thread {
         const sources = done.citations.map((citation) => `- [${citation.number}] ${place(citation)}`).join("\n");
         const warned = done.warnings.map((warning) => `\n*${warning}*\n`).join("");
         const others = (done.disagreements ?? []).map((other) => `\n*${labelOf(other)}:* ${other.text}\n`).join("");
-        return `## ${question}\n\n${searched}${done.markdown}\n${warned}${others}${sources === "" ? "" : `\n${sources}\n`}`;
+        return `## ${question}\n\n${searched}${done.markdown ?? done.answer}\n${warned}${others}${sources === "" ? "" : `\n${sources}\n`}`;
       });
     return parts.join("\n");
   }

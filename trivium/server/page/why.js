@@ -22,7 +22,8 @@ export function inWords(contributions, provenance) {
   return said === "" ? "Nothing speaks strongly for it." : `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
-function reason(name, provenance) {
+/** Why one view found it; empty if that would mean nothing to people. */
+export function reason(name, provenance) {
   const source = provenance[name];
   const title = source === undefined || source === "" ? "" : headings(source).at(-1);
   switch (name) {
@@ -62,13 +63,33 @@ function alongPath(source) {
   return `${NUMBERS[steps.length] ?? steps.length} links from ${start}`;
 }
 
+const SURE = 0.8;
+const LIKELY = 0.5;
+const UNLIKELY = 0.05;
+const word = (probability) => (probability >= SURE ? "sure" : probability >= LIKELY ? "likely" : "maybe");
+
 /** How sure an answer is, in a word and as a number, which is too low below one half. */
 export function sure(confidence) {
-  return confidence < 0.5 ? "Maybe." : `${confidence < 0.8 ? "Likely" : "Sure"} (${likely(confidence)}).`;
+  const said = word(confidence);
+  return `${said[0].toUpperCase()}${said.slice(1)}${said === "maybe" ? "" : ` (${percent(confidence)})`}.`;
 }
 
-/** How likely it is right, in words and as a number. */
-export function likely(probability) {
+/** In a word for each passage, how likely it answers; where none is but several are together, these share the answer. */
+export function wordsFor(probabilities) {
+  const together = [];
+  let total = 0;
+  const bestFirst = probabilities.map((_, place) => place).sort((a, b) => probabilities[b] - probabilities[a]);
+  for (const place of bestFirst) {
+    if (total >= LIKELY || probabilities[place] < UNLIKELY) break;
+    together.push(place);
+    total += probabilities[place];
+  }
+  const shared = total >= LIKELY && together.length > 1 ? together : [];
+  return probabilities.map((one, place) => (shared.includes(place) ? "one of these" : one < UNLIKELY ? "unlikely" : word(one)));
+}
+
+/** A probability as a percentage. */
+export function percent(probability) {
   if (probability < 0.01) return "< 1 %";
   return probability > 0.99 ? "> 99 %" : `${Math.round(100 * probability)} %`;
 }
