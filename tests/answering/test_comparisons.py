@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.answering.world import ground, hit
@@ -10,8 +12,9 @@ from trivium.answering.answer import answer
 from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.events import Done
 from trivium.answering.judging import Judged
-from trivium.answering.parts import sentence_of
+from trivium.answering.parts import part_of_row, sentence_of
 from trivium.answering.passages import NumberedPassage, passages
+from trivium.answering.tables import rows_of
 from trivium.types import Answer
 
 PAGES = {
@@ -55,6 +58,10 @@ def asked(question: str, *uris: str) -> Answer:
         ),
         ("Is R-01 or R-02 the roomier unit?", "Is the roomier unit", ("R-01", "R-02")),
         ("Does the skiff or the cutter sail faster?", "Does sail faster", ("skiff", "cutter")),
+        ("Is it cheaper to rent in Lund or in Malmö (per day)?", "Is it cheaper to rent", ("Lund", "Malmö")),
+        ("In 2025, which was drier, May or June?", "which was drier In 2025", ("May", "June")),
+        ("What's the difference between a sloop and a ketch?", "What's the difference", ("sloop", "ketch")),
+        ("Which is dearer, the 20 or the 28 cm one?", "Which is dearer", ("20", "28 cm")),
         ("Who came first, Tom and Jerry or Popeye?", "Who came first", ("Tom and Jerry", "Popeye")),
     ],
 )
@@ -126,6 +133,21 @@ def test_each_is_asked_for_by_itself_and_answered_by_a_part_of_its_own() -> None
     assert asked_for == ["Who is older Ada Lovelace?", "Who is older Alan Turing?"]
     assert quoted(LANGUAGE, COMPUTING) == [LANGUAGE, COMPUTING]
     assert quoted(COMPUTING) == [COMPUTING]
+
+
+def test_things_are_compared_by_their_rows_or_by_the_columns_of_one() -> None:
+    """A row has a thing if it says what tells it apart from the others."""
+    text = "Item: Wash; Black cat: 12; Black dog: 15\nItem: Big bag; Price: 4\nItem: Small bag; Price: 3"
+    (passage,) = passages([replace(hit(STORE, PROGRAM), text=text, kind="table")])
+    rows = [Judged(part_of_row(row), 1.0) for row in rows_of(passage)]
+
+    def each(question: str) -> list[str]:
+        comparison = comparison_of(question)
+        assert comparison is not None
+        return [one.text.split("; ")[0] for one in about_each(comparison, lambda _: rows)]
+
+    assert each("Which is dearer, a small bag or a big one?") == ["Item: Small bag", "Item: Big bag"]
+    assert each("Which is dearer, washing a black cat or a black dog?") == ["Item: Wash", "Item: Wash"]
 
 
 def test_what_is_said_of_each_is_set_side_by_side() -> None:

@@ -11,13 +11,14 @@ import pytest
 from tests.answering.world import hit
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
-from trivium.answering.evidence import features, unsaid
+from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force
 from trivium.answering.judging import Judged, Trees, fitted, load_trees, sure_from, thresholds_of
 from trivium.answering.parts import Part, parts_of, sentence_of
 from trivium.answering.passages import NumberedPassage, continuations, mended, passages
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
+from trivium.answering.unsaid import unsaid
 from trivium.graph.records import ChunkRecord
 from trivium.text.languages import IN_ENGLISH
 from trivium.types import ChunkKind, EmbedderIdentity
@@ -144,6 +145,15 @@ def test_a_whole_list_is_taken_for_one_of_its_items_and_a_row_for_its_table() ->
     assert fitted([Judged(block, 0.5, covered=0.8), Judged(row, 0.3, covered=0.8)]).part is row
 
 
+def test_who_asks_for_steps_is_told_the_list_that_a_sentence_stands_in() -> None:
+    passage = read("Call first. Then wait.\n\nIt is late.")
+    told, first = part(passage, "Call first. Then wait.", "list"), part(passage, "Call first.", "sentence")
+    late = part(passage, "It is late.", "sentence")
+    judged = [Judged(first, 0.6), Judged(told, 0.01)]
+    assert fitted(judged, steps=True).part is told and fitted(judged).part is first
+    assert fitted([Judged(late, 0.6), Judged(told, 0.01)], steps=True).part is late
+
+
 def test_the_newer_document_answers() -> None:
     """By the date in its name, or because it says what has changed; not where a year is asked for."""
 
@@ -166,6 +176,27 @@ def test_the_newer_document_answers() -> None:
     told, unrelated = (Judged(sentence_of(one, one.body), 0.2) for one in (change, other))
     assert in_force([before, told], "What does the flat cost?", weigh)[0] is told
     assert in_force([before, unrelated], "What does the flat cost?", weigh)[0] is before
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("How many desks are in building B?", ["building B"]),
+        ("How many desks can I see in building A?", []),
+        ("How many desks are there, Ada Kern?", ["Ada Kern"]),
+        ("What is her phone number?", ["phone number"]),
+        ("What is her e-mail address?", ["e-mail address"]),
+    ],
+)
+def test_a_letter_a_name_or_an_address_that_is_asked_for_must_be_said(
+    question: str, missing: list[str]
+) -> None:
+    """A name only if other passages have it."""
+    passage, other, third = read("In 2026 building A has 40 desks."), read("Ada Kern sits here."), read("x")
+    sentence = sentence_of(passage, passage.sentences[0])
+    assert unsaid(question, sentence, [passage, other, third]) == missing
+    assert unsaid("Is it Ada Kern?", sentence, [passage, third]) == []
+    assert unsaid("Her phone number?", sentence_of(third, "0555 2300-61")) == []
 
 
 @pytest.mark.parametrize(

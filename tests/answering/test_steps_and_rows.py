@@ -134,7 +134,13 @@ def test_lists_are_runs_of_numbers_letters_or_bullets() -> None:
     assert of("It ends by\n(a) notice\n(b) death") == [(1, 2, "It ends by\n(a) notice\n(b) death")]
     assert of("Alone:\n1. A") == [] and of("2.1 A clause.\n2.2 Another.") == []
     assert of("• A\n• B\nText.\n• C\n• D") == [(0, 0, "• A\n• B"), (0, 0, "• C\n• D")]
-    assert of("oak\nash", "list") == [(0, 0, "oak\nash")] and of("1. A\n2. B", "table") == []
+    assert of("oak\nash", "list") == [(0, 0, "oak\nash")] and of("1. A; x\n2. B; y", "table") == []
+    assert of("1.: A\n2.: B", "table") == [(1, 2, "1.: A\n2.: B")]
+    told = "8.3 First call. Then wait. Call again. Finally go."
+    assert of(f"8.2 It was then.\n\n{told}\n\n8.4 Now it is.") == [(0, 0, told)]
+    assert of("To mend it, stop. It is hot. Then wait.") == [
+        (0, 0, "To mend it, stop. It is hot. Then wait.")
+    ]
 
 
 CHEESES = [

@@ -11,7 +11,7 @@ from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
 from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.followups import asks_for_more, own_terms
+from trivium.answering.followups import asks_for_more, goes_on, own_terms
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
@@ -19,10 +19,11 @@ from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.question_language import foreign_language, language_warnings
-from trivium.answering.quoting import AnswerText, absent, quote, understood
+from trivium.answering.quoting import AnswerText, absent, quote, quoted_again, understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition
 from trivium.answering.rewriting import Rewriting, rewrite_question
+from trivium.answering.tables import quoted_row
 from trivium.answering.talk import converse, has_topic, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder
@@ -84,7 +85,8 @@ class _Answered(NamedTuple):
 class _Read(NamedTuple):
     """What was searched for, what was found, and its passages with their numbers. ``own`` are the terms of a follow-up's
     own wording if it was completed, of which an answer must say one; ``told`` is whether the answer was told already and
-    more is asked for; ``judgement`` is that of all parts of the passages, if they were judged already.
+    more is asked for; ``last`` is the answer that a question leans on; ``judgement`` is that of all parts of the
+    passages, if they were judged already.
     """
 
     asked: Rewriting
@@ -92,6 +94,7 @@ class _Read(NamedTuple):
     offered: list[NumberedPassage]
     own: frozenset[str] = frozenset()
     told: bool = False
+    last: str = ""
     judgement: Judgement | None = None
 
 
@@ -207,19 +210,21 @@ def _read_in_context(
     """
     asked = rewrite_question(question, history, model, context.store, context.domain)
     typed = Rewriting(context.domain.expand(question), usage=asked.usage)
+    last = history[-1].answer if history else ""
     if asked.match_query == typed.match_query:
-        return _read(asked, context, analyzer)
+        return _read(asked, context, analyzer)._replace(last=last if goes_on(question) else "")
     read = _read(asked, context, analyzer, typed.match_query)
-
-    def judged(rewriting: Rewriting, offered: Sequence[NumberedPassage]) -> Judgement:
-        spelled, rarity = understood(rewriting.match_query, offered, context.store)
-        return judge(spelled, offered, rarity, context.embedder, context.store)
-
     found = _read(typed, context, analyzer)
-    completed, alone = judged(asked, read.offered), judged(typed, found.offered)
-    if alone.best > completed.best and judged(asked, found.offered).best > completed.best:
-        return found._replace(judgement=alone)
-    return read._replace(own=own_terms(question), told=asks_for_more(question), judgement=completed)
+    completed, alone = _judged(asked, read.offered, context), _judged(typed, found.offered, context)
+    if alone.best > completed.best and _judged(asked, found.offered, context).best > completed.best:
+        return found._replace(last=last, judgement=alone)
+    more = asks_for_more(question)
+    return read._replace(own=own_terms(question), told=more, last=last, judgement=completed)
+
+
+def _judged(rewriting: Rewriting, offered: Sequence[NumberedPassage], context: AnswerContext) -> Judgement:
+    spelled, rarity = understood(rewriting.match_query, offered, context.store)
+    return judge(spelled, offered, rarity, context.embedder, context.store)
 
 
 def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _Answered:
@@ -239,6 +244,8 @@ def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _An
         )
 
     quotation = quoted(near=False)
+    if quotation.outcome != "answered" and not read.told:
+        quotation = _of_quoted_row(read, context) or quotation
     if language is None or quotation.outcome != "absent" or not read.offered:
         return _Answered(quotation)
     # Words cannot tell that a collection in another language has no answer.
@@ -249,6 +256,17 @@ def _quoted(quotation: _Answered) -> Generator[AnswerEvent, None, _Answered]:
     for piece in quotation.said.pieces:
         yield Piece(piece)
     return quotation
+
+
+def _of_quoted_row(read: _Read, context: AnswerContext) -> AnswerText | None:
+    """Return the row that the last answer quoted, if a question that leans on it may ask for another of its cells."""
+    row = quoted_row(read.last, read.offered)
+    if row is None:
+        return None
+    judged = read.judgement or _judged(read.asked, read.offered, context)
+    nothing = thresholds_of(context.embedder.identity.name).nothing
+    again = [one for one in judged.parts if one.text == row.text and one.probability >= nothing]
+    return quoted_again(again[0]) if again else None
 
 
 def _written(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from trivium.answering.in_force import newest_row
 from trivium.answering.judging import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.schema import unescape
@@ -29,13 +30,21 @@ _OF_ALL = re.compile(r"(?<= )(?P<both>both)\b|(?<= )(?:of|from|in|by|at|on|have|
 _SENTENCE_END = re.compile(r"(?:[?!]|\w{3}\.)\s+[A-Z]")  # not of "P. J. O'Rourke" and "Craig v. Boren"
 _OF_DEGREE = re.compile(r"\b(?:both|same|more|less|better|worse|(?<!the )(?:first|last)|[a-z]{2,}er)\b")
 """What no sentence about one of the things says. Also other words ("writer"), which only means that both are quoted."""
+_DIFFERENCES = frozenset(words("difference differences differ compare comparison"))
 _LONGEST = 8
 """Number of words of the longest name."""
 _MOST = 6
 """Things that are compared at once."""
 _SHORT = 4
 """Things in lower case are compared only by questions of so few words besides."""
-_ARTICLES = ("that of ", "the ", "a ", "an ")
+_BEFORE_A_NAME = re.compile(
+    r"(?:(?:that|one|the one|those) of |(?:in|at|on|for|by|from|of|with|to) |the |an? )+", re.IGNORECASE
+)
+_PARENTHESIS = re.compile(r"\s{0,3}\([^()]{1,80}\)")
+_LEADING = re.compile(
+    r"((?:in|for|at|on|by|of|with|from)\s[^,]{1,60}),\s+(?=(?:which|who|what)\b)", re.IGNORECASE
+)
+"""Where something is compared, before it is asked: "In class C, which has the higher rate ...?"."""
 
 
 class Comparison(NamedTuple):
@@ -58,7 +67,13 @@ def comparison_of(question: str) -> Comparison | None:
     Comparison(what='Were of the same nationality', names=('Ada Lovelace', 'Lord Byron'))
     >>> comparison_of("What could be sued for under civil or criminal law?")
     """
-    asked = without_closing_marks(question)
+    asked = _PARENTHESIS.sub("", without_closing_marks(question))
+    if leading := _LEADING.match(asked):
+        inner = comparison_of(asked[leading.end() :])
+        return inner and inner._replace(what=f"{inner.what} {leading[1]}")
+    head, between, both = asked.rpartition(" between ")
+    if between and not _DIFFERENCES.isdisjoint(words(head)):
+        return _comparison(head, both.split(" and "))
     before, joined, last = asked.rpartition(" or ")
     if not joined:
         return _of_all(asked)
@@ -90,7 +105,8 @@ def decides(sentence: Judged, comparison: Comparison) -> bool:
 
 def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]]) -> list[Judged]:
     """Return the best part about each of the things, as far as there is one, no part twice: of a page of its name, or
-    else one that names it. ``judge`` orders the parts of passages by how probably they answer a question.
+    else one that names it, or what tells it apart from the others. A row that names all of them is that of each.
+    ``judge`` orders the parts of passages by how probably they answer a question.
     """
     found: list[Judged] = []
     for name in comparison.names:
@@ -99,27 +115,42 @@ def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]])
             for one in judge(f"{comparison.what} {name}?")
             if all(one.text != other.text for other in found)
         ]
+        beside = [one for one in judged if found and one.part.kind == found[0].part.kind == "row"]
         about = (
-            [one for one in judged if _title(one.passage) == set(terms(name))]
+            [one for one in beside if one.passage is found[0].passage and _says(one, name)]
+            or [one for one in judged if _title(one.passage) == set(terms(name))]
             or [one for one in judged if _is_about(one.passage, name)]
-            or [
-                one
-                for one in judged
-                if one.passage.said_by(one.text).issuperset(one.passage.analyzer.question_terms(name))
-            ]
+            or [one for one in judged if _says(one, name)]
+            or [one for one in judged if _says(one, name, comparison.names)]
         )
         rows = [one for one in about if one.part.kind == "row"]
-        found += rows[:1] if about and about[0].passage.hit.kind == ChunkKind.TABLE else about[:1]
+        if not rows or about[0].passage.hit.kind != ChunkKind.TABLE:
+            found += about[:1]
+            continue
+        row = newest_row(rows, comparison.what)
+        if all(_says(row, other, comparison.names) for other in comparison.names):
+            return [row] * len(comparison.names)  # in its columns
+        found.append(row)
     return found
 
 
+def _says(one: Judged, name: str, names: Sequence[str] = ()) -> bool:
+    """Whether a part or its headings say a name, or what tells it apart from other ``names``."""
+    terms_of = one.passage.analyzer.question_terms
+    others = {term for other in names if other != name for term in terms_of(other)}
+    asked = [term for term in terms_of(name) if term not in others]
+    return bool(asked) and one.passage.said_by(one.text).issuperset(asked)
+
+
 def _between_verb_and_degree(before: str, last: str) -> Comparison | None:
-    """Return what two things are compared by that stand behind a verb: "Is R-01 or R-02 the roomier unit?". The second
-    has as many words as the first.
+    """Return what two things are compared by that stand behind a verb: "Is R-01 or R-02 the roomier unit?", or at the
+    end: "Is it cheaper in Lund or in Malmö?". The second has as many words as the first.
     """
     verb, *one = before.split()
     other, rest = last.split()[: len(one)], last.split()[len(one) :]
-    if not one or verb.lower() not in _WHETHER or _OF_DEGREE.search(" ".join(rest)) is None:
+    if one and not rest:
+        rest, one = one[: -len(other)], one[-len(other) :]
+    if not one or verb.lower() not in _WHETHER | _WHICH or _OF_DEGREE.search(" ".join(rest)) is None:
         return None
     return _comparison(" ".join([verb, *rest]), [" ".join(one), " ".join(other)])
 
@@ -176,5 +207,6 @@ def _is_about(passage: NumberedPassage, name: str) -> bool:
 
 
 def _without_article(name: str) -> str:
-    name = name.strip()
-    return next((name[len(one) :] for one in _ARTICLES if name.lower().startswith(one)), name)
+    name = name.strip().removesuffix(" one")
+    before = _BEFORE_A_NAME.match(name)
+    return name[before.end() :] if before else name

@@ -21,18 +21,15 @@ from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.parser.tables import cells_of
-from trivium.text.identifiers import identifiers_of
 from trivium.text.normalise import without_closing_marks, words
 from trivium.types import ChunkKind
 
 _OF_ALL = ("said_with_headings", "said_by_passage", "names_in_passage", "rarest_in_passage", "cosine")
 _MANY = 30
 _FEW = 5
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,s]|\.\d)")
-_VERSION = re.compile(r"(?:\b(?:version|release)\s|(?<![\w.])v?(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)")
-_CODE = re.compile(r"(?<![\w/.-])[A-Z]{1,6}(?:-\d{2,8}|\d{3,8})(?![\w-]|\.\d)")
-"""A code of letters and digits: HP-250, E511. Fewer digits may be a size or a vitamin."""
+NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,s]|\.\d)")
+VERSION = re.compile(r"(?:\b(?:version|release)\s|(?<![\w.])v?(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)")
 _REASON = re.compile(
     r"\b(?:because|since|due to|so that|in order|owing|reasons?|otherwise|therefore)\b", re.IGNORECASE
 )
@@ -128,26 +125,6 @@ _OPENING = 6
 """Words at the beginning of a part, where its subject stands."""
 
 
-def unsaid(question: str, part: Part) -> list[str]:
-    """Return the years, versions and codes that a question names and a part does not: they are neither in its passage nor
-    above it, or the part speaks of others.
-
-    "What was the income in 2023?" is not answered by "Income 2025 was 214,300 euros".
-    """
-    above = part.passage.above
-    anywhere = frozenset(_NUMBER.findall(f"{part.passage.body} {above}"))
-    years = frozenset(_YEAR.findall(f"{part.shown} {above}"))
-    missing = [one for one in dict.fromkeys(_VERSION.findall(question)) if one not in anywhere]
-    asked = list(dict.fromkeys(_YEAR.findall(question)))
-    if years.isdisjoint(asked) and (years or anywhere.isdisjoint(asked)):
-        missing += asked
-    analyzer = part.passage.analyzer
-    known = part.passage.said.union(analyzer.terms(above))
-    codes = dict.fromkeys(_CODE.findall(question))
-    missing += [code for code in codes if not any(one.is_in(known) for one in identifiers_of(code, analyzer))]
-    return missing
-
-
 def of_all(rows: Sequence[Mapping[str, float]], best: float) -> list[float]:
     """Return what all parts together have of the question, for whether they are about it: how much of its weight the best
     part says with its headings, and the best passage; of its names; whether a passage has its rarest term; the highest
@@ -239,9 +216,9 @@ class _Asked:
             own,
             sorted(rarity.content(question), key=lambda term: -rarity.weights.get(term, 0.0)),
             [term for name in names_and_numbers(question) for term in rarity.terms(name)],
-            frozenset(_NUMBER.findall(question)),
-            frozenset(_YEAR.findall(question)),
-            frozenset(_VERSION.findall(question)),
+            frozenset(NUMBER.findall(question)),
+            frozenset(YEAR.findall(question)),
+            frozenset(VERSION.findall(question)),
             form,
             wants,
             tuple(value for kind, value in _VALUES if kind.search(question)),
@@ -266,8 +243,8 @@ def _of_words(asked: _Asked, part: Part, rarity: Rarity, lists: Sequence[Part]) 
     opening = frozenset(rarity.terms(" ".join(text.split()[:_OPENING])))
     said, headings = frozenset(rarity.terms(text)), frozenset(rarity.terms(above))
     both = said | headings
-    numbers = frozenset(_NUMBER.findall(text))
-    years = frozenset(_YEAR.findall(f"{text} {above}"))
+    numbers = frozenset(NUMBER.findall(text))
+    years = frozenset(YEAR.findall(f"{text} {above}"))
     new_names = [name for name in names_and_numbers(text) if name not in asked.words]
     new_numbers = bool(numbers - asked.numbers)
     end = text.rstrip()[-1:]
@@ -293,9 +270,9 @@ def _of_words(asked: _Asked, part: Part, rarity: Rarity, lists: Sequence[Part]) 
             (rarity.weights.get(one, 0.0) for one in asked.terms if one not in both), default=0.0
         ),
         "numbers": _share(asked.numbers, numbers),
-        "versions": _share(asked.versions, frozenset(_VERSION.findall(f"{text} {above}"))),
-        "versions_in_passage": _share(asked.versions, frozenset(_VERSION.findall(f"{passage.body} {above}"))),
-        "years_in_passage": _share(asked.years, frozenset(_YEAR.findall(f"{passage.body} {above}"))),
+        "versions": _share(asked.versions, frozenset(VERSION.findall(f"{text} {above}"))),
+        "versions_in_passage": _share(asked.versions, frozenset(VERSION.findall(f"{passage.body} {above}"))),
+        "years_in_passage": _share(asked.years, frozenset(YEAR.findall(f"{passage.body} {above}"))),
         "years": _share(asked.years, years),
         "other_years": float(len(years - asked.years)),
         "new_numbers": float(min(_FEW, len(numbers - asked.numbers))),

@@ -162,6 +162,11 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     return replaced or _with_end_replaced(question, before) or f"{before.rstrip()} {question.strip()}"
 
 
+def goes_on(question: str) -> bool:
+    """Whether a question begins as one that goes on with what was said ("And how much for two?")."""
+    return _end(_OPENING, question) > 0
+
+
 def asks_for_more(question: str) -> bool:
     """Whether a question in a conversation asks for more of the same ("Tell me more")."""
     return (_ASKING | _PRONOUNS).isdisjoint(words(question)) and not topic_terms(question)

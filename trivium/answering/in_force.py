@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from trivium.answering.judging import Judged, fitted
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
+from trivium.answering.steps import asks_for_steps
 from trivium.answering.values import CHANGED, differ
 from trivium.text.normalise import words
 from trivium.types import Disagreement
@@ -42,7 +43,7 @@ def in_force(
     """
     if not judged:
         return None, ()
-    best = fitted(judged)
+    best = fitted(judged, steps=asks_for_steps(question))
     others = _others(best, judged, question, rarity_of)
     if not _DATE.search(question):
         newer = [one for one in others if why_newer(one.passage, one.text, best.passage, best.text)]
@@ -68,6 +69,14 @@ def why_newer(one: NumberedPassage, text: str, other: NumberedPassage, previous:
     shared = not frozenset(_NUMBER.findall(text)).isdisjoint(_NUMBER.findall(previous))
     announced = not earlier and CHANGED.search(text) is not None and shared
     return "it says what was changed" if announced else ""
+
+
+def newest_row(rows: Sequence[Judged], question: str) -> Judged:
+    """Return the most probable of some rows, or, unless the question names a year, that of the newest document."""
+    if _DATE.search(question) or not date_of(rows[0].passage):
+        return rows[0]
+    probable = [one for one in rows if one.probability >= SHARE * rows[0].probability]
+    return max(probable, key=lambda one: date_of(one.passage))
 
 
 def date_of(passage: NumberedPassage) -> tuple[int, ...]:

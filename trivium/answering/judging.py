@@ -22,6 +22,7 @@ from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.answering.reading import load_reader
+from trivium.answering.steps import begins_clause, lists_of
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -145,12 +146,16 @@ def having_identifier(
     return named if named[:1] == list(offered[:1]) else []
 
 
-def fitted(judged: Sequence[Judged]) -> Judged:
+def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
     or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
-    sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it.
+    sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it. Where
+    ``steps`` are asked for, the list that a sentence stands in is taken for it.
     """
     best = judged[0]
+    if steps and best.part.kind == "sentence":
+        around = [one for one in judged if one.passage is best.passage and _is_around(one.part, best.part)]
+        best = min(around, key=lambda one: one.part.end - one.part.start, default=best)
     beside = [
         one
         for one in judged[1:]
@@ -180,6 +185,14 @@ def fitted(judged: Sequence[Judged]) -> Judged:
         if one.part.kind == "sentence" and best.part.kind != "list" and inside and shorter and as_probable:
             return one
     return best
+
+
+def _is_around(one: Part, sentence: Part) -> bool:
+    """Whether a part is a list, which may be all of a block, in which a sentence stands."""
+    lists = [items.start for items in lists_of(one.passage)] if one.kind == "block" else ()
+    is_list = one.kind == "list" or one.start in lists
+    clauses = "\n" in one.text and begins_clause(one.text)
+    return is_list and not clauses and one.start <= sentence.start < one.end
 
 
 class Thresholds(NamedTuple):

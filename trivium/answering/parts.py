@@ -73,6 +73,10 @@ def part_of_row(row: Row) -> Part:
 
 def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iterator[Part]:
     body, kind = passage.body, passage.hit.kind
+    lists = [one for one in lists_of(passage) if one.first >= 0]
+    for items in lists:
+        if "\n" not in items.text:
+            yield _part(passage, "list", items.start, items.end)  # not a line as any other
     if kind != ChunkKind.CODE:
         yield from _sentences_and_lines(passage)
     blocks = [(one.start(), one.end()) for one in _BLOCK.finditer(body)]
@@ -82,7 +86,7 @@ def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iter
             yield _part(passage, whole, start, end)
         if place and body[slice(*blocks[place - 1])].rstrip().endswith(":"):  # what announces it
             yield _part(passage, whole if whole == "code" else "list", blocks[place - 1][0], end)
-    for items in (one for one in lists_of(passage) if one.first >= 0):
+    for items in lists:
         everywhere = whole_list(items, offered)
         more = tuple(_part(one.passage, "list", one.start, one.end) for one in everywhere)
         yield Part(passage, "list", items.start, items.end, items.text, more if len(more) > 1 else ())

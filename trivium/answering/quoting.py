@@ -10,7 +10,6 @@ from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.computing import Computed, computed, has_what_to_compute, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
-from trivium.answering.evidence import unsaid
 from trivium.answering.in_force import in_force
 from trivium.answering.judging import (
     Judged,
@@ -27,6 +26,7 @@ from trivium.answering.parts import Part, part_of_row
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.tables import MOST_ROWS, rows_alike, tells_apart
+from trivium.answering.unsaid import unsaid
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
@@ -137,15 +137,21 @@ def quote(
     confidence = judgement.best
     if best is not None:
         confidence = confirmed(question, best, answering[0].probability, embedder.identity)
-    if not (near or named or are_about(judgement, confidence, embedder.identity)):
+    each: list[Judged] = []
+    if comparison is not None:
+        each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
+    nothing = thresholds_of(embedder.identity.name).nothing
+    of_each = outright and comparison is not None and len(each) == len(comparison.names)
+    of_each = of_each and min(one.probability for one in each) >= nothing
+    if not (near or named or of_each or are_about(judgement, confidence, embedder.identity)):
         # What cannot be computed for certain can be counted by whoever sees the rows.
         tables = [one for one in offered if has_what_to_compute(question, one)]
         return _closest(tables[:BEST], judged) if tables else absent()
     below = [one.passage for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
     if outright and below and asks_for_section(question):
         return _answered([whole(max(below, key=lambda one: _headed(one, question, rarity)))])
-    lacking = unsaid(question, best.part) if outright and best is not None else []
-    if best is not None and lacking:
+    lacking = unsaid(question, best.part, offered) if outright and best is not None else []
+    if best is not None and lacking and not of_each:
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
@@ -154,6 +160,7 @@ def quote(
         outright
         and best is not None
         and confidence >= enough
+        and not lacking
         and not to_compute(question, best.part.kind == "row", best.text)
     ):
         alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
@@ -164,10 +171,8 @@ def quote(
         )
     if comparison is None:
         return _closest(offered[:BEST], judged)
-    each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
-    nothing = thresholds_of(embedder.identity.name).nothing
-    if outright and len(each) == len(comparison.names) and min(one.probability for one in each) >= nothing:
-        return _answered([one.part for one in each])
+    if of_each:
+        return _answered(list(dict.fromkeys(one.part for one in each)))
     quoted = list({one.passage.number: one.passage for one in each}.values())
     return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
 
@@ -206,6 +211,11 @@ def _tells(part: Part, question: str, own: frozenset[str]) -> bool:
 def absent(unsaid: Sequence[str] = ()) -> AnswerText:
     """Return the quotation for a collection that has nothing near the question, or does not speak of what it names."""
     return AnswerText("absent", (not_found_of(unsaid) if unsaid else NOT_FOUND,), ())
+
+
+def quoted_again(one: Judged) -> AnswerText:
+    """Return a part as an answer."""
+    return replace(_answered([one.part]), confidence=one.probability)
 
 
 def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:

@@ -19,14 +19,17 @@ _OPENING = frozenset(words("and but so or ok okay please now then well hi hello 
 _NAMED = frozenset(words("steps instructions procedure"))
 _TOLD = re.compile(
     r"\b(?:supposed to do|(?:has|have|needs?) to be done|(?:must|should) be done|(?:walk|take|talk) me through"
-    r"|step by step)\b"
+    r"|step by step|what now|what next)\b"
 )
 _ORDER = re.compile(
     r"(?:to\s[^.]{1,200},\s(?:first|begin|start)|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|now"
     r"|after(?:wards| that| this)|finally|last(?:ly)?|in the end)\b",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(r"\b[Ff]irst\b|(?<![\w,] )\bTo\s\w", re.ASCII)
+"""How a sentence begins that tells the first step: "To change the die, lower the slide." """
 _CLAUSE = re.compile(r"[,;:.!?] ")
+_NUMBERED = re.compile(r"[ \t]{0,8}\d{1,3}\.\d")
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(
     r"[ \t]{0,8}(?:(?:step\s{1,2}(?P<step>\d{1,3})\b|\(?(?P<number>\d{1,3})[.):]+(?=\s)"
@@ -84,7 +87,9 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
     lines = [one.span() for one in _LINE.finditer(body) if not one[0].isspace()]
     if kind == ChunkKind.CODE and lines:
         return [Steps(passage, 0, len(body), -1, -1)]
-    runs = [] if kind == ChunkKind.TABLE else _runs(body, lines)
+    if kind == ChunkKind.TABLE:  # of two columns, the numbers and the steps
+        lines = [one for one in lines if "; " not in body[slice(*one)]]
+    runs = _runs(body, lines)
     if not runs and kind == ChunkKind.LIST and lines:
         runs = [(0, len(lines) - 1, 0, 0)]
     found: list[Steps] = []
@@ -98,12 +103,32 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
             above = body[slice(*lines[begin - 1])].rstrip() if begin else ""
             start = lines[begin if above.endswith(STOPS) or not begin else begin - 1][0]
             found.append(Steps(passage, start, lines[end][1], first, last))
-    ordered = [span for span in sentences(body) if not found and _ORDER.match(body, *span)]
-    if len(ordered) > 1:
-        found.append(Steps(passage, ordered[0][0], ordered[-1][1], 0, 0))
+    if kind != ChunkKind.TABLE:
+        inside = [one for one in lines if any(items.start <= one[0] < items.end for items in found)]
+        alone = [one for one in lines if one not in inside or begins_clause(body[slice(*one)])]
+        found += [Steps(passage, *span, 0, 0) for span in _told_in_order(body, alone, found == [])]
     if lines and body.endswith(":"):
         found.append(Steps(passage, lines[-1][0], len(body), -1, -1))
     return found
+
+
+def begins_clause(text: str) -> bool:
+    """Whether a text begins with the number of a clause ("8.3"), which is no item of a list."""
+    return _NUMBERED.match(text) is not None
+
+
+def _told_in_order(body: str, lines: Sequence[tuple[int, int]], several: bool) -> list[tuple[int, int]]:
+    """Return where paragraphs tell steps in an order ("Switch it off first. Then ..."), or else what ``several`` do."""
+    spans = sentences(body)
+    told = [span for span in spans if _ORDER.match(body, *span)]
+    found = []
+    for start, end in lines:
+        ordered = [one for one, _ in told if start <= one < end]
+        own = [one for one in spans if ordered and start <= one[0] < ordered[0]]
+        begins = [one for one, until in own if _BEGINS.search(body, one, until)] + ordered[:-1]
+        if begins:
+            found.append((begins[0], end))
+    return found or ([(told[0][0], told[-1][1])] if several and len(told) > 1 else [])
 
 
 def _runs(body: str, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:

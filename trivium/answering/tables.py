@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, pairwise, takewhile
 
+from trivium.answering.marks import without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
@@ -95,6 +96,18 @@ def rows_alike(text: str, question: str, offered: Sequence[NumberedPassage]) -> 
         ]
         return alike if any(shared.values()) and len(alike) < min(len(table.rows), MOST_ROWS + 1) else []
     return []
+
+
+def quoted_row(answer: str, offered: Sequence[NumberedPassage]) -> Row | None:
+    """Return the row that an earlier answer quoted, wholly or without some cells; None if it is not clear which."""
+    lines = [_values(cells_of(line)) for line in without_marks(answer).splitlines()]
+    rows = {row.text: row for passage in offered for row in rows_of(passage)}.values()
+    found = [row for row in rows if any(len(line) > 1 and line <= _values(row.cells) for line in lines)]
+    return found[0] if len(found) == 1 else None
+
+
+def _values(cells: Sequence[tuple[str, str]]) -> set[str]:
+    return {cell.rpartition(": ")[2] for _, cell in cells}
 
 
 def asks_for_several(question: str) -> bool:

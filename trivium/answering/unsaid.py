@@ -1,0 +1,66 @@
+"""What a question names and a part of a passage does not speak of: another year, place, person or code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trivium.answering.evidence import NUMBER, VERSION, YEAR
+from trivium.answering.parts import Part
+from trivium.answering.passages import NumberedPassage
+from trivium.answering.tables import rows_of
+from trivium.text.identifiers import identifiers_of
+
+_CODE = re.compile(r"(?<![\w/.-])[A-Z]{1,6}(?:-\d{2,8}|\d{3,8})(?![\w-]|\.\d)")
+"""A code of letters and digits: HP-250, E511. Fewer digits may be a size or a vitamin."""
+_LETTERED = re.compile(r"\b[a-z]{3,15} [A-HJ-Z]\b(?![.'’&-])")
+"""What a letter tells apart, but "I": "building B"."""
+_FULL_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20}){1,3}")
+"""Words with capitals inside a question."""
+_DATED = re.compile(r"\b(?:1\d|20)\d\d(?:-\d\d){0,2}\b")
+_ADDRESSES = (
+    (
+        re.compile(r"\b(?:(?:tele)?phone|fax|mobile) (?:number|no)\b", re.IGNORECASE),
+        re.compile(r"\+?\d[\d /()-]{2,15}\d"),
+    ),
+    (re.compile(r"\be-?mail address\b", re.IGNORECASE), re.compile(r"\w@\w")),
+)
+"""Questions for addresses, and what these have."""
+_WORD = re.compile(r"\w+")
+
+
+def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -> list[str]:
+    """Return the years, versions, codes, letters, full names and kinds of addresses that a question names and a part does
+    not: they are neither in its passage nor above it, or the part speaks of others. Names count if few of the
+    passages that were ``offered`` have them.
+
+    "What was the income in 2023?" is not answered by "Income 2025 was 214,300 euros".
+    """
+    above = part.passage.above
+    around = f"{part.passage.body} {above}"
+    anywhere = frozenset(NUMBER.findall(around))
+    if part.kind == "row":  # another row speaks of something else
+        rows = {row.text for row in rows_of(part.passage)} - {part.text}
+        around = " ".join([above, *(line for line in part.passage.body.splitlines() if line not in rows)])
+    years = frozenset(YEAR.findall(f"{part.shown} {above}"))
+    missing = [one for one in dict.fromkeys(VERSION.findall(question)) if one not in anywhere]
+    asked = list(dict.fromkeys(YEAR.findall(question)))
+    if years.isdisjoint(asked) and (years or anywhere.isdisjoint(asked)):
+        missing += asked
+    analyzer = part.passage.analyzer
+    known = frozenset(analyzer.terms(around))
+    codes = dict.fromkeys(_CODE.findall(question))
+    missing += [code for code in codes if not any(one.is_in(known) for one in identifiers_of(code, analyzer))]
+    letters = dict.fromkeys(_LETTERED.findall(question))
+    missing += [said for said in letters if said[-1] not in _WORD.findall(around)]
+    said_by = [one.said.union(analyzer.terms(one.above)) for one in offered]
+    for name in dict.fromkeys(_FULL_NAME.findall(question)):
+        named = frozenset(analyzer.terms(name))
+        having = sum(named <= said for said in said_by)
+        if 0 < having <= len(said_by) / 2 and not named <= known:
+            missing.append(name)
+    plain = _DATED.sub("", part.shown)
+    for kind, value in _ADDRESSES:
+        asked_for = kind.search(question)
+        missing += [asked_for[0]] if asked_for and not value.search(plain) else []
+    return missing
