@@ -75,7 +75,7 @@ def newest_row(rows: Sequence[Judged], question: str) -> Judged:
     """Return the most probable of some rows, or, unless the question names a year, that of the newest document."""
     if _DATE.search(question) or not date_of(rows[0].passage):
         return rows[0]
-    probable = [one for one in rows if one.probability >= SHARE * rows[0].probability]
+    probable = [one for one in rows if one.probability >= _SHARE * rows[0].probability]
     return max(probable, key=lambda one: date_of(one.passage))
 
 
