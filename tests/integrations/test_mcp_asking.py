@@ -21,6 +21,7 @@ from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_serv
 from tests.integrations.mcp_client import Call, connected, said, text
 from tests.server.world import QUESTION, build_store
 from tests.waiting import until
+from trivium.answering.layout import as_markdown
 from trivium.engine import Engine
 from trivium.integrations.mcp.answers import Answered, Found
 from trivium.integrations.mcp.tools import Defaults, Tools
@@ -85,7 +86,7 @@ def test_a_follow_up_is_searched_for_with_what_it_leans_on(call: Call, store: Pa
         expected = engine.ask(FOLLOW_UP, history=[Turn(**turn) for turn in HISTORY])
     answered = content(asked)
     assert answered["searched_for"] == expected.searched_for != FOLLOW_UP
-    assert (answered["answer"], answered["outcome"]) == (expected.text, expected.outcome)
+    assert (answered["answer"], answered["outcome"]) == (as_markdown(expected), expected.outcome)
     assert f"Searched for: {expected.searched_for}" in text(asked)
     assert f"Outcome: {expected.outcome}" in text(asked) and "Intent: collection" in text(asked)
     as_it_is = content(call("ask", question=FOLLOW_UP, history=HISTORY, rewrite=False))
