@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 
 from hypothesis import given
@@ -56,19 +55,12 @@ def test_no_text_becomes_markup_in_a_notebook(text: str) -> None:
         assert text in shown.text
 
 
-def test_a_hit_shows_its_rank_place_score_and_contributions() -> None:
+def test_a_hit_shows_its_rank_place_probability_and_contributions() -> None:
     """The probability only where there is one."""
     text = _Seen(hit("Mars")._repr_html_()).text
-    assert text == "1. Mars Mars (score 1.500, 80%)MarsMars +0.250, baseline +0.000"
+    assert text == "1. Mars Mars (80% likely to answer)MarsMars +0.250"
     plain = Hit("Mars#1", "Red.", 0.5, 2, "Mars", "Mars", "paragraph", 0, 4)
-    assert _Seen(plain._repr_html_()).text == "2. Mars Mars#1 (score 0.500)Red."
-
-
-def test_a_hit_has_its_rank_by_the_score_of_the_reranker_where_there_is_one() -> None:
-    """Also where that is 0."""
-    found = hit("Mars")
-    scores = [replace(found, rerank_score=score).deciding for score in (None, 0.0, -2.0)]
-    assert scores == [1.5, 0.0, -2.0]
+    assert _Seen(plain._repr_html_()).text == "2. Mars Mars#1Red."
 
 
 def test_an_answer_is_printed_as_its_text() -> None:

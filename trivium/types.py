@@ -307,22 +307,14 @@ class Hit:
     live: LiveOrigin | None = None
     rerank_score: float | None = None
 
-    @property
-    def deciding(self) -> float:
-        """The score that determines the rank: the reranker's if there is one."""
-        return self.score if self.rerank_score is None else self.rerank_score
-
     def _repr_html_(self) -> str:
         """HTML representation for notebooks. Texts come from documents and are escaped."""
-        score = f"score {self.score:.3f}"
-        if self.rerank_score is not None:
-            score = f"reranked {self.rerank_score:.3f}, {score}"
-        likely = "" if self.probability is None else f", {self.probability:.0%}"
+        likely = "" if self.probability is None else f" ({self.probability:.0%} likely to answer)"
         parts = ", ".join(f"{_html(name)} {value:+.3f}" for name, value in self.contributions.items())
-        explained = f"<p><small>{parts}, baseline {self.baseline:+.3f}</small></p>" if parts else ""
+        explained = f"<p><small>{parts}</small></p>" if parts else ""
         return (
             f"<p><b>{self.rank}. {_html(self.section)}</b> <small>{_html(place_of(self.uri, self.pages))}"
-            f" ({score}{likely})</small></p>{_html_lines(self.text)}{explained}"
+            f"{likely}</small></p>{_html_lines(self.text)}{explained}"
         )
 
 

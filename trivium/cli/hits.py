@@ -93,8 +93,8 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
         kind = "" if hit.kind == "paragraph" else f" ({hit.kind})"
         print_line(
             (f"{hit.rank:>2}", "bold cyan"),
-            (f"  {likely}  ", ""),
-            (f"{told_place(hit.section, hit.pages)}{kind}", "bold"),
+            (likely, ""),
+            (f"  {told_place(hit.section, hit.pages)}{kind}", "bold"),
             (f"  {told_document(hit)}", "dim"),
             whole=hit.live is not None,
         )
@@ -104,24 +104,24 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
 
 def print_reasons(question: str, hits: Sequence[Hit]) -> None:
     """Print explained hits on one line each: rank, how likely it is, place, and as many reasons as fit. The place
-    takes at most half of the terminal, plus what the reasons leave free.
+    takes at most two fifths of the line, plus what the reasons leave free.
     """
     print_question(question, hits)
     scores = how_likely(hits, aligned=True)
     places = [_told_place(hit) for hit in hits]
     said = [reasons(hit.contributions, hit.provenance) or ["nothing speaks strongly for it"] for hit in hits]
     widest = max(map(len, scores), default=0)
-    room = out.width - len("10    ") - widest - len("  ")
+    room = out.width - len("10  ") - widest - len("  ")
     longest_reasons = max((cell_len("; ".join(words)) for words in said), default=0)
-    place_room = min(max(map(cell_len, places), default=0), max(room // 2, room - longest_reasons))
+    place_room = min(max(map(cell_len, places), default=0), max(room * 2 // 5, room - longest_reasons))
     for hit, score, place, words in zip(hits, scores, places, said, strict=True):
         if cuts():
             place = _told_place(hit, place_room)
             place += " " * (place_room - cell_len(place))
         print_line(
             (f"{hit.rank:>2}", "bold cyan"),
-            (f"  {score:<{widest}}  ", ""),
-            (place, "bold"),
+            (f"{score:<{widest}}", ""),
+            (f"  {place}", "bold"),
             (f"  {_fitting(words, room - place_room)}", "dim"),
         )
 
@@ -162,29 +162,27 @@ def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
 def print_legend(hits: Sequence[Hit]) -> None:
     """Explain the words and numbers before hits at a terminal."""
     if cuts() and any(hit.rerank_score is not None for hit in hits):
-        err.print(
-            "[dim]numbers: scores of the reranker; passages without follow as the search ordered them[/]"
-        )
+        err.print("[dim]numbers: scores of the reranker, higher is better[/]")
     elif cuts() and any(hit.probability is not None for hit in hits):
         err.print(f"[dim]{LEGEND}[/]")
-    elif cuts() and hits:
-        err.print("[dim]numbers: what orders this list; they mean nothing in another list[/]")
 
 
 def how_likely(hits: Sequence[Hit], *, aligned: bool = False) -> list[str]:
     """Say of each hit how likely it answers, in a word and as a percentage, which are ``aligned`` below each other; of a
-    hit that a reranker or a fusion without probabilities has ordered, its score.
+    reranked hit its score, and nothing if there is no probability: other scores mean nothing but the order.
     """
     likely = [hit.probability if hit.rerank_score is None else None for hit in hits]
     words = iter(words_for([one for one in likely if one is not None]))
     told = [
-        (f"{hit.deciding:.4g}", "") if one is None else (next(words), percent(one))
+        (next(words), percent(one))
+        if one is not None
+        else ("" if hit.rerank_score is None else f"{hit.rerank_score:.4g}", "")
         for hit, one in zip(hits, likely, strict=True)
     ]
     if not aligned:
-        return [f"{word} ({number})" if number else word for word, number in told]
+        return [f"  {word} ({number})" if number else word and f"  {word}" for word, number in told]
     wide, long = (max(map(len, column)) for column in zip(*told, strict=True)) if told else (0, 0)
-    return [f"{word:<{wide}}  {number:>{long}}".rstrip() for word, number in told]
+    return [f"  {word:<{wide}}  {number:>{long}}".rstrip() for word, number in told]
 
 
 def extract(question: str, text: str) -> list[str]:
@@ -247,8 +245,8 @@ def print_details(hit: Hit, hits: Sequence[Hit]) -> None:
     """
     print_line(
         (f"{hit.rank:>2}", "bold cyan"),
-        (f"  {how_likely(hits)[hits.index(hit)]}  ", ""),
-        (told_place(hit.section, hit.pages), "bold"),
+        (how_likely(hits)[hits.index(hit)], ""),
+        (f"  {told_place(hit.section, hit.pages)}", "bold"),
     )
     if document := told_document(hit):
         print_line((" " * _INDENT + document, "dim"), whole=True)
