@@ -15,6 +15,7 @@ from trivium.answering.events import NOT_FOUND
 from trivium.answering.passages import passages
 from trivium.answering.prompting import both_ends, make_prompt, quoted
 from trivium.errors import ChatModelError
+from trivium.types import AnswerPart
 
 OPENING = re.compile(r"<passage (\d+)>\n")
 CLOSING = "\n</passage>\n"
@@ -122,8 +123,13 @@ def test_the_document_and_its_date_are_told() -> None:
 
 
 def test_what_the_answer_without_a_model_quotes_comes_first() -> None:
-    """It stands just before the question, and is there if nothing else is."""
-    offered = passages([made_up("word " * 900, 1), made_up("fits.", 2), made_up("answers.", 3)])
-    prompt = make_prompt("Why?", offered, ScriptedModel("x", context_tokens=1000), best=[3])
+    """Its passage stands just before the question, the part first in it."""
+    offered = passages(
+        [made_up("word " * 900, 1), made_up("fits.", 2), made_up("Much is said. This answers.", 3)]
+    )
+    best = [AnswerPart(3, "sentence", 14, 27)]
+    prompt = make_prompt("Why?", offered, ScriptedModel("x", context_tokens=1000), best=best)
     assert [passage.number for passage in prompt.offered] == [3, 2]
-    assert [int(n) for n in OPENING.findall(prompt.messages[1].content)] == [2, 3]
+    user = prompt.messages[1].content
+    assert [int(n) for n in OPENING.findall(user)] == [2, 3]
+    assert "Page: This answers.\n\nMuch is said. This answers.\n</passage>" in user

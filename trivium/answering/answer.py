@@ -288,7 +288,7 @@ def _written(
         writing.style,
         writing.max_tokens,
         scope=context.domain.scope,
-        best=[part.number for part in quotation.said.parts],
+        best=quotation.said.parts,
     )
     numbers = tuple(passage.number for passage in prompt.offered)
     marks = MarkFilter(numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -16,7 +16,7 @@ from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.parser.tables import head_rows
 from trivium.text.normalise import plain
-from trivium.types import ChunkKind
+from trivium.types import AnswerPart, ChunkKind
 
 ANSWER_TOKENS = 512
 """Default maximum length of an answer in tokens; a quarter of the model's window if that is less."""
@@ -66,10 +66,10 @@ def make_prompt(
     style: PromptStyle | None = None,
     answer_tokens: int | None = None,
     scope: str | None = None,
-    best: Collection[int] = (),
+    best: Sequence[AnswerPart] = (),
 ) -> Prompt:
-    """Build a prompt with as many passages as fit into the model's window, chosen best first: those with a number in
-    ``best``, which the answer without a model quotes, before the others.
+    """Build a prompt with as many passages as fit into the model's window, chosen best first. Those of the ``best``
+    parts, which the answer without a model quotes, come before the others, and these parts first in them.
 
     The best passages are placed at both ends of the list and the very best last, just before the question in the
     built-in styles, because models use the middle of a long prompt least (Liu et al., *Lost in the Middle*, 2024).
@@ -82,9 +82,10 @@ def make_prompt(
     frame = sum(model.count_tokens(message.content) for message in _messages(style, "", asked, scope))
     room = model.context_tokens - max_tokens - SLACK - frame
     blocks: dict[int, str] = {}
-    ordered = sorted(passages, key=lambda passage: passage.number not in best)
+    quoted_ones = {part.number for part in best}
+    ordered = sorted(passages, key=lambda passage: passage.number not in quoted_ones)
     for passage in ordered:
-        listed = _block(passage, as_markdown(passage))
+        listed = _block(passage, _best_first(passage, best))
         tokens = model.count_tokens(listed)
         if tokens <= room:
             blocks[passage.number] = listed
@@ -126,6 +127,15 @@ def _block(passage: NumberedPassage, text: str) -> str:
     return block(
         passage.number, f"{passage.headings} ({', '.join(said)})" if said else passage.headings, text
     )
+
+
+def _best_first(passage: NumberedPassage, best: Sequence[AnswerPart]) -> str:
+    """Return the text of a passage, below the ``best`` parts of it unless they are most of it anyway."""
+    first = "\n".join(
+        passage.hit.text[part.start : part.end] for part in best if part.number == passage.number
+    )
+    whole = as_markdown(passage)
+    return f"{first}\n\n{whole}" if first and 2 * len(first) < len(whole) else whole
 
 
 def as_markdown(passage: NumberedPassage) -> str:
