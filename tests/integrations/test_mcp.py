@@ -96,11 +96,13 @@ def test_every_tool_says_what_it_is_and_that_it_changes_nothing(call: Call) -> N
     ],
 )
 def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dict[str, Any]) -> None:
-    """Every field of every hit, and what the scores are."""
-    found = call("search", question=QUESTION, **options).structured_content
+    """Every field of every hit, and what the scores are; the text says how likely each answers, if that is known."""
+    result = call("search", question=QUESTION, **options)
+    found = result.structured_content
     hits = engine.search(QUESTION, **{"k": 5, **options})
     trained = "retrievers" not in options and options.get("fusion") != "rrf"
     assert found["scores"] == ("log-odds" if trained else "own")
+    assert text(result).count("\nAnswers: ") == (len(hits) if trained else 0)
     assert len(found["passages"]) == len(hits)
     for passage, hit in zip(found["passages"], hits, strict=True):
         expected = hit_json(hit)
