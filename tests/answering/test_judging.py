@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from tests.answering.world import hit
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
+from trivium.answering import judging
 from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force
-from trivium.answering.judging import Judged, Trees, fitted, load_trees, sure_from, thresholds_of
-from trivium.answering.parts import Part, parts_of, sentence_of
+from trivium.answering.judging import Judged, Trees, confirmed, fitted, load_trees, sure_from, thresholds_of
+from trivium.answering.parts import Part, parts_of, sentence_of, with_antecedent
 from trivium.answering.passages import NumberedPassage, continuations, mended, passages
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
@@ -160,22 +162,25 @@ def test_the_newer_document_answers() -> None:
     def weigh(texts: Sequence[str]) -> Rarity:
         return Rarity(dict.fromkeys((term for text in texts for term in IN_ENGLISH.terms(text)), 1.0))
 
+    def answering(judged: Sequence[Judged], question: str) -> Judged:
+        return in_force(judged[0], judged, question, weigh)[0]
+
     old, new = (
         read(f"The flat costs {price} euros.", document=f"prices-{year}.txt")
         for price, year in ((32, 2024), (36, 2026))
     )
     first, second = (Judged(sentence_of(one, one.body), p) for one, p in ((old, 0.7), (new, 0.2)))
-    assert in_force([first, second], "What does the flat cost?", weigh)[0] is second
-    assert in_force([second, first], "What does the flat cost?", weigh)[0] is second
-    assert in_force([first, second], "What did the flat cost in 2024?", weigh)[0] is first
+    assert answering([first, second], "What does the flat cost?") is second
+    assert answering([second, first], "What does the flat cost?") is second
+    assert answering([first, second], "What did the flat cost in 2024?") is first
     undated = read("The flat costs 32 euros.", document="flat.html")
     change = read("The price of the flat rises from 32 to 36 euros.", document="minutes 2025-11-05.txt")
     other = read("The boat costs 90 euros.", document="minutes 2025-11-05.txt")
     assert date_of(change) == (2025, 11, 5) and date_of(undated) == ()
     before = Judged(sentence_of(undated, undated.body), 0.7)
     told, unrelated = (Judged(sentence_of(one, one.body), 0.2) for one in (change, other))
-    assert in_force([before, told], "What does the flat cost?", weigh)[0] is told
-    assert in_force([before, unrelated], "What does the flat cost?", weigh)[0] is before
+    assert answering([before, told], "What does the flat cost?") is told
+    assert answering([before, unrelated], "What does the flat cost?") is before
 
 
 @pytest.mark.parametrize(
@@ -197,6 +202,40 @@ def test_a_letter_a_name_or_an_address_that_is_asked_for_must_be_said(
     assert unsaid(question, sentence, [passage, other, third]) == missing
     assert unsaid("Is it Ada Kern?", sentence, [passage, third]) == []
     assert unsaid("Her phone number?", sentence_of(third, "0555 2300-61")) == []
+
+
+def test_of_the_most_probable_parts_that_answers_which_does_so_read_together_with_the_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the trees prefer tells whether anything answers; a list or a row is not left for a sentence."""
+    passage = read("The flat was let. The rent was 32 euros. The boat was sold.")
+    let, rent, sold = (
+        Judged(sentence_of(passage, text), p)
+        for text, p in zip(passage.sentences, (0.6, 0.5, 0.1), strict=True)
+    )
+
+    def probability(question: str, above: str, text: str, judged: float) -> float:
+        return judged / (1 if "32" in text else 2)
+
+    monkeypatch.setattr(judging, "load_reader", lambda embedder: SimpleNamespace(probability=probability))
+    embedder = EmbedderIdentity("any", "1", 2)
+    assert confirmed("What was paid?", [let, rent, sold], embedder) == (rent, 0.3)
+    row = let._replace(part=replace(let.part, kind="row"))
+    assert confirmed("What was paid?", [row, rent, sold], embedder) == (row, 0.3)
+    monkeypatch.setattr(judging, "load_reader", lambda embedder: None)
+    assert confirmed("What was paid?", [let, rent, sold], embedder) == (let, 0.6)
+
+
+def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:
+    """In the same paragraph."""
+    passage = read("The boat was sold. It cost 90 euros. Nobody came.\nThey are away.")
+    quoted = [with_antecedent(sentence_of(passage, text)).text for text in passage.sentences]
+    assert quoted == [
+        "The boat was sold.",
+        "The boat was sold. It cost 90 euros.",
+        "Nobody came.",
+        "They are away.",
+    ]
 
 
 @pytest.mark.parametrize(

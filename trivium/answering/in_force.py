@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from trivium.answering.judging import Judged, fitted
+from trivium.answering.judging import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
-from trivium.answering.steps import asks_for_steps
 from trivium.answering.values import CHANGED, differ
 from trivium.text.normalise import words
 from trivium.types import Disagreement
@@ -35,15 +34,12 @@ _DAYS = re.compile(r"\b(?:when|dates?|days?|until|till|deadline)\b", re.IGNORECA
 
 
 def in_force(
-    judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
-) -> tuple[Judged | None, tuple[Disagreement, ...]]:
-    """Return the part that answers, and what other documents say instead. It is the most probable one, or, if a newer
-    document says something else about the same, what it says; None if there are no parts. A question that names a year
-    gets the most probable one. ``rarity_of`` weighs the terms of texts.
+    best: Judged, judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
+) -> tuple[Judged, tuple[Disagreement, ...]]:
+    """Return the part that answers, and what other documents say instead. It is the ``best`` one of those ``judged``, or,
+    if a newer document says something else about the same, what it says. A question that names a year gets the best
+    one. ``rarity_of`` weighs the terms of texts.
     """
-    if not judged:
-        return None, ()
-    best = fitted(judged, steps=asks_for_steps(question))
     others = _others(best, judged, question, rarity_of)
     if not _DATE.search(question):
         newer = [one for one in others if why_newer(one.passage, one.text, best.passage, best.text)]

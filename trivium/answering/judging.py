@@ -22,7 +22,7 @@ from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.answering.reading import load_reader
-from trivium.answering.steps import begins_clause, lists_of
+from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -47,6 +47,8 @@ _OF_ANY_COLLECTION = frozenset(
     )
 )
 """Words of requests that are about whatever the passages say ("Summarise this document")."""
+_READ = 4
+"""Number of parts, the most probable ones, that are read together with the question: more gain nothing."""
 _ALONE = 0.3
 """The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
 _FOR_A_MODEL = 0.5
@@ -222,14 +224,24 @@ def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
     return min((threshold for level, threshold in measured if level <= risk), default=1.0)
 
 
-def confirmed(question: str, best: Judged, judged: float, embedder: EmbedderIdentity) -> float:
-    """Return the probability, in [0, 1], that a part answers, where ``judged`` is that of the trees, once the question
-    and the part have been read together (only with an embedder that has a reader).
+def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentity) -> tuple[Judged, float]:
+    """Return the part that answers and the probability, in [0, 1], that one does. With an embedder that has a reader the
+    question is read together with the part that the trees prefer, which decides whether anything answers, and with the
+    most probable ones: a sentence is left for the part that then answers most probably.
     """
+    best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return judged
-    return round(reader.probability(question, best.passage.above, best.text, judged), 6)
+        return best, judged[0].probability
+
+    def probability(one: Judged, by_trees: float) -> float:
+        return round(reader.probability(question, one.passage.above, one.text, by_trees), 6)
+
+    read = {best: probability(best, judged[0].probability)}
+    confidence = read[best]
+    if best.part.kind == "sentence":
+        read |= {one: probability(one, one.probability) for one in judged[:_READ] if one is not best}
+    return max(read, key=read.__getitem__), confidence
 
 
 def are_about(found: Judgement, confidence: float, embedder: EmbedderIdentity) -> bool:

@@ -22,6 +22,10 @@ MAX_BLOCK = 1500
 _BLOCK = re.compile(r"(?:[^\n]+(?:\n|\Z))+")
 _NEXT = re.compile(r"[ \t]{0,8}(?:\(?(?:\d{1,3}|[a-z])[.)]|\d{1,3}(?:\.\d{1,3}){1,3}\.?|[•‣▪◦*–-])\s")
 """How items and numbered clauses begin, which say nothing together with the one before."""
+_LEANS = re.compile(
+    r"\W{0,3}(?:it|its|they|their|this|these|that|those|he|his|she|her|both)\b", re.IGNORECASE
+)
+"""How a sentence begins of which the one before says what it is about."""
 _TABLES = frozenset([ChunkKind.TABLE, ChunkKind.INFOBOX])
 
 
@@ -63,6 +67,17 @@ def sentence_of(passage: NumberedPassage, text: str) -> Part:
     """Return a sentence of a passage as a part."""
     start = passage.body.find(text)
     return Part(passage, "sentence", start, start + len(text), text)
+
+
+def with_antecedent(part: Part) -> Part:
+    """Return a sentence that begins with a pronoun together with the one before it in its paragraph, and any other part
+    as it is.
+    """
+    if part.kind != "sentence" or not _LEANS.match(part.text):
+        return part
+    body = part.passage.body
+    before = [start for start, end in sentences(body[: part.start]) if "\n" not in body[end : part.start]]
+    return _part(part.passage, part.kind, before[-1], part.end) if before else part
 
 
 def part_of_row(row: Row) -> Part:

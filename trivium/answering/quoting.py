@@ -22,7 +22,7 @@ from trivium.answering.judging import (
     thresholds_of,
 )
 from trivium.answering.marks import uncited
-from trivium.answering.parts import Part, part_of_row
+from trivium.answering.parts import Part, part_of_row, with_antecedent
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.tables import MOST_ROWS, rows_alike, tells_apart
@@ -133,10 +133,11 @@ def quote(
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
-    best, others = in_force(answering, question, lambda texts: Rarity.of(store, texts))
-    confidence = judgement.best
-    if best is not None:
-        confidence = confirmed(question, best, answering[0].probability, embedder.identity)
+    best, confidence = None, judgement.best
+    others: tuple[Disagreement, ...] = ()
+    if answering:
+        best, confidence = confirmed(question, answering, embedder.identity)
+        best, others = in_force(best, answering, question, lambda texts: Rarity.of(store, texts))
     each: list[Judged] = []
     if comparison is not None:
         each = about_each(comparison, lambda asked: judge(asked, offered, rarity, embedder, store).parts)
@@ -165,7 +166,7 @@ def quote(
     ):
         alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
         return replace(
-            _answered([part_of_row(row) for row in alike] or [best.part], question),
+            _answered([part_of_row(row) for row in alike] or [with_antecedent(best.part)], question),
             confidence=confidence,
             disagreements=() if len(alike) > 1 else others,
         )
