@@ -35,7 +35,7 @@ class LoopsInC(BuildHookInterface[Any]):
         compiling = _compiling()
         libraries = [compiling.compile_library(compiling.FOLDER, level) for level in compiling.LEVELS]
         if version != "editable":
-            places = {str(file): f"trivium/native/{file.name}" for file in libraries}
+            places = {str(file): f"trivium/native/compiled/{file.name}" for file in libraries}
             build_data["force_include"] |= places
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"

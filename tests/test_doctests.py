@@ -13,7 +13,7 @@ import trivium
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(trivium.__path__, "trivium.")
-    if not module.name.endswith("__main__") and "-" not in module.name  # libraries of C
+    if not module.name.endswith("__main__")
 )
 
 

@@ -13,8 +13,9 @@ import uuid
 from hashlib import sha256
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
-SOURCES = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.h")])
+SOURCES = sorted([*Path(__file__).parent.glob("*.c"), *Path(__file__).parent.glob("*.h")])
+FOLDER = Path(__file__).parent / "compiled"
+"""Of the libraries. Not beside the modules: by its name a library could be a module of Python's."""
 _FLAGS = (
     "-std=c11",
     "-O3",
@@ -53,6 +54,7 @@ def compile_library(folder: Path, level: int) -> Path:
         raise OSError(
             "there is no C compiler: install one (Debian: apt install gcc), or `pip install ziglang`"
         )
+    folder.mkdir(parents=True, exist_ok=True)
     target = folder / library_name(level)
     unfinished = target.with_name(f"{uuid.uuid4().hex[:16]}-{target.name}")
     flags = [*_FLAGS, _SAME_EVERYWHERE, *([f"-march=x86-64-v{level}"] if level else [])]

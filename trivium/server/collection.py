@@ -25,7 +25,7 @@ _CHECK_SECONDS = 2.0
 _MAX_CHECK_SECONDS = 60.0
 """Maximum delay between two attempts."""
 _WARMING = "which moon of a planet has an atmosphere"
-"""A question used to load the embedder's weights and to compile what is compiled on first use."""
+"""A question that loads the weights of the embedder."""
 
 _log = logging.getLogger(__name__)
 
