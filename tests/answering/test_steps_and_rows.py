@@ -14,9 +14,10 @@ import pytest
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.answering.world import hit
 from tests.retrievers.world import page, store_of
+from trivium.answering.conditions import Reading
 from trivium.answering.passages import passages
 from trivium.answering.steps import asks_for_steps, lists_of
-from trivium.answering.tables import rows_alike
+from trivium.answering.tables import rows_alike, tables_of
 from trivium.engine import Engine
 from trivium.graph.schema import Hop
 from trivium.types import Answer, ChunkKind, Hit
@@ -172,7 +173,7 @@ CONDITIONS = {
     "Which cheese of cow milk is the most expensive?": {"Orva"},
     "Which cheese that is not on sale is the cheapest?": {"Tessel"},
     "Which is the cheapest cheese with an age over 6 months?": {"Brim"},
-    "Which cheeses are made of cow milk?": None,
+    "Which cheeses are made of cow milk?": {"Orva", "Brim"},
     "Which cheese is the saltiest?": None,
 }
 
@@ -188,6 +189,31 @@ def test_rows_are_chosen_by_conditions_over_their_cells(name: str, tmp_path: Pat
             if wanted is not None:
                 named = {row[0] for row in CHEESES[1:] if row[0] in found.text}
                 assert (found.outcome, named) == ("answered", wanted), question
+
+
+@pytest.mark.parametrize(
+    ("question", "points"),
+    [
+        ("Which points get the Ferrol spray right now?", ["G1", "G3"]),
+        ("Which of the points are under Ferrol spray?", ["G1", "G3"]),
+        ("Which points of the plan had the most leaks?", ["G2"]),
+        ("Which points with Ferrol spray have a cover?", []),
+        ("Which points for children have Ferrol spray?", []),
+    ],
+)
+def test_what_is_done_with_rows_needs_no_column(question: str, points: list[str]) -> None:
+    """What they are or have does. A number that is missing is not the highest."""
+    lines = [
+        "Point: G1; Lubricant: Ferrol spray; Leaks: 2",
+        "Point: G2; Lubricant: Ferrol paste; Leaks: 7",
+        "Point: G3; Lubricant: Ferrol spray; Leaks: –",
+    ]
+    store = store_of([page("Plan", lead=[("\n".join(lines), [])])], {})
+    (table,) = tables_of(passages([replace(hit(store, "Plan#chunk-1", 1), kind=ChunkKind.TABLE)]))
+    reading = Reading.of(question, table)
+    rows = reading.rows(question, chosen_only=True) or []
+    named = [row.cells[0][1] for row in rows]
+    assert (named if reading.is_explained(chosen_only=True) else []) == points
 
 
 @pytest.mark.parametrize(

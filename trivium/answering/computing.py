@@ -128,7 +128,7 @@ def _result(question: str, reading: Reading, kind: Kind) -> Computed | None:
     if rows is None:
         return None
     if kind == "rows":
-        fits = 0 < len(rows) < min(every, MOST_ROWS + 1) and reading.is_explained()
+        fits = 0 < len(rows) < min(every, MOST_ROWS + 1) and reading.is_explained(chosen_only=True)
         return Computed("", rows, table.read) if fits else None
     column = None
     if kind != "count":
@@ -136,7 +136,7 @@ def _result(question: str, reading: Reading, kind: Kind) -> Computed | None:
         counts = kind == "total" and _KINDS["count"].search(question.lower()) is not None
         if column is None and not counts:  # "How many are there altogether?"
             return None
-    if not reading.is_explained():
+    if not reading.is_explained(chosen_only=False):
         return None
     if column is None:
         named = [row.cells[0][1] for row in rows]

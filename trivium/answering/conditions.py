@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import dropwhile, pairwise, takewhile
 from operator import eq, ge, gt, le, lt
 
 from trivium.answering.tables import Row, Table, numbers, yes_or_no
@@ -27,6 +27,9 @@ OF_COMPUTING = frozenset(
     )
 )
 """Words that ask for a value, or to compare, and those for whatever the rows are."""
+_NOW = frozenset(terms("now right currently present moment today presently still"))
+_BEFORE_A_VERB = frozenset(terms("are is was were can will may must do does did"))
+_OF_THE = frozenset(words("of the our your these all"))
 _ENDS_NOUN = frozenset(
     words(
         "are is were was have has had do does did can could will cost costs of in on with without that which who under"
@@ -149,7 +152,8 @@ class Reading:
     def of(cls, question: str, table: Table) -> Reading:
         """Begin to read a question."""
         asked = frozenset(table.rows[0].passage.analyzer.question_terms(question))
-        return cls(table, asked - (_NEITHER - table.heads), frozenset(table.stems(_noun(question))))
+        asked -= (_NEITHER | _NOW) - table.heads
+        return cls(table, asked, frozenset(table.stems(_noun(question, table.heads, table.stems))))
 
     def rows(self, question: str, *, chosen_only: bool) -> list[Row] | None:
         """Return the rows that meet the conditions of the question; None if one is not certain. With ``chosen_only``,
@@ -189,16 +193,22 @@ class Reading:
         rows = [row for row in self.table.rows if all(row in one for one in chosen) != denies]
         return rows if superlative is None else _best(rows, ranked, superlative)
 
-    def is_explained(self) -> bool:
+    def is_explained(self, *, chosen_only: bool) -> bool:
         """Whether all that is left of the question, and the thing that is counted, is in heads that were needed, or in
-        most rows, or above the table. What only some rows say tells them apart: it should have been a condition.
+        most rows, or above the table. What only some rows say tells them apart: it should have been a condition. With
+        ``chosen_only`` the word behind what is asked for may be a verb that the table has not.
         """
-        heads = frozenset(self.table.stems(" ".join([self.table.first, *self.used])))
+        used = [self.table.first, *self.used]
+        if chosen_only:  # "Which tests ...?" has a column of tests
+            used += [head for head in self.table.columns if not self.noun.isdisjoint(self.table.stems(head))]
+        heads = frozenset(self.table.stems(" ".join(used)))
         if self.noun & self.table.heads and not self.noun & heads:
             return False  # "How many rooms does it have?" is looked up
         left = frozenset(self.rest.split())
         left = (left & self.asked) | {stem for stem in left if stem.isdecimal()} | self.noun
         said = [row.said for row in self.table.rows]
+        if chosen_only and self.noun & (self.table.heads | self.table.above):
+            left -= {stem for stem in self._verb(heads) if not any(stem in one for one in said)}
         for stem in left - heads - self.known:
             count = sum(stem in one for one in said)
             in_rows = 2 * count >= len(said) and not stem.isdecimal()
@@ -206,6 +216,16 @@ class Reading:
             if not in_rows and (tells_apart or stem not in self.table.above):
                 return False
         return True
+
+    def _verb(self, heads: frozenset[str]) -> set[str]:
+        """Return the first unexplained word behind what is asked for, unless it may be a noun ("have a sauna")."""
+        rest = self.rest.split()
+        begin = next((at for at, stem in enumerate(rest) if stem in self.noun), len(rest))
+        common = self.table.rows[0].passage.analyzer.function_words - _BEFORE_A_VERB
+        for before, stem in pairwise(rest[begin:]):
+            if stem in self.asked and stem not in heads | self.table.above:
+                return set() if before in common else {stem}
+        return set()
 
     def names_rows(self) -> bool:
         """Whether what is counted is what the first column names."""
@@ -262,18 +282,23 @@ class Reading:
         columns = {
             head: values
             for head, column in self.table.filled.items()
-            if len(column) == len(self.table.rows) and (values := numbers([cell for _, cell in column]))
+            if head != self.table.first
+            and 2 * len(column) > len(self.table.rows)
+            and (values := numbers([cell for _, cell in column]))
         }
         named = self.asked.intersection(self.rest.split())
+        behind = words(superlative.string[superlative.end() :])[:1]
         head = _only(
             columns,
+            lambda head: not about and self.table.is_about(head, " ".join(behind)),
             lambda head: head not in self.used and not named.isdisjoint(self.table.stems(head)),
             lambda head: self.table.is_about(head, about),
         )
         if head is None:
             return None
         self.used.add(head)
-        return {row: sign * value for row, value in zip(self.table.rows, columns[head], strict=True)}
+        rows = [row for row, _ in self.table.filled[head]]
+        return {row: sign * value for row, value in zip(rows, columns[head], strict=True)}
 
     def _by_cells(self, *, by_number: bool) -> list[list[Row]] | None:
         """Return for each column of which cells are named, wholly or by how they begin, the rows with such a cell; None
@@ -315,16 +340,20 @@ class Reading:
         return chosen
 
 
-def _noun(question: str) -> str:
-    """Return what a question counts or asks for: the thing behind "how many" or "which"."""
+def _noun(question: str, heads: frozenset[str], stems: Callable[[str], Sequence[str]]) -> str:
+    """Return what a question counts or asks for: the thing behind "how many" or "which", of several words one that
+    ``heads`` have.
+    """
     asked = words(question)
     for before in (["how", "many"], ["number", "of"], ["which"], ["what"]):
         size = len(before)
         for at in range(len(asked) - size):
             if asked[at : at + size] == before:
-                run = list(takewhile(lambda word: word not in _ENDS_NOUN, asked[at + size :]))
+                behind = dropwhile(_OF_THE.__contains__, asked[at + size :])
+                run = list(takewhile(lambda word: word not in _ENDS_NOUN, behind))
+                named = [word for word in run if not heads.isdisjoint(stems(word))]
                 plural = [word for word in run if word.endswith("s")]
-                return " ".join((plural or run[-1:])[:1])
+                return " ".join((named or plural or run[-1:])[:1])
     return ""
 
 
@@ -341,6 +370,7 @@ def _best(rows: Sequence[Row], ranked: Mapping[Row, float], superlative: re.Matc
     """Return the rows with the highest number, or with the one at the place that is asked for; or as many of the highest
     as are asked for, none if that parts equal ones.
     """
+    rows = [row for row in rows if row in ranked]
     values = sorted({ranked[row] for row in rows}, reverse=True)
     place = _ORDINALS.get(superlative["place"] or "", 1)
     count = int(superlative["count"] or superlative["behind"] or 1)

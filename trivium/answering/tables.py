@@ -176,9 +176,7 @@ class Table:
         }
         own = {row.text for row in rows}
         passages = {row.passage.number: row.passage for row in rows}.values()
-        above = [
-            line for one in passages for line in [one.headings, *one.body.splitlines()] if line not in own
-        ]
+        above = [line for one in passages for line in [one.above, *one.body.splitlines()] if line not in own]
         heads = frozenset(analyzer.terms(" ".join(columns)))
         return cls(rows, columns, filled, heads, frozenset(analyzer.terms(" ".join(above))))
 

@@ -24,7 +24,7 @@ _TALK = {
     "|bye goodbye farewell cya"
     "|morning afternoon evening night later good great nice day ok okay cool fine well welcome please help see meet much"
     " lot there everyone anybody anyone you so very a perfect brilliant awesome excellent super lovely splendid that s is"
-    " all it for now today",
+    " all it for now today again everything no weekend have been ve will be done job one got understood",
     "de": "danke dankeschön|hallo guten moin servus|tschüss wiedersehen|schön sehr vielen dank tag morgen abend nacht auf"
     " dir",
     "fr": "merci|bonjour bonsoir salut|revoir|beaucoup bien à tous toi vous au",
@@ -84,6 +84,7 @@ _THANKS, _GREETINGS, _FAREWELLS = (
     frozenset(words(" ".join(said.split("|")[kind] for said in _TALK.values()))) for kind in range(3)
 )
 _SPOKEN = _THANKS | _GREETINGS | _FAREWELLS
+_PRAISE = frozenset(words("good great nice well perfect brilliant excellent super lovely splendid cool ok okay"))
 _DAYTIMES = frozenset(words("morning afternoon evening"))
 _LATER = frozenset(words("night later"))
 
@@ -104,8 +105,10 @@ def talk_of(said: str) -> Intent | None:
     ('small_talk', 'small_talk', 'conversation', 'small_talk')
     >>> talk_of("thank you letter"), talk_of("hi-fi"), talk_of("day"), talk_of("Was ist die erste Frage der Prüfung?")
     (None, None, None, None)
+    >>> talk_of("great, got it"), talk_of("hello again"), talk_of("good job"), talk_of("good oak"), talk_of("well")
+    ('small_talk', 'small_talk', 'small_talk', None, None)
     """
-    if not _spoken(said).isdisjoint(_SPOKEN):
+    if _spoken(said):
         return "small_talk"
     for language, of_it in _OF_THE_CONVERSATION.items():
         asked, whose, rest = (frozenset(words(kind)) for kind in of_it.split("|"))
@@ -118,7 +121,10 @@ def talk_of(said: str) -> Intent | None:
 def _spoken(said: str) -> frozenset[str]:
     """Return the words of small talk of one language that a text consists of; none if it says anything else."""
     spoken = (_pieces(said, language, known) for language, known in _TALK_OF.items())
-    return next((pieces for pieces in spoken if not pieces.isdisjoint(_SPOKEN)), frozenset())
+    praises = not _PRAISE.isdisjoint(words(said)[:1])  # "well done", "great, got it"
+    return next(
+        (one for one in spoken if not one.isdisjoint(_SPOKEN) or (praises and len(one) > 1)), frozenset()
+    )
 
 
 def _pieces(said: str, language: str, known: frozenset[str]) -> frozenset[str]:
