@@ -31,6 +31,7 @@ _NUMBERING = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})+\.?|\(?\w{1,2}[.)])\s")
 _IN_BRACKETS = re.compile(r"\(([^()]{1,20})\)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _MONTHS = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+_MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b")
 _RELATIVE = re.compile(r"[^.,;\d]{0,30}\b(?:less|more|extra|cheaper|dearer)\b", re.IGNORECASE)
 """What follows a value that is only a difference."""
 _BETWEEN = frozenset(words("to and or not from instead of no longer until rather than by in version was"))
@@ -76,7 +77,17 @@ def differ(one: str, other: str, days: bool) -> bool:
         or _changed(one, first[kind], second[kind])
         or _changed(other, second[kind], first[kind])
         for kind in first.keys() & second.keys()
-        if days or kind != "date"
+        if kind != "date" or (days and not _same_month(one, first[kind], other, second[kind]))
+    )
+
+
+def _same_month(one: str, days: Sequence[str], other: str, other_days: Sequence[str]) -> bool:
+    """Whether one of two texts names a month of the other's days and no day of it: "January 2006", "19 January 2006"."""
+    texts = (one, days, other_days), (other, other_days, days)
+    return any(
+        {word[:3].lower() for word in _MONTH.findall(text)}.difference(day[-3:] for day in own)
+        & {day[-3:] for day in others}
+        for text, own, others in texts
     )
 
 
