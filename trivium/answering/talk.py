@@ -84,7 +84,9 @@ _THANKS, _GREETINGS, _FAREWELLS = (
     frozenset(words(" ".join(said.split("|")[kind] for said in _TALK.values()))) for kind in range(3)
 )
 _SPOKEN = _THANKS | _GREETINGS | _FAREWELLS
-_PRAISE = frozenset(words("good great nice well perfect brilliant excellent super lovely splendid cool ok okay"))
+_PRAISE = frozenset(
+    words("good great nice well perfect brilliant excellent super lovely splendid cool ok okay")
+)
 _DAYTIMES = frozenset(words("morning afternoon evening"))
 _LATER = frozenset(words("night later"))
 
