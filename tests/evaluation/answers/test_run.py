@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.fakes.chat_model import ScriptedModel
+from trivium.answering.answer import NOT_ASKED
 from trivium.datasets.gold import Gold
 from trivium.engine import Engine
 from trivium.errors import (
@@ -355,4 +356,5 @@ def test_unanswerable_questions_are_asked_to_see_whether_they_are_refused(
     asked = [*foreign, Question("near", "Who found Deimos?", unanswerable=True), *QUESTIONS]
     invented = evaluate_answers(engine, asked, tmp_path / "read", ["vector"], model=Reader())
     assert (invented.unanswerable, invented.refused["vector"]) == (3, pytest.approx(2 / 3))
+    assert invented.rows["vector"].warnings[NOT_ASKED] == 2
     assert "refused" not in evaluate_answers(engine, QUESTIONS, tmp_path / "none").to_json()["rows"]["vector"]

@@ -74,7 +74,8 @@ class AnswerRow:
     over the ``counts`` defined values. ``latency`` is that of whole answers (``answer``) and of finding the passages
     (``search``). ``usage`` is the reader's over all questions, and ``search_usage`` that of language models that
     selected or reranked passages. ``passages`` is the mean number of passages found, and ``warnings`` maps failures
-    that were worked around to numbers of questions. ``risks`` are of the surest answers without a language model.
+    that were worked around to numbers of questions, unanswerable ones among them. ``risks`` are of the surest answers
+    without a language model.
     """
 
     values: Mapping[str, Floats]
@@ -264,7 +265,7 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
         yield Text(f"{plain(name)}: {_cost(row, report.k)}")
         if row.risks:
             yield Text(f"{plain(name)}, wrong of the surest: {_risks(row.risks)}")
-        for line in warning_lines(name, row.warnings, len(report.asked)):
+        for line in warning_lines(name, row.warnings, len(report.asked) + report.unanswerable):
             yield Text(line, style="yellow")
     for c in report.comparisons:
         if c.found.measure in TESTED:

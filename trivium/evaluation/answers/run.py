@@ -106,6 +106,7 @@ def evaluate_answers(
         k=k,
         unanswerable=len(unanswerable),
         refused=refused,
+        everything=everything,
     )
 
 

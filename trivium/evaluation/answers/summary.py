@@ -130,9 +130,11 @@ def summarise(
     k: int,
     unanswerable: int = 0,
     refused: Mapping[str, float] | None = None,
+    everything: Mapping[str, Sequence[Answered]] | None = None,
 ) -> AnswerReport:
     """Create the report on the ``asked`` questions. Every row has one answer per question, in their order, and so
-    have its values and judgements (none without a judge).
+    have its values and judgements (none without a judge). ``everything`` are the answers of which warnings are counted,
+    those of unanswerable questions among them.
 
     The others are compared with the first row, each measure over the questions for which it is defined for both.
     Intervals and tests resample pages (questions that share gold pages), or questions if all share one.
@@ -156,7 +158,7 @@ def summarise(
             judged=Judged.of(_judged_of(judgements, row)) if judgements else None,
             search_usage=sum((answered.search_usage for answered in given), NOTHING_SPENT),
             passages=mean_passages(given),
-            warnings=count_warnings(given),
+            warnings=count_warnings((everything or answers)[row]),
             risks=risk_curve(given, values[row]["contained"]),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
