@@ -17,7 +17,7 @@ from tests.retrievers.world import page, store_of
 from trivium.answering.conditions import Reading
 from trivium.answering.passages import passages
 from trivium.answering.steps import asks_for_steps, lists_of
-from trivium.answering.tables import rows_alike, tables_of
+from trivium.answering.tables import tables_of
 from trivium.engine import Engine
 from trivium.graph.schema import Hop
 from trivium.types import Answer, ChunkKind, Hit
@@ -214,30 +214,6 @@ def test_what_is_done_with_rows_needs_no_column(question: str, points: list[str]
     rows = reading.rows(question, chosen_only=True) or []
     named = [row.cells[0][1] for row in rows]
     assert (named if reading.is_explained(chosen_only=True) else []) == points
-
-
-@pytest.mark.parametrize(
-    ("question", "points"),
-    [
-        ("Which points get the Ferrol spray?", ["G1", "G3"]),
-        ("Which point gets the Ferrol spray?", []),
-        ("Which points does Orrmund grease?", []),
-        ("What does point G1 get?", []),
-    ],
-)
-def test_the_rows_that_share_with_a_row_what_is_asked_for_belong_to_it(
-    question: str, points: list[str]
-) -> None:
-    """The words stand below the same heads. All rows are no choice."""
-    lines = [
-        "Point: G1; Lubricant: Ferrol spray; By: Orrmund",
-        "Point: G2; Lubricant: Ferrol paste; By: Orrmund",
-        "Point: G3; Lubricant: Ferrol spray; By: Orrmund",
-    ]
-    store = store_of([page("Plan", lead=[("\n".join(lines), [])])], {})
-    offered = passages([replace(hit(store, "Plan#chunk-1", 1), kind=ChunkKind.TABLE)])
-    found = rows_alike(lines[0], question, offered)
-    assert [row.cells[0][1] for row in found] == points
 
 
 def test_a_row_is_no_answer_to_a_question_with_words_of_heads_alone(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row, with_antecedent
 from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import MOST_ROWS, rows_alike, tells_apart
+from trivium.answering.tables import MOST_ROWS, tells_apart
 from trivium.answering.unsaid import unsaid
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -164,12 +164,8 @@ def quote(
         and not lacking
         and not to_compute(question, best.part.kind == "row", best.text)
     ):
-        alike = rows_alike(best.part.text, question, offered) if best.part.kind == "row" else []
-        return replace(
-            _answered([part_of_row(row) for row in alike] or [with_antecedent(best.part)], question),
-            confidence=confidence,
-            disagreements=() if len(alike) > 1 else others,
-        )
+        told = _answered([with_antecedent(best.part)], question)
+        return replace(told, confidence=confidence, disagreements=others)
     if comparison is None:
         return _closest(offered[:BEST], judged)
     if of_each:

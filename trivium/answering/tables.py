@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, pairwise, takewhile
+from itertools import pairwise
 
 from trivium.answering.marks import without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.tables import cells_of
-from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import words
 from trivium.types import ChunkKind
 
@@ -30,14 +29,6 @@ _TOTAL = re.compile(
 _FREE = re.compile(r"free\b", re.IGNORECASE)
 MOST_ROWS = 12
 """More rows than these are no answer."""
-_CHOOSING = frozenset(words("which what list show name"))
-_OF = frozenset(words("of the all our your these those"))
-_FUNCTION_WORDS = function_words(ENGLISH)
-_BEHIND_NOUNS = frozenset(
-    words("are were have had do did can could may must should will would of that which who")
-)
-_MOST_BEFORE = 3
-"""Words of what is asked for ("which spare parts")."""
 Column = Sequence[tuple["Row", str]]
 """Cells with their rows."""
 
@@ -72,32 +63,6 @@ def tells_apart(question: str, passage: NumberedPassage, text: str) -> bool:
     return not rows or any(not row.said.isdisjoint(asked) for row in rows)
 
 
-def rows_alike(text: str, question: str, offered: Sequence[NumberedPassage]) -> list[Row]:
-    """Return the rows of a table in which the words that a row shares with a question stand below the same heads, the
-    row among them, if the question asks for several things ("Which points get the spray?"); none if all rows are alike,
-    or more than :data:`MOST_ROWS`.
-    """
-    if not asks_for_several(question):
-        return []
-    for table in tables_of(offered):
-        row = next((one for one in table.rows if one.text == text), None)
-        if row is None:
-            continue
-        analyzer = row.passage.analyzer
-        asked = frozenset(analyzer.question_terms(question))
-        shared = {head: asked.intersection(analyzer.terms(cell)) for head, cell in row.cells}
-        alike = [
-            other
-            for other in table.rows
-            if all(
-                terms <= frozenset(analyzer.terms(dict(other.cells).get(head, "")))
-                for head, terms in shared.items()
-            )
-        ]
-        return alike if any(shared.values()) and len(alike) < min(len(table.rows), MOST_ROWS + 1) else []
-    return []
-
-
 def quoted_row(answer: str, offered: Sequence[NumberedPassage]) -> Row | None:
     """Return the row that an earlier answer quoted, wholly or without some cells; None if it is not clear which."""
     lines = [_values(cells_of(line)) for line in without_marks(answer).splitlines()]
@@ -108,23 +73,6 @@ def quoted_row(answer: str, offered: Sequence[NumberedPassage]) -> Row | None:
 
 def _values(cells: Sequence[tuple[str, str]]) -> set[str]:
     return {cell.rpartition(": ")[2] for _, cell in cells}
-
-
-def asks_for_several(question: str) -> bool:
-    """Whether a question asks for several things, in English.
-
-    >>> asks_for_several("Which of the ovens run on gas?"), asks_for_several("Which oven runs on gas?")
-    (True, False)
-    """
-    asked = words(question)
-    begins = next((at for at, word in enumerate(asked[:4]) if word in _CHOOSING), None)
-    if begins is None:
-        return False
-    rest = list(dropwhile(_OF.__contains__, asked[begins + 1 :]))
-    named = list(takewhile(lambda word: word not in _FUNCTION_WORDS, rest))
-    if len(named) > 1 and not _BEHIND_NOUNS.issuperset(rest[len(named) : len(named) + 1]):
-        named = named[:-1]  # a verb: "which oven runs on gas"
-    return any(word.endswith("s") and not word.endswith(("ss", "us")) for word in named[:_MOST_BEFORE])
 
 
 def tables_of(offered: Sequence[NumberedPassage]) -> list[Table]:
