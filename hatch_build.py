@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import sysconfig
+import platform
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import platform_tags
 
 _COMPILE = Path(__file__).parent / "trivium" / "native" / "compile.py"
 
@@ -38,4 +39,5 @@ class LoopsInC(BuildHookInterface[Any]):
             places = {str(file): f"trivium/native/compiled/{file.name}" for file in libraries}
             build_data["force_include"] |= places
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        here = next(platform_tags()).replace("universal2", platform.machine())
+        build_data["tag"] = f"py3-none-{here}"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from trivium.errors import ConfigurationError
+from trivium.graph.byte_vectors import CoarseVectors
 from trivium.native import compile as compiling
 from trivium.native import loops as module
 from trivium.native.loops import loops
@@ -29,6 +30,9 @@ FLOATS, PLACES = np.ones((3, 4), np.float32), np.zeros(2, np.int64)
         (FLOATS, PLACES, np.ones((1, 4)), np.empty(2)),
         (FLOATS, PLACES, np.ones(4), np.empty(3)),
         (FLOATS, PLACES, np.ones(4), np.empty(2, np.float32)),
+        (FLOATS, PLACES.astype(np.float64), np.ones(4), np.empty(2)),
+        (FLOATS[:, :1].copy(), PLACES, np.ones(1, np.float32), np.empty(2)),
+        (FLOATS, PLACES, np.ones(4), np.broadcast_to(np.zeros(2), (2,))),
     ],
 )
 def test_arrays_of_another_type_or_shape_are_refused(matrix: Any, places: Any, vector: Any, out: Any) -> None:
@@ -40,12 +44,21 @@ def test_a_place_beyond_the_arrays_is_refused() -> None:
     places, shares = np.array([[0, 7, 0]]), np.ones(2)
     with pytest.raises(TypeError, match="windows"):
         loops.windows(places, shares, np.array([8]), np.zeros((1, 1)))
+    with pytest.raises(TypeError, match="windows"):
+        loops.windows(np.zeros((5, 3), np.int64), shares, np.array([0]), np.zeros((1, 1)))
     with pytest.raises(TypeError, match="best_of_pairs"):
         loops.best_of_pairs(
             np.array([5]), np.array([0]), np.ones((2, 1)), np.ones(1), np.empty((5, 2)), np.zeros(2)
         )
     with pytest.raises(AttributeError, match="no loop nothing"):
         loops.nothing()
+
+
+def test_a_vector_of_no_numbers_hides_no_other() -> None:
+    codes = np.array([[127, 0], [0, 127], [90, 90]], np.int8)
+    errors = np.array([np.nan, 0.0, 0.0], np.float32)
+    vectors = CoarseVectors(codes, np.full(3, 1 / 127, np.float32), errors)
+    assert 1 in vectors.nearest(np.array([0, 1], np.float32), 1)
 
 
 def computed(library: ctypes.CDLL) -> dict[str, bytes]:
@@ -90,21 +103,31 @@ def test_a_checkout_that_was_not_built_compiles_once(tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(module, "FOLDER", Path(__file__) / "no folder")
     level = compiling.LEVELS[0]
-    file = module._file(level)
-    assert file.parent == tmp_path / "trivium" / "native"
+    module._opened(level)
+    (file,) = (tmp_path / "trivium" / "native").iterdir()
+    assert file.name == compiling.library_name(level)
     changed = file.stat().st_mtime_ns
-    assert module._file(level) == file and file.stat().st_mtime_ns == changed
+    module._opened(level)
+    assert file.stat().st_mtime_ns == changed
+
+
+def test_a_damaged_library_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    level = compiling.LEVELS[0]
+    (tmp_path / compiling.library_name(level)).write_bytes(b"")
+    assert module._opened(level).level() >= 0
+    assert (tmp_path / compiling.library_name(level)).stat().st_size > 0
 
 
 def test_without_a_compiler_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(module, "FOLDER", tmp_path / "package")
-    monkeypatch.setattr(compiling, "compiler", lambda: None)
+    monkeypatch.setattr(compiling, "_compilers", lambda: iter([["false"], ["/nowhere/cc"]]))
     with pytest.raises(ConfigurationError, match="no C compiler: install one"):
-        module._file(compiling.LEVELS[0])
+        module._opened(compiling.LEVELS[0])
     monkeypatch.setattr(compiling, "compiler", lambda: ["false"])
     with pytest.raises(ConfigurationError, match="cannot be compiled"):
-        module._file(compiling.LEVELS[0])
+        module._opened(compiling.LEVELS[0])
 
 
 def test_changed_sources_have_a_library_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

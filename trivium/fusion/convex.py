@@ -51,6 +51,7 @@ def standardise(scores: Floats) -> Floats:
     """
     if not len(scores):
         return np.empty(scores.shape)
+    scores = np.ascontiguousarray(scores, dtype=np.float64)  # else NumPy adds in another order
     mean = scores.sum(axis=0) / len(scores)
     off = scores - mean
     deviation = np.sqrt((off * off).sum(axis=0) / len(scores))

@@ -9,23 +9,18 @@ import platform
 import shutil
 import subprocess
 import sys
-import uuid
+import sysconfig
+import tempfile
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 SOURCES = sorted([*Path(__file__).parent.glob("*.c"), *Path(__file__).parent.glob("*.h")])
 FOLDER = Path(__file__).parent / "compiled"
 """Of the libraries. Not beside the modules: by its name a library could be a module of Python's."""
-_FLAGS = (
-    "-std=c11",
-    "-O3",
-    "-s",
-    "-shared",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-fno-math-errno",
-    "-fno-sanitize=all",
-)
+_ON_WINDOWS = sys.platform == "win32"
+_FLAGS = ("-std=c11", "-O3", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-sanitize=all")
+_OF_SYSTEM = () if _ON_WINDOWS else ("-fPIC",)
 _SAME_EVERYWHERE = "-ffp-contract=off"
 """No multiplying and adding in one step, which some processors do: the same numbers on all."""
 LEVELS = (2, 3, 4) if platform.machine().lower() in ("x86_64", "amd64") else (0,)
@@ -33,50 +28,73 @@ LEVELS = (2, 3, 4) if platform.machine().lower() in ("x86_64", "amd64") else (0,
 
 
 def library_name(level: int) -> str:
-    """The file of the library for a level of instructions, made from the sources, and with the flags, as they are."""
-    digest = sha256(b"".join(file.read_bytes() for file in [*SOURCES, Path(__file__)])).hexdigest()[:8]
-    return f"loops-{level}-{digest}{'.dll' if sys.platform == 'win32' else '.so'}"
+    """The file of the library for a level of instructions, made for this system from the sources, and with the flags, as
+    they are."""
+    made_of = b"".join(file.read_bytes() for file in [*SOURCES, Path(__file__)])
+    system = f"{sysconfig.get_platform()} {platform.machine()} {platform.libc_ver()[0]}"
+    digest = sha256(made_of + system.encode()).hexdigest()[:8]
+    return f"loops-{level}-{digest}{'.dll' if _ON_WINDOWS else '.so'}"
 
 
 def compiler() -> list[str] | None:
-    """The command of a C compiler: that of ``CC``, the system's, or the one in the package ziglang; None for none."""
+    """The command of a C compiler that works: that of ``CC``, the system's, or the one in the package ziglang."""
+    return next((command for command in _compilers() if _works(command)), None)
+
+
+def _compilers() -> Iterator[list[str]]:
     for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
         if name and (found := shutil.which(name.split()[0])) is not None:
-            return [found, *name.split()[1:]]
-    return [sys.executable, "-m", "ziglang", "cc"] if importlib.util.find_spec("ziglang") else None
+            yield [found, *name.split()[1:]]
+    if importlib.util.find_spec("ziglang"):
+        yield [sys.executable, "-m", "ziglang", "cc"]
+
+
+def _works(command: list[str]) -> bool:
+    """Whether a compiler makes a library, as some that are only half installed do not."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "one.c"
+        source.write_text(
+            "#include <math.h>\n#include <stdint.h>\nint64_t one(double x) { return (int64_t)floor(x); }\n"
+        )
+        try:
+            _run(command, [source], Path(folder) / "one.out", LEVELS[-1])
+        except (OSError, subprocess.CalledProcessError):
+            return False
+        return True
+
+
+def _run(command: list[str], sources: list[Path], target: Path, level: int) -> None:
+    flags = [*_FLAGS, *_OF_SYSTEM, _SAME_EVERYWHERE]
+    if level:
+        is_zig = any("zig" in Path(word).name for word in command)
+        flags.append(f"-march=x86_64_v{level}" if is_zig else f"-march=x86-64-v{level}")
+    libraries = () if _ON_WINDOWS else ("-lm",)
+    subprocess.run(
+        [*command, *flags, *map(str, sources), "-o", str(target), *libraries],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
 
 def compile_library(folder: Path, level: int) -> Path:
     """Compile the loops into a folder and return the library. Several processes may do so at once. Raises OSError where
-    there is no compiler, and CalledProcessError with its output if it fails."""
+    there is no compiler, or the folder cannot be written, and CalledProcessError with its output if it fails."""
     command = compiler()
     if command is None:
         raise OSError(
-            "there is no C compiler: install one (Debian: apt install gcc), or `pip install ziglang`"
+            "there is no C compiler: install one (Debian: apt install gcc libc6-dev), or `pip install ziglang`"
         )
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / library_name(level)
-    unfinished = target.with_name(f"{uuid.uuid4().hex[:16]}-{target.name}")
-    flags = [*_FLAGS, _SAME_EVERYWHERE, *([f"-march=x86-64-v{level}"] if level else [])]
-    if command[-1] == "cc" and "ziglang" in command:
-        flags = [flag.replace("x86-64-v", "x86_64_v") for flag in flags]
-    try:
-        subprocess.run(
-            [
-                *command,
-                *flags,
-                *(str(file) for file in SOURCES if file.suffix == ".c"),
-                "-o",
-                str(unfinished),
-                "-lm",
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        unfinished = Path(beside) / target.name
+        _run(command, [file for file in SOURCES if file.suffix == ".c"], unfinished, level)
+        try:
+            unfinished.replace(target)
+        except OSError:  # on Windows, where another process has loaded it meanwhile
+            if not target.is_file():
+                raise
     return target
 
 

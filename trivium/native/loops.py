@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any, Final
@@ -79,31 +81,42 @@ def _accepted(found: int, loop: Any, _: Any) -> int:
 
 def _load() -> ctypes.CDLL:
     """The library for this processor."""
-    library = ctypes.CDLL(str(_file(LEVELS[0])))
+    library = _opened(LEVELS[0])
     level = int(library.level())
     best = max((each for each in LEVELS if each <= level), default=LEVELS[0])
     if best != LEVELS[0]:
-        library = ctypes.CDLL(str(_file(best)))
+        library = _opened(best)
     library.set_head(_NUMBER(object.__basicsize__))
     return library
 
 
-def _file(level: int) -> Path:
-    """The file of the library. It is compiled where there is none: in a checkout that was not built, or was changed."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    folders = FOLDER, (Path(base) if base else Path.home() / ".cache") / "trivium" / "native"
-    for folder in folders:
-        if (file := folder / library_name(level)).is_file():
-            return file
-    for folder in folders:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
+def _opened(level: int) -> ctypes.CDLL:
+    """The library for a level. It is compiled where there is none that can be loaded: in a checkout that was not built,
+    or was changed."""
+    name = library_name(level)
+    for folder in _folders():
+        if (file := folder / name).is_file():
             try:
-                return compile_library(folder, level)
-            except (OSError, CalledProcessError) as error:
-                said = error.stderr if isinstance(error, CalledProcessError) else error
-                raise ConfigurationError(f"the loops in C cannot be compiled: {said}") from None
-    raise ConfigurationError(f"no folder for compiled loops can be written: {folders[0]}, {folders[1]}")
+                return ctypes.CDLL(str(file))
+            except OSError:  # damaged, or made for another system
+                continue
+    said = ""
+    for folder in (*_folders(), Path(tempfile.gettempdir()) / f"trivium-native-{uuid.uuid4().hex[:16]}"):
+        try:
+            return ctypes.CDLL(str(compile_library(folder, level)))
+        except CalledProcessError as error:
+            said = error.stderr
+        except OSError as error:
+            said = str(error)
+    raise ConfigurationError(f"the loops in C cannot be compiled: {said}")
+
+
+def _folders() -> Iterator[Path]:
+    """Of the package, and of the user's cache."""
+    yield FOLDER
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        cache = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:  # there is no home
+        return
+    yield cache / "trivium" / "native"

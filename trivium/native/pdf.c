@@ -24,9 +24,9 @@ static int is_alef(uint32_t code) { return code == 0x622 || code == 0x623 || cod
 EXPORT int64_t gather_characters(void *page, int64_t count, unicode_of get_unicode, object_of get_object,
                                  font_of get_font, size_of get_size, matrix_of get_matrix, origin_of get_origin,
                                  box_of get_box, void *codes_object, void *integers_object, void *floats_object) {
-    TAKE(uint32_t, codes, 1);
-    TAKE(int64_t, integers, 2);
-    TAKE(double, floats, 2);
+    FILL(uint32_t, codes, 1);
+    FILL(int64_t, integers, 2);
+    FILL(double, floats, 2);
     if (LENGTH(codes) < 2 * count + 2 || LENGTH(integers) <= count || LENGTH(floats) <= count ||
         WIDTH(integers) != INTEGERS || WIDTH(floats) != FLOATS)
         return REFUSED;
@@ -117,7 +117,7 @@ EXPORT int64_t gather_characters(void *page, int64_t count, unicode_of get_unico
    how many there are. */
 EXPORT int64_t find_objects(void *container, int64_t count, int64_t wanted, object_of get_object, type_of get_type,
                             void *found_object) {
-    TAKE(int64_t, found, 1);
+    FILL(int64_t, found, 1);
     int64_t used = 0;
     for (int index = 0; index < count && used < LENGTH(found); index++) {
         void *object = get_object(container, index);

@@ -41,7 +41,7 @@ static void fetch_row(const char *matrix, int64_t row, int64_t bytes) {
         TAKE(const type, matrix, 2);                                                                                   \
         TAKE(const int64_t, places, 1);                                                                                \
         TAKE(const double, vector, 1);                                                                                 \
-        TAKE(double, out, 1);                                                                                          \
+        FILL(double, out, 1);                                                                                          \
         int64_t count = LENGTH(places), rows = LENGTH(matrix), width = WIDTH(matrix);                                  \
         if (LENGTH(out) != count || (rows > 0 && LENGTH(vector) != width))                                             \
             return REFUSED;                                                                                            \
@@ -67,21 +67,25 @@ EXPORT int64_t best_codes(void *codes_object, void *starts_object, void *vector_
     TAKE(const int8_t, codes, 2);
     TAKE(const int64_t, starts, 1);
     TAKE(const double, vector, 1);
-    TAKE(double, out, 1);
+    FILL(double, out, 1);
     int64_t count = LENGTH(out), width = WIDTH(codes);
     if (LENGTH(starts) != count + 1 || (LENGTH(codes) > 0 && LENGTH(vector) != width))
         return REFUSED;
     for (int64_t number = 0; number < count; number++) {
         if (starts[number] < 0 || starts[number + 1] > LENGTH(codes))
             return REFUSED;
+        int any = 0;
         for (int64_t row = starts[number]; row < starts[number + 1]; row++) {
             const int8_t *code = codes + row * width;
             int32_t length = 0;
             for (int64_t k = 0; k < width; k++)
                 length += (int32_t)code[k] * (int32_t)code[k];
+            if (length == 0)
+                continue; /* of no direction */
             double cosine = dot_of_bytes(code, vector, width) / sqrt((double)length);
-            if (row == starts[number] || cosine > out[number])
+            if (!any || cosine > out[number])
                 out[number] = cosine;
+            any = 1;
         }
     }
     return 1;
@@ -117,7 +121,7 @@ static void add_four(const double *restrict a, int64_t inner, const double *rest
 EXPORT int64_t add_product(void *rows_object, void *matrix_object, void *out_object) {
     TAKE(const double, rows, 2);
     TAKE(const double, matrix, 2);
-    TAKE(double, out, 2);
+    FILL(double, out, 2);
     int64_t count = LENGTH(rows), inner = WIDTH(rows), width = WIDTH(matrix), row = 0;
     if (LENGTH(matrix) != inner || LENGTH(out) != count || WIDTH(out) != width)
         return REFUSED;
@@ -144,7 +148,7 @@ EXPORT int64_t mean_cosines(void *nodes_object, void *types_object, void *type_o
     TAKE(const int64_t, type_of, 1);
     TAKE(const double, walked, 1);
     TAKE(const double, question, 1);
-    TAKE(double, out, 1);
+    FILL(double, out, 1);
     int64_t steps = LENGTH(out), width = LENGTH(question);
     if (LENGTH(nodes) != steps || LENGTH(type_of) != steps || LENGTH(walked) != width)
         return REFUSED;
@@ -178,8 +182,8 @@ EXPORT int64_t mean_cosines(void *nodes_object, void *types_object, void *type_o
    magnitude. Returns whether any is unsure. */
 EXPORT int64_t round_digits(void *numbers_object, void *out_object, void *unsure_object) {
     TAKE(const double, numbers, 1);
-    TAKE(double, out, 1);
-    TAKE(uint8_t, unsure, 1);
+    FILL(double, out, 1);
+    FILL(uint8_t, unsure, 1);
     if (LENGTH(out) != LENGTH(numbers) || LENGTH(unsure) != LENGTH(numbers))
         return REFUSED;
     int64_t some = 0;
@@ -208,9 +212,9 @@ EXPORT int64_t quantise(void *values_object, void *rows_object, void *codes_obje
                         void *errors_object) {
     TAKE(const float, values, 2);
     TAKE(const int64_t, rows, 1);
-    TAKE(int8_t, codes, 2);
-    TAKE(float, scales, 1);
-    TAKE(float, errors, 1);
+    FILL(int8_t, codes, 2);
+    FILL(float, scales, 1);
+    FILL(float, errors, 1);
     int64_t count = LENGTH(rows), width = WIDTH(values);
     if (LENGTH(codes) != count || LENGTH(scales) != count || LENGTH(errors) != count || WIDTH(codes) != width)
         return REFUSED;
@@ -255,7 +259,7 @@ EXPORT int64_t scan(void *codes_object, void *scales_object, void *question_obje
     TAKE(const int8_t, codes, 2);
     TAKE(const float, scales, 1);
     TAKE(const int16_t, question, 1);
-    TAKE(float, out, 1);
+    FILL(float, out, 1);
     int64_t count = LENGTH(codes), width = WIDTH(codes);
     if (LENGTH(scales) != count || LENGTH(out) != count || LENGTH(question) != width)
         return REFUSED;
@@ -281,8 +285,8 @@ EXPORT int64_t bounds(void *codes_object, void *scales_object, void *errors_obje
     TAKE(const float, errors, 1);
     TAKE(const int64_t, places, 1);
     TAKE(const int16_t, question, 1);
-    TAKE(float, lowest, 1);
-    TAKE(float, highest, 1);
+    FILL(float, lowest, 1);
+    FILL(float, highest, 1);
     int64_t count = LENGTH(places), rows = LENGTH(codes), width = WIDTH(codes);
     if (LENGTH(lowest) != count || LENGTH(highest) != count || LENGTH(question) != width || LENGTH(scales) != rows ||
         LENGTH(errors) != rows)
@@ -311,8 +315,8 @@ EXPORT int64_t bound(void *scores_object, void *errors_object, double length, do
     TAKE(const float, scores, 1);
     TAKE(const float, errors, 1);
     TAKE(const uint8_t, among, 1);
-    TAKE(float, highest, 1);
-    TAKE(double, reached, 1);
+    FILL(float, highest, 1);
+    FILL(double, reached, 1);
     int64_t count = LENGTH(scores), counts[BUCKETS] = {0}, found = 0;
     if (LENGTH(errors) != count || LENGTH(highest) != count || (some && LENGTH(among) != count) || LENGTH(reached) != 1)
         return REFUSED;

@@ -22,16 +22,19 @@ EXPORT int64_t push(void *indptr_object, void *indices_object, void *own_chunks_
     TAKE(const int64_t, own_chunks, 2);
     TAKE(const int64_t, seeds, 1);
     TAKE(const double, seeds_mass, 1);
-    TAKE(double, nodes, 2);
-    TAKE(int32_t, queue, 1);
-    TAKE(int32_t, reached, 1);
-    TAKE(double, masses, 1);
-    TAKE(double, lost, 1);
+    FILL(double, nodes, 2);
+    FILL(int32_t, queue, 1);
+    FILL(int32_t, reached, 1);
+    FILL(double, masses, 1);
+    FILL(double, lost, 1);
     int64_t count_of_nodes = LENGTH(indptr) - 1, size = LENGTH(queue);
     if (LENGTH(own_chunks) != count_of_nodes || LENGTH(seeds) != LENGTH(seeds_mass) || LENGTH(nodes) < count_of_nodes ||
         size <= count_of_nodes || LENGTH(reached) <= count_of_nodes || LENGTH(masses) <= count_of_nodes ||
         LENGTH(lost) != 1 || indptr[count_of_nodes] > LENGTH(indices))
         return REFUSED;
+    for (int64_t place = 0; place < LENGTH(seeds); place++)
+        if (seeds[place] < 0 || seeds[place] >= count_of_nodes)
+            return REFUSED;
     int64_t head = 0, count = 0, known = 0; /* the queue is a ring: a node is in it at most once */
     for (int64_t place = 0; place < LENGTH(seeds); place++) {
         int64_t node = seeds[place];
@@ -108,8 +111,8 @@ EXPORT int64_t push(void *indptr_object, void *indices_object, void *own_chunks_
    to 1, and the seeds for nodes without edges. Returns 0 where a value is negative or not finite. */
 EXPORT int64_t transitions(void *weights_object, void *start_object, void *step_object) {
     TAKE(const double, weights, 2);
-    TAKE(double, start, 1);
-    TAKE(double, step, 2);
+    FILL(double, start, 1);
+    FILL(double, step, 2);
     int64_t size = LENGTH(start);
     if (LENGTH(weights) != size || WIDTH(weights) != size || LENGTH(step) != size || WIDTH(step) != size)
         return REFUSED;
@@ -141,8 +144,8 @@ EXPORT int64_t transitions(void *weights_object, void *start_object, void *step_
 /* Iterate p <- (1 - d) s + d P^T p from `start` (n,), which becomes the result; `step` (n, n) is P, and overwritten. The
    remaining L1 error is at most d / (1 - d) times the last change. */
 EXPORT int64_t iterate(void *step_object, void *start_object, double damping, double tolerance) {
-    TAKE(double, step, 2);
-    TAKE(double, start, 1);
+    FILL(double, step, 2);
+    FILL(double, start, 1);
     int64_t size = LENGTH(start);
     double *fresh = malloc(2 * sizeof(double) * ((size_t)size + 1)), *update = fresh + size;
     if (fresh == NULL || LENGTH(step) != size || WIDTH(step) != size) {

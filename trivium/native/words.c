@@ -10,15 +10,16 @@ EXPORT int64_t count_terms(void *words_object, void *starts_object, void *length
     TAKE(const int64_t, starts, 1);
     TAKE(const int64_t, lengths, 2);
     TAKE(const int64_t, terms, 1);
-    TAKE(double, text, 2);
-    TAKE(double, headings, 2);
+    FILL(double, text, 2);
+    FILL(double, headings, 2);
     int64_t chunks = LENGTH(starts), asked = LENGTH(terms), found = 0;
     if (LENGTH(lengths) != chunks || WIDTH(lengths) != 2 || LENGTH(text) != chunks || LENGTH(headings) != chunks ||
         WIDTH(text) != asked || WIDTH(headings) != asked)
         return REFUSED;
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
         int64_t in_text = lengths[2 * chunk], in_headings = lengths[2 * chunk + 1];
-        if (starts[chunk] < 0 || in_text < 0 || in_headings < 0 || starts[chunk] + in_headings + in_text > LENGTH(words))
+        int64_t room = LENGTH(words) - starts[chunk];
+        if (starts[chunk] < 0 || in_text < 0 || in_headings < 0 || in_headings > room || in_text > room - in_headings)
             return -1;
         for (int64_t place = 0; place < in_headings + in_text; place++) {
             int64_t word = words[starts[chunk] + place], is_term = 0;
@@ -41,8 +42,10 @@ EXPORT int64_t locate_terms(void *words_object, void *starts_object, void *lengt
     TAKE(const int64_t, starts, 1);
     TAKE(const int64_t, lengths, 2);
     TAKE(const int64_t, terms, 1);
-    TAKE(int64_t, places, 2);
+    FILL(int64_t, places, 2);
     int64_t found = 0;
+    if (LENGTH(lengths) != LENGTH(starts) || WIDTH(lengths) != 2 || WIDTH(places) != 3)
+        return REFUSED;
     for (int64_t chunk = 0; chunk < LENGTH(starts); chunk++) {
         const int32_t *text = words + starts[chunk] + lengths[2 * chunk + 1];
         for (int64_t place = 0; place < lengths[2 * chunk]; place++)
@@ -66,13 +69,22 @@ EXPORT int64_t count_chunks(void *words_object, void *starts_object, void *sizes
     TAKE(const int32_t, words, 1);
     TAKE(const int64_t, starts, 1);
     TAKE(const int64_t, sizes, 1);
-    TAKE(int64_t, found, 1);
+    FILL(int64_t, found, 1);
+    if (LENGTH(sizes) != LENGTH(starts))
+        return REFUSED;
+    for (int64_t chunk = 0; chunk < LENGTH(starts); chunk++)
+        if (starts[chunk] < 0 || starts[chunk] > LENGTH(words) || sizes[chunk] > LENGTH(words) - starts[chunk])
+            return REFUSED;
     int64_t *last = calloc((size_t)LENGTH(found) + 1, sizeof(int64_t)); /* the chunk that a term was last seen in, and 1 */
     if (last == NULL)
         return REFUSED;
     for (int64_t chunk = 0; chunk < LENGTH(starts); chunk++)
         for (int64_t place = starts[chunk]; place < starts[chunk] + sizes[chunk]; place++) {
             int32_t term = words[place];
+            if (term < 0 || term >= LENGTH(found)) {
+                free(last);
+                return REFUSED;
+            }
             if (last[term] != chunk + 1) {
                 last[term] = chunk + 1;
                 found[term]++;
@@ -97,10 +109,13 @@ EXPORT int64_t windows(void *places_object, void *shares_object, void *widths_ob
     TAKE(const int64_t, places, 2);
     TAKE(const double, shares, 1);
     TAKE(const int64_t, widths, 1);
-    TAKE(double, best, 2);
+    FILL(double, best, 2);
     int64_t count = LENGTH(places), chunks = WIDTH(best);
-    if (LENGTH(best) != LENGTH(widths) || !are_places(places, count, chunks, LENGTH(shares)))
+    if (WIDTH(places) != 3 || LENGTH(best) != LENGTH(widths) || !are_places(places, count, chunks, LENGTH(shares)))
         return REFUSED;
+    for (int64_t number = 0; number < LENGTH(widths); number++)
+        if (widths[number] < 1)
+            return REFUSED;
     int64_t *inside = malloc(sizeof(int64_t) * ((size_t)LENGTH(shares) + 1));
     if (inside == NULL)
         return REFUSED;
@@ -137,10 +152,10 @@ EXPORT int64_t phrases(void *places_object, void *shares_object, void *steps_obj
     TAKE(const int64_t, places, 2);
     TAKE(const double, shares, 1);
     TAKE(const int64_t, steps, 1);
-    TAKE(double, run, 1);
-    TAKE(double, found, 2);
+    FILL(double, run, 1);
+    FILL(double, found, 2);
     int64_t terms = LENGTH(shares), count = LENGTH(places);
-    if (LENGTH(steps) != terms || LENGTH(run) != count || WIDTH(found) != 4 ||
+    if (WIDTH(places) != 3 || LENGTH(steps) != terms || LENGTH(run) != count || WIDTH(found) != 4 ||
         !are_places(places, count, LENGTH(found), terms))
         return REFUSED;
     char *is_near = malloc(2 * (size_t)terms + 1), *is_same = is_near + terms;
@@ -195,8 +210,8 @@ EXPORT int64_t best_of_pairs(void *citing_object, void *there_object, void *valu
     TAKE(const int64_t, there, 1);
     TAKE(const double, values, 2);
     TAKE(const double, together, 1);
-    TAKE(double, best, 2);
-    TAKE(double, links, 1);
+    FILL(double, best, 2);
+    FILL(double, links, 1);
     int64_t n = LENGTH(values), count = WIDTH(values), rows = 2 * count + 3;
     if (LENGTH(there) != LENGTH(citing) || LENGTH(together) != LENGTH(citing) || LENGTH(best) != rows ||
         WIDTH(best) != n || LENGTH(links) != n)

@@ -69,7 +69,7 @@ def settled(
         raise InputError(
             f"seeds_idx and seeds_mass must both be (s,), got {seeds_idx.shape} and {seeds_mass.shape}"
         )
-    seeds = np.asarray(seeds_idx, dtype=np.int64)
+    seeds = np.ascontiguousarray(seeds_idx, dtype=np.int64)
     if not _are_distinct_nodes(seeds, size):
         if seeds.min() < 0 or seeds.max() >= size:
             raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds.min()}..{seeds.max()}")
@@ -78,8 +78,9 @@ def settled(
         own_chunks = np.zeros((size, 2), dtype=np.int64)
     if own_chunks.shape != (size, 2):
         raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
-    masses = np.asarray(seeds_mass, dtype=np.float64)
-    graph = (np.ascontiguousarray(array) for array in (indptr, indices, own_chunks))
+    masses = np.ascontiguousarray(seeds_mass, dtype=np.float64)
+    kinds = (indptr, np.int64), (indices, np.int32), (own_chunks, np.int64)
+    graph = (np.ascontiguousarray(array, kind) for array, kind in kinds)
     scratch, lost = _SCRATCH.of(size), np.zeros(1)
     count = loops.push(*graph, seeds, masses, *scratch, lost, damping, eps, own_page_weight)
     _, _, reached, found = scratch
