@@ -40,7 +40,9 @@ def dots(
         if rows.dtype == np.float32
         else (loops.dots_of_doubles, np.float64)
     )
-    numbers, vector = np.require(rows, kind, ["C", "A"]), np.ascontiguousarray(vector, np.float64)
+    numbers, vector = np.ascontiguousarray(rows, kind), np.ascontiguousarray(vector, np.float64)
+    if not numbers.flags.aligned:
+        numbers = numbers.copy()
     if not add(numbers, np.ascontiguousarray(places, np.int64), vector, limit, products):
         raise IndexError(f"places must be rows 0..{len(rows) - 1} or -1, got {places.min()}..{places.max()}")
     return products
