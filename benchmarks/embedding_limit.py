@@ -36,7 +36,7 @@ from tokenizers import Tokenizer
 import trivium
 from trivium.embedding.batches import EQUAL_SLICE, equal_lengths, is_batch, padded
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import locate
+from trivium.embedding.model_files import locate
 from trivium.embedding.onnx_batch_graph import HIDDEN, batch_graph
 from trivium.embedding.onnx_float_graph import float_graph
 from trivium.graph.records import Passage

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.checking.vectors import LEAST_COSINE
+from trivium.checking.embed_again import LEAST_COSINE
 from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
 from trivium.graph.factory import open_store

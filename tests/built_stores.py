@@ -17,7 +17,7 @@ import numpy as np
 from filelock import FileLock
 
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.models import locate
+from trivium.embedding.model_files import locate
 from trivium.engine import Engine
 from trivium.graph.sqlite.connection import DATABASE
 from trivium.graph.vectors import text_hash

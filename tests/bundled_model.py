@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trivium.embedding.device import CPU
-from trivium.embedding.models import locate
+from trivium.embedding.model_files import locate
 from trivium.embedding.onnx import OnnxEmbedder
 
 BUNDLED = "minilm"

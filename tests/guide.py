@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 
-from trivium.graph.neo4j.explore import guide_folder
+from trivium.graph.neo4j.browser_guide import guide_folder
 
 GUIDE = guide_folder() / "explore.md"
 STYLE = guide_folder() / "explore" / "trivium.grass"

@@ -19,7 +19,7 @@ from trivium.embedding.registry import GROUP as EMBEDDERS
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.llm.registry import GROUP as CHAT_MODELS
-from trivium.parser.sources.source import FORMATS
+from trivium.parser.sources.items import FORMATS
 from trivium.rerank.registry import PLUGINS as RERANKERS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS

@@ -24,9 +24,9 @@ from trivium.parser.sources import nq
 from trivium.parser.sources.answer_tracing import MarkedPage
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.files import parse_json
+from trivium.parser.sources.items import Format, Item, Problem
 from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.records import Record, read_records, records_to_pages
-from trivium.parser.sources.source import Format, Item, Problem
 from trivium.sample import folder as sample_folder
 from trivium.sample import pages_folder
 from trivium.types import Page

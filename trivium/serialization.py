@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
 from trivium.answering.layout import as_markdown
-from trivium.common.frames import data_frame
+from trivium.common.data_frames import data_frame
 from trivium.types import Answer, Hit, LiveOrigin
 
 if TYPE_CHECKING:

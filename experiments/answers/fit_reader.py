@@ -41,7 +41,7 @@ from torch.nn import functional
 from trivium.answering.judging import load_trees
 from trivium.answering.reading import packed
 from trivium.common.log_odds import log_odds_of
-from trivium.embedding.models import locate
+from trivium.embedding.model_files import locate
 
 EMBEDDER = "bge-small"
 WIDTH, HEADS, LAYERS, RANK = 384, 12, 12, 12

@@ -35,7 +35,7 @@ from rich.progress import track
 import trivium
 from trivium.datasets.questions import read_questions
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import locate
+from trivium.embedding.model_files import locate
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.records import Passage
 from trivium.graph.schema import Label, embedding_text, headings_of, page_of, section_of

@@ -18,7 +18,7 @@ import trivium
 from trivium.answering.reading import ALL, Reader, adapted, load_reader, packed
 from trivium.common.onnx_file import parse_model
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import installed, locate
+from trivium.embedding.model_files import installed, locate
 from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
 from trivium.types import EmbedderIdentity
 

@@ -15,7 +15,7 @@ from tests.browser.thread import HOSTILE
 from tests.neo4j_servers import Server, log_in
 from tests.sample_graph import fill_with_sample
 from trivium.engine import Engine
-from trivium.graph.neo4j.explore import Exploration, explore
+from trivium.graph.neo4j.browser_guide import Exploration, explore
 from trivium.sample import pages_folder
 
 PAGES = ("Mars", "Phobos_(moon)", "Deimos_(moon)", "Asaph_Hall")

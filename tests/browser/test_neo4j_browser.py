@@ -17,7 +17,7 @@ from neo4j import GraphDatabase
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.guide import GUIDE, STYLE, guide_query
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j.explore import Exploration
+from trivium.graph.neo4j.browser_guide import Exploration
 
 PICTURES = {2: "mars.png", 3: "outline.png", 15: "two-steps.png"}
 """Number of a query in the guide -> the picture of what it draws."""

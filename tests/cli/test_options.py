@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app
-from trivium.cli.lists import spread
+from trivium.cli.repeated_options import spread
 
 TWO = ["--retriever", "vector", "--retriever", "page"]
 

@@ -20,8 +20,8 @@ from trivium.errors import QuestionFileError
 from trivium.evaluation.report import traced_json
 from trivium.graph.build import build
 from trivium.graph.protocols import GraphStore
+from trivium.parser.sources.items import Problem
 from trivium.parser.sources.nq import to_page
-from trivium.parser.sources.source import Problem
 
 TABLE = [f"Tarn#Moons#chunk-{n}" for n in range(2, 7)]
 P0, P1, SOME_TABLE = TARN.element("p", 0), TARN.element("p", 1), TARN.element("table")

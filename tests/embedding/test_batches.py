@@ -20,7 +20,7 @@ from trivium.embedding import onnx as onnx_module
 from trivium.embedding.batch_session import open_batch_session
 from trivium.embedding.batches import FEWEST, MOST, SHORT, equal_lengths, is_batch
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.models import installed, locate
+from trivium.embedding.model_files import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.embedding.onnx_batch_graph import HIDDEN, batch_graph
 

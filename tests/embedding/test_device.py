@@ -21,7 +21,7 @@ from trivium.cli.app import app
 from trivium.embedding.batches import BATCH_TOKENS, batches, embed_batches
 from trivium.embedding.device import CPU, Device, check_taken, parse_device
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import installed, locate
+from trivium.embedding.model_files import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.registry import open_embedder

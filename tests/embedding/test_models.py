@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from trivium.embedding import models
+from trivium.embedding import model_files as models
 from trivium.embedding.manifest import FileSpec, ModelSpec, Source, manifest
-from trivium.embedding.models import available, install, installed, locate, present, verify
+from trivium.embedding.model_files import available, install, installed, locate, present, verify
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 
 CONTENT = {"model.onnx": b"weights" * 1000, "tokenizer.json": b"{}" * 50}

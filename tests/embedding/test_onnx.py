@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from trivium.embedding import onnx
 from trivium.embedding.embedder import Embedder, Vectors, to_valid_text
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import installed, locate
+from trivium.embedding.model_files import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.embedding.variants import WholeText
 from trivium.embedding.workers import embed_each

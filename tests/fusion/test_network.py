@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from trivium.errors import FusionError
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, save
 from trivium.fusion.features import QUESTION, Layout, features
-from trivium.fusion.network import Network, NetworkFusion, shapley, weight_together
+from trivium.fusion.network import Network, NetworkFusion, weight_together
+from trivium.fusion.shapley import shapley
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
 

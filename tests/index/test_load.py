@@ -23,7 +23,7 @@ from trivium.graph.sqlite import EmbeddedStore
 from trivium.index import parsing
 from trivium.index.load import load
 from trivium.parser.sources import discover
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 WritePage = Callable[..., Path]

@@ -24,7 +24,7 @@ from trivium.index.load import load
 from trivium.index.record_pages import RecordPages
 from trivium.index.vectors import Waiting
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.source import Item
+from trivium.parser.sources.items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.testing import HashEmbedder
 

@@ -18,7 +18,7 @@ from trivium.index.parts import Part, Work, divide
 from trivium.index.ray_build import check_ray, embed_on_node, parse_on_node
 from trivium.index.report import IngestReport
 from trivium.parser.sources.discover import discover
-from trivium.parser.sources.source import Item
+from trivium.parser.sources.items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.testing.toys import HashEmbedder
 

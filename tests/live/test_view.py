@@ -14,7 +14,7 @@ from trivium.engine import Engine
 from trivium.graph.filters import parse
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import Hop, Label
-from trivium.live.chunks import TextVectors
+from trivium.live.new_chunks import TextVectors
 from trivium.live.source import LivePassage
 from trivium.live.view import live_view, origins
 from trivium.retrievers.signals import SignalSettings, signals

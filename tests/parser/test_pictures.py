@@ -22,7 +22,7 @@ from trivium.parser.ocr import Ocr, Pixels
 from trivium.parser.ocr_lines import TextBox
 from trivium.parser.pictures import Pictures
 from trivium.parser.sources.discover import discover
-from trivium.parser.sources.source import Item
+from trivium.parser.sources.items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import ChunkKind
 

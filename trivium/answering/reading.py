@@ -25,7 +25,7 @@ from trivium.common.log_odds import log_odds_of, probability_of
 from trivium.common.onnx_file import node, parse_model, tensor
 from trivium.embedding.device import one_thread
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import installed, locate
+from trivium.embedding.model_files import installed, locate
 from trivium.types import EmbedderIdentity
 
 QUESTION, ABOVE, ALL = 32, 20, 88

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from trivium.checking.embed_again import OTHER_VECTORS, compare_vectors
 from trivium.checking.pages import check_pages
 from trivium.checking.report import CheckReport
-from trivium.checking.vectors import OTHER_VECTORS, compare_vectors
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import EmbedderMismatchError, EmbeddingError, MissingExtraError, StoreFormatError

@@ -10,8 +10,8 @@ from typing import Annotated, Any, cast
 import typer
 
 import trivium
-from trivium.cli.lists import spread
 from trivium.cli.loading import CommandsByName
+from trivium.cli.repeated_options import spread
 from trivium.cli.terminal import (
     NothingCommittedError,
     err,

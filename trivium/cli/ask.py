@@ -26,7 +26,7 @@ from trivium.cli.hits import (
     print_warnings,
 )
 from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
-from trivium.cli.request_options import takes
+from trivium.cli.options_from_requests import takes
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.log_odds import in_words
 from trivium.search.requests import AskRequest

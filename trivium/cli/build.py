@@ -27,7 +27,7 @@ from trivium.cli.options import (
     Sources,
     Store,
 )
-from trivium.cli.request_options import takes
+from trivium.cli.options_from_requests import takes
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine

@@ -12,7 +12,7 @@ from trivium.checking.report import CheckReport, unreadable
 from trivium.cli.hits import print_warnings
 from trivium.cli.options import Json, StoreArgument, StoreToo, one_store, store_needed
 from trivium.cli.terminal import err, out, print_json, progress, shown
-from trivium.common.suggested import for_store
+from trivium.common.suggested_commands import for_store
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
 from trivium.graph.findings import Finding, Severity

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from trivium.cli.terminal import cut, cuts, err, one_line, out, print_line, shown, wrapped
 from trivium.common.log_odds import percent, words_for
-from trivium.common.suggested import for_store
+from trivium.common.suggested_commands import for_store
 from trivium.graph.schema import headings_of
 from trivium.text.headings import body_of
 from trivium.text.normalise import question_terms, sentences, terms

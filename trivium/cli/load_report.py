@@ -15,7 +15,7 @@ from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
 from trivium.index.report import IngestReport, describe_kinds, location_shown
-from trivium.parser.sources.source import Problem
+from trivium.parser.sources.items import Problem
 from trivium.text.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.text.normalise import plain
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from trivium.cli.options import Json
 from trivium.cli.terminal import err, out, print_json, shown
-from trivium.embedding.models import available, install, present, verify
+from trivium.embedding.model_files import available, install, present, verify
 from trivium.errors import FusionError
 
 models = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True)

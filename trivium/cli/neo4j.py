@@ -25,8 +25,8 @@ def explore(
     Example:  trivium explore --store bolt://localhost:7687
     """
     # Imported here because the driver is slow to load and no other command on a folder needs it.
-    from trivium.graph.neo4j.explore import explore as find
-    from trivium.graph.neo4j.explore import show
+    from trivium.graph.neo4j.browser_guide import explore as find
+    from trivium.graph.neo4j.browser_guide import show
 
     with progress(quiet=json) as bars:
         found = find(store, lambda done, total: bars("index", done, total))

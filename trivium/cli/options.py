@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.request_options import RANKING, checked
+from trivium.cli.options_from_requests import RANKING, checked
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
 from trivium.llm.registry import NAMES

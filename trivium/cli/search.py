@@ -21,7 +21,7 @@ from trivium.cli.hits import (
     print_warnings,
 )
 from trivium.cli.options import Json, SetOption, Store
-from trivium.cli.request_options import takes
+from trivium.cli.options_from_requests import takes
 from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
 from trivium.search.requests import SearchRequest

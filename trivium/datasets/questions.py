@@ -22,8 +22,8 @@ from trivium.datasets.beir import is_benchmark, read_benchmark
 from trivium.datasets.question_tables import is_table, table_questions
 from trivium.errors import InputError, QuestionFileError, said
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
+from trivium.parser.sources.items import Problem, some_keys
 from trivium.parser.sources.nq_files import is_row_source, read_row_questions
-from trivium.parser.sources.source import Problem, some_keys
 from trivium.types import Evidence, GoldPassage, Question, Turn
 
 EXAMPLE = '{"question": "Who discovered Phobos?", "page": "Phobos (moon)", "answers": ["Asaph Hall"]}'

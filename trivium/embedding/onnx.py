@@ -37,7 +37,7 @@ from trivium.embedding.device import (
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.fill import SLICE
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import check, locate
+from trivium.embedding.model_files import check, locate
 from trivium.embedding.onnx_batch_graph import HIDDEN, is_candidate
 from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.variants import TokenEncoder, Tokens, WholeText, embed_spans

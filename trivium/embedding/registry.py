@@ -12,7 +12,7 @@ from typing import Any
 from trivium.embedding.device import CPU, parse_device
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import installed
+from trivium.embedding.model_files import installed
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.settings.settings import Settings, load_settings

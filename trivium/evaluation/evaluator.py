@@ -24,7 +24,7 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import parse
 from trivium.graph.protocols import GraphReader
-from trivium.parser.sources.source import Problem
+from trivium.parser.sources.items import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.query import Query, Retriever
 from trivium.search.fusions import DEPTH, Inputs, inputs_of

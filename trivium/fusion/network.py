@@ -1,22 +1,20 @@
-"""A small feed-forward network over the features of candidates, in NumPy, stored as data, and the contribution of each
-retriever to its score: exact Shapley values.
-"""
+"""A small feed-forward network over the features of candidates, in NumPy, stored as data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import factorial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.arrays import Floats, dots, product
+from trivium.common.arrays import Floats, product
 from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout, counted, features
+from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Fused, Table
 
 Weights = NDArray[np.float32]
@@ -214,26 +212,3 @@ def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) ->
         return shares
 
     return Fused(scores, explain, fused.baseline)
-
-
-def shapley(worth: Floats) -> Floats:
-    """Return exact Shapley values (r, p) from the score of each of r rows for every coalition of p players.
-
-    ``worth`` (2**p, r) holds the scores; player i belongs to coalition c if bit i of c is set. A value is what the player
-    adds to the score, averaged over all orders in which the players may come in. The values of a row sum to its score
-    with all players minus its score with none.
-
-    >>> shapley(np.array([[0.0], [1.0], [2.0], [5.0]])).tolist()
-    [[2.0, 3.0]]
-    """
-    coalitions = np.arange(len(worth))
-    count = (len(worth) - 1).bit_length()
-    sizes = np.array([int(some).bit_count() for some in coalitions])
-    weights = np.array([factorial(n) * factorial(count - n - 1) / factorial(count) for n in range(count)])
-    values = np.zeros((worth.shape[1], count))
-    for player in range(count):
-        without = coalitions[coalitions >> player & 1 == 0]
-        added = worth[without | 1 << player] - worth[without]
-        # A row's values must not depend on how many others there are, to the last bit.
-        values[:, player] = dots(added.T, weights[sizes[without]])
-    return values

@@ -15,7 +15,7 @@ from trivium.common.iteration import batched
 from trivium.common.workers import WorkerLostError
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import Joined, dump, load
-from trivium.parser.sources.source import Format, LeftOut, Problem, printable_path
+from trivium.parser.sources.items import Format, LeftOut, Problem, printable_path
 from trivium.settings.limits import InputLimits
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the parser is imported on first use
     from trivium.common.workers import Worker
     from trivium.index.isolated_load import Names, Outcome
     from trivium.parser.sources.discover import FoundFile
-    from trivium.parser.sources.source import Format
+    from trivium.parser.sources.items import Format
     from trivium.settings.limits import InputLimits
 
 _BEAT_SECONDS = 0.1

@@ -38,8 +38,8 @@ from trivium.index.report import IngestReport
 from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import Found, FoundFile, discover, expand
+from trivium.parser.sources.items import Format, Item, LeftOut, Problem
 from trivium.parser.sources.records import relinked
-from trivium.parser.sources.source import Format, Item, LeftOut, Problem
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.languages import AUTO, check_language
 from trivium.types import Chunk, ChunkKind, MetadataValue, Page

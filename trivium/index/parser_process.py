@@ -22,7 +22,7 @@ from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.parser import ocr_cache
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import Found, file_items
-from trivium.parser.sources.source import Format, Item, LeftOut, Problem, printable_path
+from trivium.parser.sources.items import Format, Item, LeftOut, Problem, printable_path
 from trivium.settings.limits import InputLimits
 
 if sys.platform != "win32":

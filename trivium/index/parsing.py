@@ -16,7 +16,7 @@ from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.parser.sources.discover import read
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 Loaded = list[PageGraph] | Problem

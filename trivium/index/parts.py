@@ -37,7 +37,7 @@ from trivium.graph.vectors import sentence_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
 from trivium.index.parsing import Loaded, ParserPool
 from trivium.index.vectors import chunk_texts
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.settings.limits import InputLimits
 from trivium.types import EmbedderIdentity
 

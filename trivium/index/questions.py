@@ -18,8 +18,8 @@ from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.answer_tracing import MarkedPage
+from trivium.parser.sources.items import Problem
 from trivium.parser.sources.nq_files import read_row_questions
-from trivium.parser.sources.source import Problem
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Question

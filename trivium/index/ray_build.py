@@ -43,7 +43,7 @@ from trivium.index.parts import (
     read_part,
 )
 from trivium.parser.sources.discover import PARTS_FILE
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.settings.settings import load_settings
 
 LOCAL = "local"

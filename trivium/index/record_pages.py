@@ -17,8 +17,8 @@ from trivium.errors import InputError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.parser.gazetteer import Gazetteer
+from trivium.parser.sources.items import Item, Problem
 from trivium.parser.sources.records import Record, common_metadata, read_records, records_to_pages, relinked
-from trivium.parser.sources.source import Item, Problem
 from trivium.settings.limits import InputLimits
 
 RECORDS = "records:"

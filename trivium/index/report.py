@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import NothingReadError
 from trivium.graph.records import WriteReport
-from trivium.parser.sources.source import LeftOut, Problem
+from trivium.parser.sources.items import LeftOut, Problem
 from trivium.text.languages import NAMES
 
 if TYPE_CHECKING:

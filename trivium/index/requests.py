@@ -15,7 +15,7 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.index.page_batches import PageCheck
 from trivium.metadata import check as check_metadata
 from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY, check_annotators
-from trivium.parser.sources.source import FORMATS, Format
+from trivium.parser.sources.items import FORMATS, Format
 from trivium.settings.limits import InputLimits
 from trivium.text.languages import AUTO, check_language
 from trivium.text.languages import NAMES as LANGUAGES

@@ -73,7 +73,7 @@ def fill_pictures(store: GraphStore, embedder: ImageEmbedder, progress: Progress
     """Embed every picture without a vector, from its thumbnail, and return their number. Each slice is saved before the
     next one starts. Raises EmbedderMismatchError if the store has picture vectors of another image embedder.
     """
-    from trivium.parser.picture_files import decoded, open_picture
+    from trivium.parser.open_pictures import decoded, open_picture
 
     store.set_image_embedder(embedder.identity)
     pending = store.pending_pictures()

@@ -12,7 +12,7 @@ from trivium.common.fetching import Fetched, fetch
 from trivium.errors import InputError
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.sources.files import parse_json
-from trivium.parser.sources.source import clean_text
+from trivium.parser.sources.items import clean_text
 from trivium.text.normalise import composed
 
 MAX_BYTES = 4 << 20

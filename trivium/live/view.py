@@ -34,7 +34,7 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
-from trivium.live.chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
+from trivium.live.new_chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
 from trivium.live.querying import FoundDocument
 from trivium.retrievers.chunk_cache import joined, taken
 from trivium.types import LiveOrigin

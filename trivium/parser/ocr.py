@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser import ocr_cache
 from trivium.parser.ocr_lines import TextBox, lines_of
-from trivium.parser.picture_files import LONGEST_SIDE, decoded, open_picture
-from trivium.parser.sources.source import clean_text
+from trivium.parser.open_pictures import LONGEST_SIDE, decoded, open_picture
+from trivium.parser.sources.items import clean_text
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import composed
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser.ocr import picture_time
-from trivium.parser.picture_files import decoded, open_picture
+from trivium.parser.open_pictures import decoded, open_picture
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 if TYPE_CHECKING:

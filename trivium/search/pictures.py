@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
-from trivium.common.suggested import for_store
+from trivium.common.suggested_commands import for_store
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.images import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
@@ -65,7 +65,7 @@ class StoreImageEmbedder:
         if picture is None:
             (vector,) = embedder.embed_texts([text])
             return vector
-        from trivium.parser.picture_files import decoded, open_picture
+        from trivium.parser.open_pictures import decoded, open_picture
         from trivium.parser.thumbnails import thumbnail_of
 
         # The query picture is reduced to a thumbnail, as the stored ones are, so that a picture finds itself with a

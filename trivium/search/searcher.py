@@ -11,7 +11,7 @@ import numpy as np
 
 from trivium.common.arguments import check_type
 from trivium.common.second_core import for_each
-from trivium.common.suggested import for_store
+from trivium.common.suggested_commands import for_store
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
@@ -21,7 +21,7 @@ from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.pages import document_name
 from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore
 from trivium.graph.records import Vectors, page_numbers, round_score
-from trivium.live.chunks import TextVectors
+from trivium.live.new_chunks import TextVectors
 from trivium.live.querying import LiveAnswers, LiveSources
 from trivium.live.view import live_view, origins
 from trivium.rerank.reranker import Reranker

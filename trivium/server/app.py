@@ -26,6 +26,7 @@ from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.answer_cache import AnswerCache
+from trivium.server.carry_out import SCORES
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.health import check_space
@@ -37,7 +38,6 @@ from trivium.server.metrics import Metrics
 from trivium.server.originals import Originals
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
-from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
 from trivium.server.routes import (
     asking,

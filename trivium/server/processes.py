@@ -21,9 +21,9 @@ from pydantic import BaseModel
 from trivium.common.workers import Worker, WorkerLostError
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
+from trivium.server.carry_out import Reply
 from trivium.server.errors import ApiError, busy
 from trivium.server.logs import request_id
-from trivium.server.questions import Reply
 
 FUNCTION = "trivium.server.search_process:answer_questions"
 _OPEN_SECONDS = 300.0

@@ -15,10 +15,10 @@ from trivium.common.second_core import alone
 from trivium.common.workers import answer_all
 from trivium.engine import Engine
 from trivium.search.stages import StageEnded
+from trivium.server.carry_out import KINDS
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, as_api_error
 from trivium.server.logs import log_as_json, request_id
-from trivium.server.questions import KINDS
 
 _log = logging.getLogger(__name__)
 

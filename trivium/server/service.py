@@ -21,6 +21,7 @@ from trivium.graph.filters import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
+from trivium.server.carry_out import KINDS, Reply
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, busy, empty
 from trivium.server.jobs import Jobs
@@ -29,7 +30,6 @@ from trivium.server.metrics import Metrics
 from trivium.server.originals import Originals
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
-from trivium.server.questions import KINDS, Reply
 from trivium.server.settings import ServerSettings
 from trivium.server.uploads import Uploads
 from trivium.speech import Speech
@@ -152,7 +152,7 @@ class Service:
     async def answer(
         self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
     ) -> Response:
-        """Answer a question of a kind (:data:`~trivium.server.questions.KINDS`) within ``seconds`` (default: the time
+        """Answer a question of a kind (:data:`~trivium.server.carry_out.KINDS`) within ``seconds`` (default: the time
         limit of a request): from the cache, in a separate process if there are any, or in a thread. Raises the errors
         of :meth:`read`.
         """

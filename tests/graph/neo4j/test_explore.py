@@ -18,8 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.guide import guide_queries
 from trivium.errors import StoreError
 from trivium.graph.neo4j.address import Address
-from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.explore import (
+from trivium.graph.neo4j.browser_guide import (
     Exploration,
     candidates,
     explore,
@@ -28,6 +27,7 @@ from trivium.graph.neo4j.explore import (
     web_address,
     write_guide,
 )
+from trivium.graph.neo4j.connection import Connection
 
 FOUND = Exploration("http://localhost:7474/browser/", "neo4j", Path("/guide.html"), Path("/trivium.grass"))
 

@@ -17,7 +17,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError, MissingExtraError
 from trivium.index import parts, ray_build
 from trivium.parser.sources.discover import discover, file_items, read
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.parser.sources.wikimedia import to_page
 from trivium.settings.limits import InputLimits
 from trivium.testing.toys import HashEmbedder

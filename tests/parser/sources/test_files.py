@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trivium.errors import InputError
 from trivium.parser.sources import files
 from trivium.parser.sources.files import parse_json, read_array, read_document, read_lines, read_slice
-from trivium.parser.sources.source import Item, clean_text, printable_path
+from trivium.parser.sources.items import Item, clean_text, printable_path
 from trivium.settings.limits import InputLimits
 
 

@@ -13,9 +13,9 @@ import pytest
 from trivium.errors import InputError, ParseError
 from trivium.parser.sources.answer_tracing import MarkedPage, words_of
 from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.items import Item, Problem
 from trivium.parser.sources.nq import questions, to_page
 from trivium.parser.sources.nq_rows import annotated, as_row, tokens
-from trivium.parser.sources.source import Item, Problem
 from trivium.types import Page
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -12,6 +12,7 @@ import pytest
 from tests.nq_rows import ONA, TARN, simplified, write_rows
 from trivium.errors import InputError
 from trivium.parser.sources.answer_tracing import MarkedPage
+from trivium.parser.sources.items import Problem
 from trivium.parser.sources.nq import questions, to_page
 from trivium.parser.sources.nq_files import (
     RowFound,
@@ -20,7 +21,6 @@ from trivium.parser.sources.nq_files import (
     read_row_questions,
     read_rows,
 )
-from trivium.parser.sources.source import Problem
 from trivium.settings.limits import InputLimits
 
 ROW = TARN.row(1, "who found the rings", TARN.annotation(TARN.element("p", 1)))

@@ -17,7 +17,7 @@ from trivium.parser.documents.text import decode
 from trivium.parser.html import parse_html
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.files import read_document
-from trivium.parser.sources.source import Item, Problem
+from trivium.parser.sources.items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]

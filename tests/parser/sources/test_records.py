@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.parser.gazetteer import Gazetteer
+from trivium.parser.sources.items import Problem
 from trivium.parser.sources.records import Record, read_records, records_to_pages
-from trivium.parser.sources.source import Problem
 from trivium.text.normalise import count_tokens, normalise_title
 from trivium.types import ChunkKind, Page
 

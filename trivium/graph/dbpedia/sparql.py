@@ -12,7 +12,7 @@ from trivium.graph.dbpedia.cache import About, AnswerFile
 from trivium.graph.dbpedia.client import SparqlClient, SparqlError, TooMuchError
 from trivium.graph.dbpedia.names import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.parser.sources.source import Problem
+from trivium.parser.sources.items import Problem
 
 
 def valid_iri(iri: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.documents.table_heads import Labels, Row, SpannedRow, head_of, is_value
-from trivium.parser.sources.source import clean_text
+from trivium.parser.sources.items import clean_text
 from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortened
 from trivium.parser.text_runs import TextRun
 from trivium.types import ChunkKind

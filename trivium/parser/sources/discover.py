@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from trivium.errors import InputError
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import document_formats, reader_of
-from trivium.parser.sources.displayed_pictures import shown_pictures
 from trivium.parser.sources.files import (
     packed_as,
     parse_json,
@@ -24,8 +23,7 @@ from trivium.parser.sources.files import (
     read_slice,
     too_long,
 )
-from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
-from trivium.parser.sources.source import (
+from trivium.parser.sources.items import (
     ARXIV,
     HUGGING_FACE,
     MEDIAWIKI,
@@ -37,6 +35,8 @@ from trivium.parser.sources.source import (
     check_format,
     printable_path,
 )
+from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
+from trivium.parser.sources.referenced_pictures import shown_pictures
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Page
 

@@ -15,6 +15,7 @@ from trivium.errors import InputError
 from trivium.parser.html import parse_html
 from trivium.parser.sources.annotators import MAJORITY, counted
 from trivium.parser.sources.answer_tracing import occurrences, words_of
+from trivium.parser.sources.items import clean_text
 from trivium.parser.sources.nq_rows import (
     Row,
     Tokens,
@@ -26,7 +27,6 @@ from trivium.parser.sources.nq_rows import (
     title_and_revision,
     tokens,
 )
-from trivium.parser.sources.source import clean_text
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import MarkedText, Page, Question
 

@@ -17,10 +17,10 @@ from trivium.errors import InputError
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.discover import FoundFile, expand
 from trivium.parser.sources.files import bytes_read, lines_of, opened, parse_json, read_lines, too_long
+from trivium.parser.sources.items import HUGGING_FACE, Problem, printable_path
 from trivium.parser.sources.nq import questions
 from trivium.parser.sources.nq_rows import Row, as_row
 from trivium.parser.sources.recognise import OtherContentError, classify, recognise
-from trivium.parser.sources.source import HUGGING_FACE, Problem, printable_path
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Question
 

@@ -16,7 +16,7 @@ from typing import cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trivium.errors import InputError
-from trivium.parser.sources.source import clean_text
+from trivium.parser.sources.items import clean_text
 from trivium.text.normalise import normalise_title
 
 Row = Mapping[str, object]

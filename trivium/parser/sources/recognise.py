@@ -28,8 +28,8 @@ from trivium.parser.sources.files import (
     too_long,
     unpacked_name,
 )
+from trivium.parser.sources.items import ZIM_SIGNATURE, ItemFormat, some_keys
 from trivium.parser.sources.records import DOCUMENT_ID
-from trivium.parser.sources.source import ZIM_SIGNATURE, ItemFormat, some_keys
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 _HEAD = 4096

@@ -18,7 +18,7 @@ from trivium.parser.sources.files import (
     read_lines,
     too_long,
 )
-from trivium.parser.sources.source import Problem, clean_text, printable_path, some_keys
+from trivium.parser.sources.items import Problem, clean_text, printable_path, some_keys
 from trivium.parser.split import split_points
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import composed, normalise_name, normalise_title, without_parenthesis

@@ -15,7 +15,7 @@ from trivium.errors import InputError
 from trivium.metadata import clean
 from trivium.parser.html import parse_html
 from trivium.parser.sources.files import Line, lines_of, opened, parse_json, read_head, too_long
-from trivium.parser.sources.source import Item, Problem, clean_text, printable_path, some_keys
+from trivium.parser.sources.items import Item, Problem, clean_text, printable_path, some_keys
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Page

@@ -24,7 +24,7 @@ from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 from trivium.parser.documents.pdf.running_heads import without_furniture
 from trivium.parser.ocr import parser_time
-from trivium.parser.sources.source import clean_text
+from trivium.parser.sources.items import clean_text
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import composed, normalise_title
 from trivium.types import MetadataValue, Page

@@ -17,7 +17,7 @@ from trivium.cli.arguments import wrong_argument
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.filters import parse as parse_condition
 from trivium.metadata import parse_assignments
-from trivium.parser.sources.source import check_format
+from trivium.parser.sources.items import check_format
 from trivium.search.cut import Cut
 from trivium.text.languages import check_language
 from trivium.types import MetadataValue
