@@ -16,8 +16,8 @@ from trivium.errors import FusionError
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, save
 from trivium.fusion.features import QUESTION, Layout, features
 from trivium.fusion.network import Network, NetworkFusion, weight_together
-from trivium.fusion.shapley import shapley
 from trivium.fusion.registry import make_fusion
+from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Table
 
 LAYOUT = Layout(
