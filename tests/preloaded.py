@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.cli.loading import PANELS
+from trivium.cli.command_table import PANELS
 from trivium.engine import LATER
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.cli.loading import PANELS
+from trivium.cli.command_table import PANELS
 from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 

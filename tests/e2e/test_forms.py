@@ -49,11 +49,12 @@ def test_programs_get_markdown(forms: Path, call: Call, question: str) -> None:
     assert answer["markdown"] == MARKDOWN[question] and answer["answer"] != MARKDOWN[question]
 
 
-def test_a_terminal_shows_each_form(trivium: Run, forms: Path) -> None:
+def test_a_terminal_shows_each_form(trivium_process: Run, forms: Path) -> None:
     """A row below its name, several in columns, steps line by line, and code without citations in it."""
 
     def shown(question: str) -> list[str]:
-        return [line.rstrip() for line in trivium("ask", question, "--store", forms).out.splitlines()[1:]]
+        answer = trivium_process("ask", question, "--store", forms)  # it has the width of its terminal
+        return [line.rstrip() for line in answer.out.splitlines()[1:]]
 
     assert shown(ROW)[:3] == ["Course    Night sailing", "Duration  3 evenings", "Price     180 euros"]
     assert [line.split()[0] for line in shown(ROWS)[:3]] == ["Boat", "Sarcelle", "Foulque"]

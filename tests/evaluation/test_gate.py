@@ -8,7 +8,7 @@ import pytest
 
 from trivium.datasets.gold import Gold, Traced
 from trivium.errors import InputError
-from trivium.evaluation.gate import Verdict, decide, verdict
+from trivium.evaluation.default_gate import Verdict, decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.types import Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.graph.anchors import anchor_key, anchor_of, section_anchors
+from trivium.graph.link_fragments import anchor_key, anchor_of, section_anchors
 from trivium.types import Section
 
 

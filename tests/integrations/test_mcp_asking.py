@@ -75,6 +75,7 @@ def test_what_differs_from_http_is_what_the_guide_lists() -> None:
         "parts",
         "statements",
         "unsupported",
+        "markdown",
         "note",
     }
 

@@ -15,7 +15,7 @@ from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import Rerankers, make_reranker
 from trivium.rerank.reranker import Deadline
-from trivium.rerank.views import Bm25Reranker, WeightedReranker
+from trivium.rerank.without_model import Bm25Reranker, WeightedReranker
 
 
 def test_names_of_the_package(tmp_path: Path) -> None:

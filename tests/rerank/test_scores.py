@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError
 from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker, RerankSettings
-from trivium.rerank.views import Bm25Reranker, WeightedReranker, scaled
+from trivium.rerank.without_model import Bm25Reranker, WeightedReranker, scaled
 
 NONE = float("nan")
 

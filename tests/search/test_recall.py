@@ -77,7 +77,7 @@ def test_a_follow_up_that_literal_search_misses_is_found_by_the_queries_of_a_mod
     brought. Undone, it is missed."""
     with OpenAIServer() as server:
         server.script.append(streamed(json.dumps({"match_query": MATCH, "search_query": RECALL})))
-        server.script.append(streamed("Its price is due by the hour [1]."))
+        server.script.append(streamed("The price of the Elastic Kubernetes Service is due by the hour [1]."))
         model = open_chat_model(
             "openai:tiny", Settings(chat_base_url=server.base_url, chat_api_key="sk-secret")
         )

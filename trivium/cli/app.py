@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 import trivium
-from trivium.cli.loading import CommandsByName
+from trivium.cli.command_table import CommandsByName
 from trivium.cli.repeated_options import spread
 from trivium.cli.terminal import (
     NothingCommittedError,

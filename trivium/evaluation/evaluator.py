@@ -12,7 +12,7 @@ from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.errors import InputError
-from trivium.evaluation.gate import decide, verdict, why_not_instead
+from trivium.evaluation.default_gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
@@ -154,8 +154,9 @@ class Evaluator:
 
     def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
         """Decide from an evaluation on the user's own questions whether the trained ``fusion`` (``network``, or a
-        folder) becomes what ``default`` means in this store: if the gate admits it (:mod:`trivium.evaluation.gate`) and
-        it is not significantly worse than the row ``default``, the present one, where the report has it.
+        folder) becomes what ``default`` means in this store: if the gate admits it
+        (:mod:`trivium.evaluation.default_gate`) and it is not significantly worse than the row ``default``, the
+        present one, where the report has it.
 
         Otherwise the default stays as it was, unless it is the rejected fusion itself: the network that ships gives way
         to the convex combination, a folder to the fusion of a store without a decision.

@@ -47,7 +47,7 @@ class Artefact:
     - ``scores``: results on held-out questions, compared with other fusions.
     - ``calibration``: calibration error of its probabilities.
     - ``gate``: whether it may be the default fusion and why (``active``, ``because`` and the figures, see
-      :mod:`trivium.evaluation.gate`).
+      :mod:`trivium.evaluation.default_gate`).
     - ``version``: version of the program that trained it.
     - ``inputs``: settings that its features were computed with, by dotted name.
     """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from trivium.errors import InputError
-from trivium.graph.anchors import section_anchors, section_link
+from trivium.graph.link_fragments import section_anchors, section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.metadata import clean
@@ -99,8 +99,8 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
 
 def linked(graph: PageGraph, cited: Callable[[ChunkNode, PageGraph], Iterable[tuple[str, str]]]) -> PageGraph:
     """The same page whose chunks cite, in place of the addresses they refer to, what ``cited`` says of each: uris, in
-    order, each with the anchor of the section that is meant (:func:`trivium.graph.anchors.anchor_of`), or an empty one.
-    Those too long for a uri are left out."""
+    order, each with the anchor of the section that is meant (:func:`trivium.graph.link_fragments.anchor_of`), or an
+    empty one. Those too long for a uri are left out."""
     if not any(chunk.references for chunk in graph.chunks):
         return graph
     chunks = tuple(

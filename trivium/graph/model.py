@@ -16,7 +16,7 @@ from trivium.types import MetadataValue
 class SectionNode:
     """A SubChapter. ``parent`` is the uri of the section or page it stands under; ``position`` counts from 0
     in the order of the page; ``level`` from 1. ``anchors`` are names by which links may mean it
-    (:func:`trivium.graph.anchors.section_anchors`), each of one section of its page alone."""
+    (:func:`trivium.graph.link_fragments.section_anchors`), each of one section of its page alone."""
 
     uri: str
     parent: str
@@ -33,8 +33,8 @@ class ChunkNode:
     are the first and the last page of a paginated document that it stands on. ``references`` are as in
     :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are
     known. ``thumbnail`` is as there, too. ``anchors`` say of pages among ``cites`` which section a link means
-    (:func:`trivium.graph.anchors.section_link`), in order; whether there is such a section is only known when it is
-    asked for."""
+    (:func:`trivium.graph.link_fragments.section_link`), in order; whether there is such a section is only known when it
+    is asked for."""
 
     uri: str
     parent: str

@@ -10,7 +10,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
-from trivium.evaluation.gate import Against, Gate
+from trivium.evaluation.default_gate import Against, Gate
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.evaluation.tables import Cell, Table, chance, plain, share, with_interval
 from trivium.fusion.artefact import CARD, DESCRIPTION, FOLDS, NUMBERS, publishing, write

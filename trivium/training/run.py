@@ -8,7 +8,7 @@ from typing import Any
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
-from trivium.evaluation.gate import Gate, decide, verdict
+from trivium.evaluation.default_gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate, headline
 from trivium.fusion.artefact import Artefact

@@ -11,7 +11,8 @@ from tests.contract.graphs import IDENTITY, embed_pending, graph
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from trivium.common import workers
-from trivium.graph.sqlite import EmbeddedStore, merge, snapshot
+from trivium.graph.sqlite import EmbeddedStore, snapshot
+from trivium.graph.sqlite import renew_index as merge
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from trivium.graph.anchors import split_link
+from trivium.graph.link_fragments import split_link
 from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.pages import now, page_digest
 from trivium.graph.property_graph import ancestors

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from trivium.errors import StoreError
-from trivium.graph.anchors import split_link
+from trivium.graph.link_fragments import split_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.pages import encode_metadata, now, page_digest
 from trivium.graph.schema import embedding_text, headings_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trivium.graph.anchors import section_link
+from trivium.graph.link_fragments import section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.pages import decode_given, decode_metadata
 from trivium.graph.sqlite.connection import Connection, as_json

@@ -37,9 +37,9 @@ from trivium.graph.sqlite import page_graphs, pictures, questions, reader, vecto
 from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.frozen import freeze, pin
-from trivium.graph.sqlite.merge import Merger
 from trivium.graph.sqlite.meta import current_state
 from trivium.graph.sqlite.opening import create_database, open_database, schema_version
+from trivium.graph.sqlite.renew_index import Merger
 from trivium.graph.sqlite.rows import SqliteRows
 from trivium.graph.sqlite.snapshot import load_snapshot
 from trivium.graph.vectors import relation_embeddings
