@@ -20,11 +20,11 @@ from typing import Any
 from torture.cases import dice
 from torture.protocols import ANSWER, Protocol, event
 
-HONEST = "the honest case"
-"""In a question: to be answered as it should be."""
 SECONDS = 30.0
 """How long a misbehaviour lasts at most."""
-_ASKED = re.compile(r"case (\d+) ")
+_ASKED = re.compile(r"\bcase ([a-j]+)\b")
+_DIGITS, _LETTERS = "0123456789", "abcdefghij"
+"""A number would be a code that the documents lack: the model would not be asked."""
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
 Sent = Iterator[bytes | float]
@@ -46,9 +46,8 @@ Misbehaviour = Callable[[random.Random, Asked], Sent]
 
 def question(seed: int | None) -> str:
     """Return the question that makes the endpoint misbehave as in a case; None: the one that it answers honestly."""
-    return (
-        f"case {seed} Who found the moons of Mars?" if seed is not None else f"{HONEST}: who found the moons?"
-    )
+    asked = "Who discovered the moons of Mars?"
+    return asked if seed is None else f"{asked} case {str(seed).translate(str.maketrans(_DIGITS, _LETTERS))}"
 
 
 def misbehaviour(protocol: Protocol, seed: int) -> tuple[str, Misbehaviour, random.Random]:
@@ -79,7 +78,8 @@ def _answer(client: socket.socket, protocol: Protocol) -> None:
         if named is None:
             sent: Sent = _honest(asked)
         else:
-            _, act, drawn = misbehaviour(protocol, int(named[1]))
+            seed = int(named[1].translate(str.maketrans(_LETTERS, _DIGITS)))
+            _, act, drawn = misbehaviour(protocol, seed)
             sent = act(drawn, asked)
         deadline = time.monotonic() + SECONDS
         for piece in sent:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-ANSWER = "Asaph Hall found the moons of Mars [1]."
+ANSWER = "Asaph Hall discovered the moons of Mars [1]."
 KEY = "sk-torture-0123456789abcdef"
 _DEEP = b"data: " + b"[" * 100_000 + b"\n\n"
 _NOT_JSON = (
