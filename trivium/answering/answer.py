@@ -331,8 +331,9 @@ def _is_near(question: str, read: _Read, context: AnswerContext, judged: Judgeme
     """Whether a model should be asked, for the question or for its recall query, which has other words for the same."""
     near_from = thresholds_of(context.embedder.identity.name).near
     recall = read.asked.recall_query
-    if recall is None or worth_asking(question, judged, rarity, near_from):
-        return worth_asking(question, judged, rarity, near_from)
+    near = worth_asking(question, judged, rarity, near_from)
+    if near or recall is None:
+        return near
     recalled = Rarity.of(context.store, [recall])
     other = judge(recall, read.offered, recalled, context.embedder, context.store)
     return worth_asking(recall, other, recalled, near_from)

@@ -77,7 +77,7 @@ def _markdown(block: Block, *, in_lines: bool) -> str:
         cells = [
             [*(dict(row.cells).get(head, "") for head in heads), f"[{row.number}]"] for row in block.rows
         ]
-        return "\n".join(map(table_row, [[*heads, ""], ["---"] * (len(heads) + 1), *cells]))
+        return "\n".join(table_lines([*heads, ""], cells))
     if block.code:
         fence = "`" * max([3, *(len(found) + 1 for found in _FENCE.findall(block.text))])
         return f"{fence}\n{block.text}\n{fence}\n\n[{block.number}]"
@@ -91,6 +91,10 @@ def _markdown(block: Block, *, in_lines: bool) -> str:
     )
 
 
-def table_row(cells: Sequence[str]) -> str:
-    """Return a row of a table in Markdown."""
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown, whose rows have a cell for each head."""
+    return ["| " + " | ".join(map(_cell, row)) + " |" for row in (heads, ["---"] * len(heads), *rows)]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")

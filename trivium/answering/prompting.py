@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from trivium.answering.layout import table_row
+from trivium.answering.layout import table_lines
 from trivium.answering.marks import uncited
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.prompt_styles import DEFAULT, PromptStyle, prompt_style
@@ -154,8 +154,7 @@ def as_markdown(passage: NumberedPassage) -> str:
             lines += [line for line in own if line not in columns]
             continue
         heads = list(dict.fromkeys(head for line in own for head in rows[line]))
-        cells = [[rows[line].get(head, "") for head in heads] for line in own]
-        lines += map(table_row, [heads, ["---"] * len(heads), *cells])
+        lines += table_lines(heads, [[rows[line].get(head, "") for head in heads] for line in own])
     return "\n".join(lines)
 
 

@@ -48,13 +48,13 @@ def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -
     if years.isdisjoint(asked) and (years or anywhere.isdisjoint(asked)):
         missing += asked
     analyzer = part.passage.analyzer
-    known = frozenset(analyzer.terms(around))
-    codes = dict.fromkeys(_CODE.findall(question))
+    codes, names = (dict.fromkeys(named.findall(question)) for named in (_CODE, _FULL_NAME))
+    known = frozenset(analyzer.terms(around) if codes or names else ())  # most questions name neither
     missing += [code for code in codes if not any(one.is_in(known) for one in identifiers_of(code, analyzer))]
     letters = dict.fromkeys(_LETTERED.findall(question))
     missing += [said for said in letters if said[-1] not in _WORD.findall(around)]
-    said_by = [one.said.union(analyzer.terms(one.above)) for one in offered]
-    for name in dict.fromkeys(_FULL_NAME.findall(question)):
+    said_by = [one.said.union(analyzer.terms(one.above)) for one in offered] if names else []
+    for name in names:
         named = frozenset(analyzer.terms(name))
         having = sum(named <= said for said in said_by)
         if 0 < having <= len(said_by) / 2 and not named <= known:
