@@ -53,10 +53,16 @@ def _indexed(store: EmbeddedStore) -> set[Label]:
     return {label for label in Label if not store._current().scans(label)}
 
 
-def _made(store: EmbeddedStore) -> int:
+def _written(path: Path) -> tuple[int, int]:
+    """Which file this is. A number alone does not tell: a new file may be given that of one that was deleted."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def _made(store: EmbeddedStore) -> tuple[int, int]:
     """The file of the index of chunks: another one where it was made anew."""
     (path,) = (Path(store.location) / "index").glob("*/Chunk.vectors")
-    return path.stat().st_ino
+    return _written(path)
 
 
 def test_labels_have_an_index_from_the_number_of_vectors_that_the_setting_says(
@@ -186,9 +192,9 @@ def test_indexes_of_an_earlier_format_are_made_anew(store: EmbeddedStore) -> Non
     manifest = json.loads((folder / MANIFEST).read_text())
     (folder / "Chunk.signs.npy").write_bytes(b"")
     (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 5}))
-    inode = (folder / "matrix.npy").stat().st_ino
+    matrix = _written(folder / "matrix.npy")
     with EmbeddedStore.open(store.location) as again:
         assert again.nearest([Label.CHUNK], asked, 10) == before
         (folder,) = (Path(store.location) / "index").glob("generation-*")
         assert not list(folder.glob("*.signs*"))
-        assert (folder / "matrix.npy").stat().st_ino != inode
+        assert _written(folder / "matrix.npy") != matrix
