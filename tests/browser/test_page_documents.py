@@ -90,6 +90,28 @@ def test_documents_are_searched_filtered_and_deleted_after_asking_once_more(
         soon(lambda: titles(chrome) == ["Asaph Hall", "Mars", "Notes on Vulcan", "Phobos"])
 
 
+def test_documents_that_disagree_are_listed_with_the_one_in_force_first(
+    tmp_path: Path, chrome: Chrome
+) -> None:
+    """A press on a document opens it at the passage."""
+    said = {
+        "prices 2025.md": "# Hut prices\n\nThe guest room costs 32 euros per night.\n",
+        "prices 2026.md": "# Prices\n\nThe guest room costs 41 euros per night.\n",
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(said, workers=1)
+    with listening(tmp_path / "store", extracts=True) as address:
+        visit(chrome, address)
+        one(chrome, "#open-documents").click()
+        soon(lambda: one(chrome, "#conflicts").is_displayed())
+        one(chrome, "#conflicts summary").click()
+        first, second = soon(lambda: all_of(chrome, "#conflicts-list p"), "what they disagree on")
+        assert "prices 2026.md" in first.text and "in force" in first.text and "41 euros" in first.text
+        assert "prices 2025.md" in second.text and "older" in second.text and "32 euros" in second.text
+        one(first, ".title").click()
+        assert "41 euros" in soon(lambda: marked(chrome), "the passage").text
+
+
 def test_a_key_is_asked_for_and_one_that_may_only_read_is_told_so(tmp_path: Path, chrome: Chrome) -> None:
     text, reading = new_key("reader", "read")
     settings = ServerSettings(api_keys=(reading.line,))

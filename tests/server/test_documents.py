@@ -311,3 +311,20 @@ def test_a_form_says_in_which_language_its_documents_are(tmp_path: Path) -> None
         assert client.post("/search", json=given).json()["hits"], "Häusern der Wärter"
     with Engine.open(tmp_path / "store") as engine:
         assert "de" in str(engine.store.languages).split()
+
+
+def test_documents_that_disagree_are_listed(
+    client: TestClient,
+) -> None:
+    """Two files that were uploaded, the later one first."""
+    said = {"prices 2025.md": 32, "prices 2026.md": 41}
+    files = [
+        ("files", (name, f"# Hut\n\nThe guest room costs {euros} euros per night.\n", "text/markdown"))
+        for name, euros in said.items()
+    ]
+    assert job(client, client.post("/documents", files=files))["report"]["added"] == 2
+    (found,) = client.get("/conflicts").json()["conflicts"]
+    assert (found["document"], found["other_document"]) == ("prices 2026.md", "prices 2025.md")
+    assert (
+        "41" in found["text"] and "32" in found["other_text"] and found["reason"] == "2026 is later than 2025"
+    )

@@ -12,6 +12,7 @@ from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.rarity import Rarity
 from trivium.answering.tables import rows_of
 from trivium.answering.values import differ, values_of
+from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import NotEmbeddedError
 from trivium.graph.pages import document_name
@@ -58,6 +59,7 @@ def conflicts(store: SearchStore, limit: int) -> list[Conflict]:
     found: list[Conflict] = []
     compared: set[frozenset[str]] = set()
     for uris in batched(store.chunk_uris(), _AT_ONCE):
+        stopping.check()
         near: dict[str, list[str]] = {}
         for uri, vector in zip(uris, store.vectors(Label.CHUNK, uris), strict=True):
             if vector[0] == vector[0]:  # one that is not embedded has none

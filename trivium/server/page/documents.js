@@ -1,7 +1,7 @@
 // The documents of the collection: looked through, added, deleted.
 
 import { finished, forgetDocuments, get, plain, removeDocument } from "./api.js";
-import { announce, button, byId, count, el, prepareDialog } from "./dom.js";
+import { announce, button, byId, count, el, pageOf, prepareDialog } from "./dom.js";
 import { openReader } from "./reader.js";
 
 const ONCE = 1000; // documents the server lists in one answer
@@ -13,6 +13,7 @@ const list = byId("documents-list");
 const note = byId("documents-note");
 const search = byId("documents-search");
 const format = byId("documents-format");
+const conflicts = byId("conflicts");
 let documents = [];
 let total = 0;
 let changed = () => {};
@@ -23,6 +24,7 @@ export function prepareDocuments(told) {
   prepareDialog(dialog, byId("documents-close"));
   search.addEventListener("input", draw);
   format.addEventListener("change", draw);
+  conflicts.addEventListener("toggle", () => conflicts.open && loadConflicts());
 }
 
 export function openDocuments() {
@@ -50,9 +52,31 @@ export async function loadDocuments() {
   return { documents, total };
 }
 
+/** What documents say differently about the same. It takes a while, so it is read when it is looked at. */
+async function loadConflicts() {
+  const told = byId("conflicts-note");
+  told.textContent = "Comparing …";
+  byId("conflicts-list").replaceChildren();
+  try {
+    const found = (await get("/conflicts?limit=100")).conflicts;
+    byId("conflicts-list").replaceChildren(...found.map(conflict));
+    told.textContent = found.length === 0 ? "No two documents were found to state different values of the same thing." : "";
+  } catch (error) {
+    told.textContent = `${plain(error)}. The command  trivium conflicts  has no time limit.`;
+  }
+}
+
+function conflict(one) {
+  const side = (document, uri, text, status) =>
+    el("p", {}, el("button", { type: "button", class: "title", onclick: () => openReader(pageOf(uri), uri) }, document), el("span", { class: "note" }, ` ${status}`), el("br"), text);
+  const [first, second] = one.reason === "" ? ["", "not known which is in force"] : [`in force: ${one.reason}`, "older"];
+  return el("li", {}, side(one.document, one.uri, one.text, first), side(one.other_document, one.other_uri, one.other_text, second));
+}
+
 /** After a change: what was known is forgotten, the list read anew. */
 export async function documentsChanged() {
   forgetDocuments();
+  conflicts.open = false;
   await loadDocuments();
   changed();
 }
@@ -66,6 +90,7 @@ function draw() {
     format.value = formats.includes(chosen) ? chosen : "";
   }
   format.hidden = all.size < 2;
+  conflicts.hidden = total < 2;
   const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const found = documents.filter(
     (document) =>

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from trivium.answering.conflicts import conflicts
 from trivium.engine import Engine
 from trivium.graph.model import PageGraph
 from trivium.graph.pages import document_name
@@ -100,6 +101,27 @@ class WholeDocument(Document):
     passages: list[Passage]
 
 
+class Disagreement(BaseModel):
+    """Two texts, verbatim, of the passages `uri` and `other_uri`, that state different values of the same thing, and how
+    `alike` they are, in [0, 1]. `reason` says why the first is newer; empty if nothing tells which is in force.
+    """
+
+    alike: float
+    document: str
+    uri: str
+    text: str
+    other_document: str
+    other_uri: str
+    other_text: str
+    reason: str
+
+
+class Disagreements(BaseModel):
+    """What documents say differently about the same, the most alike first."""
+
+    conflicts: list[Disagreement]
+
+
 @router.get("/documents", responses=errors(422, 503))
 async def list_documents(
     request: Request,
@@ -119,6 +141,24 @@ async def list_documents(
             ],
             total=engine.store.count_pages(),
             next=shown[-1].uri if len(pages) > limit else None,
+        )
+
+    return await serving.read(request, work)
+
+
+@router.get("/conflicts", responses=errors(422, 503))
+async def list_conflicts(
+    request: Request,
+    serving: Serving,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of disagreements.")] = 20,
+) -> Disagreements:
+    """List what documents say differently about the same. All passages are compared with those nearest to them: about
+    five seconds for a thousand, so a large collection gets 503; `trivium conflicts` has no time limit.
+    """
+
+    def work(engine: Engine) -> Disagreements:
+        return Disagreements(
+            conflicts=[Disagreement(**one._asdict()) for one in conflicts(engine.store, limit)]
         )
 
     return await serving.read(request, work)
