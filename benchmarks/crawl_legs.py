@@ -18,7 +18,7 @@ import numpy as np
 from trivium.datasets.questions import read_questions
 from trivium.graph.sqlite import EmbeddedStore
 from trivium.retrievers.lexical import LexicalRetriever
-from trivium.retrievers.push import push
+from trivium.retrievers.pagerank import push
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkSettings
 from trivium.search.candidates import DEPTH

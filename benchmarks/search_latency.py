@@ -28,7 +28,7 @@ from trivium.datasets.questions import read_questions
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers
 from trivium.search.candidates import DEPTH
-from trivium.search.stages import STAGES, StageEnded
+from trivium.search.stage_timing import STAGES, StageEnded
 
 Seconds = NDArray[np.float64]
 Times = NDArray[np.float64]

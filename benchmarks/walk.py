@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from trivium.retrievers.push import push, settled
+from trivium.retrievers.pagerank import push, settled
 
 SIZES = {"chunks": 168_000, "entities": 202_000, "pages": 5_444, "citations": 632_000}
 SCRATCH = 8 + 8 + 4 + 4

@@ -11,7 +11,7 @@ import pytest
 
 import trivium
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.search.stages import StageEnded
+from trivium.search.stage_timing import StageEnded
 from trivium.testing import HashEmbedder, toy_store
 from trivium.testing.toys import TOY_RECORDS
 

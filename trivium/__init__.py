@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from trivium.errors import StoreNotFoundError as StoreNotFoundError
     from trivium.errors import TriviumError as TriviumError
     from trivium.evaluation.report import Report as Report
-    from trivium.fusion.table import Fused as Fused
-    from trivium.fusion.table import Fusion as Fusion
-    from trivium.fusion.table import Table as Table
+    from trivium.fusion.score_table import Fused as Fused
+    from trivium.fusion.score_table import Fusion as Fusion
+    from trivium.fusion.score_table import Table as Table
     from trivium.graph.backup import BackupReport as BackupReport
     from trivium.graph.findings import Finding as Finding
     from trivium.graph.findings import Severity as Severity
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from trivium.retrievers.query import Query as Query
     from trivium.retrievers.query import Retriever as Retriever
     from trivium.search.cut import Cut as Cut
-    from trivium.search.stages import StageEnded as StageEnded
+    from trivium.search.stage_timing import StageEnded as StageEnded
     from trivium.serialization import to_pandas as to_pandas
     from trivium.settings.limits import InputLimits as InputLimits
     from trivium.settings.settings import Settings as Settings

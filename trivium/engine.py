@@ -35,7 +35,7 @@ from trivium.types import Answer, Hit, Question
 if TYPE_CHECKING:  # imported lazily: a search needs nothing of a build, and a build nothing of a search
     from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
-    from trivium.fusion.table import Fusion
+    from trivium.fusion.score_table import Fusion
     from trivium.graph.backup import BackupReport
     from trivium.index.indexer import Indexer
     from trivium.index.report import IngestReport
@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # imported lazily: a search needs nothing of a build, and a b
     from trivium.retrievers.query import Retriever
     from trivium.search.requests import AskOptions, SearchOptions, SearchRequest
     from trivium.search.searcher import Searcher
-    from trivium.search.stages import StageObserver
+    from trivium.search.stage_timing import StageObserver
     from trivium.search_processes import SearchProcesses
 
 LATER = (
@@ -117,11 +117,11 @@ class Engine:
         def make_searcher() -> Searcher:
             from trivium.live.querying import LiveSources
             from trivium.rerank.registry import Rerankers
-            from trivium.search.fusions import Fusions
+            from trivium.retrievers.path_selectors import make_selector
+            from trivium.search.fuse import Fusions
             from trivium.search.retriever_set import RetrieverSet, checked_settings
             from trivium.search.searcher import Searcher
-            from trivium.search.selectors import make_selector
-            from trivium.search.stages import ignore_stages
+            from trivium.search.stage_timing import ignore_stages
 
             configured = load_settings()
             values = {**flatten(configured.retrievers), **flatten(checked_settings(settings))}
@@ -349,7 +349,7 @@ class Engine:
         request = _search_request("search_many", "", k, retrievers, fusion, options, "processes")
         if processes is None:
             return self.searcher.search_many(questions, request)
-        from trivium.search.second_stage import log_warnings
+        from trivium.search.rerank_and_cut import log_warnings
         from trivium.search_processes import ClosedError
 
         several = isinstance(questions, Iterable) and not isinstance(questions, str)

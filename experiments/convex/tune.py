@@ -30,7 +30,7 @@ from trivium.datasets.splits import folds
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.convex import Convex, features
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 LOGARITHMIC = ("walk",)
 CUTOFFS = (1, 3, 5)

@@ -25,9 +25,9 @@ from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run import evaluate
 from trivium.fusion.folds import read_folds
-from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.fusion.registry import make_fusion
-from trivium.fusion.table import Fusion
+from trivium.fusion.score_table import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 
 SHOWN = ("hit@1", "hit@3", "hit@5", "mrr")

@@ -35,7 +35,7 @@ from trivium.graph.filters import parse
 from trivium.live.querying import LiveSources
 from trivium.sample import pages_folder, question_files
 from trivium.search import candidates
-from trivium.search.fused import fuse_candidates
+from trivium.search.fuse import fuse_candidates
 from trivium.search.ranking import order
 from trivium.settings.settings import load_settings
 from trivium.text.normalise import terms

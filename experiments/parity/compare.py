@@ -18,7 +18,7 @@ import numpy as np
 import trivium
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.types import Question
 
 SCORE_TOLERANCE = 1e-5

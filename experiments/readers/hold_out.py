@@ -16,7 +16,7 @@ from pathlib import Path
 
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import folds
-from trivium.fusion.hits import load_hits, save_hits
+from trivium.fusion.hit_lists import load_hits, save_hits
 
 FOLDS, SEED = 2, 0
 

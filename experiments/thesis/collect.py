@@ -18,7 +18,7 @@ from trivium.datasets.splits import clusters
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
-from trivium.fusion.hits import HitFile, HitList, hit_list, load_hits, save_hits
+from trivium.fusion.hit_lists import HitFile, HitList, hit_list, load_hits, save_hits
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.ranking import Ranking
 from trivium.training.data import Collection, HitSet

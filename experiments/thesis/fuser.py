@@ -28,7 +28,7 @@ from trivium.common.progress import Progress, StageProgress
 from trivium.datasets.splits import folds
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, counted, features
-from trivium.fusion.hits import HitList
+from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.training.crossfit import Crossfit, EpochCounter, stack, validation_part
 from trivium.training.data import Collection, Example, read

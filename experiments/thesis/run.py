@@ -29,7 +29,7 @@ from trivium.evaluation.ranking_measures import measure
 from trivium.evaluation.run import SEVERAL_PARTS, headline
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, share
-from trivium.fusion.hits import HitList
+from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import Network
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import Collection, HitSet, read

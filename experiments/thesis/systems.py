@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
 
 from trivium.datasets.splits import folds
-from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import Collection
 

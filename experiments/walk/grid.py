@@ -20,7 +20,7 @@ from runs import DEEP, Rankings, Setting, Values, cell, headline, judge, sweep
 
 from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.significance import holm, mean_interval, p_value
-from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.hit_lists import HitList, load_hits
 
 DAMPINGS = (0.5, 0.6)
 SHARES = (0.25,)

@@ -22,7 +22,7 @@ from runs import Setting, answer, cell, judge
 
 import trivium
 from trivium.evaluation.significance import mean_interval
-from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.graph.records import Neighbour, rank_key
 from trivium.graph.schema import Label
 

@@ -13,7 +13,7 @@ from trivium.cli.withdrawn import without_withdrawn
 from trivium.embedding.variants import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.fusion.hits import load_hits
+from trivium.fusion.hit_lists import load_hits
 from trivium.graph.factory import open_store
 
 

@@ -79,7 +79,7 @@ def test_every_way_to_ask_takes_settings(
 PARTS = """
 from dataclasses import dataclass
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.retrievers.nearest import VectorRetriever
+from trivium.retrievers.vector_retrievers import VectorRetriever
 
 @dataclass(frozen=True)
 class Mine:

@@ -14,7 +14,7 @@ from tests.fakes.pdf_writer import PdfFile
 from trivium.answering.rewriting import rewrite_question
 from trivium.engine import Engine
 from trivium.evaluation.comparison.run import compare_runs
-from trivium.fusion.hits import load_hits
+from trivium.fusion.hit_lists import load_hits
 from trivium.graph.factory import open_store
 from trivium.training.data import read
 from trivium.types import Turn

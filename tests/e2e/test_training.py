@@ -23,7 +23,7 @@ from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save, write_sums
 from trivium.fusion.default_decision import read_decision
-from trivium.fusion.hits import load_hits
+from trivium.fusion.hit_lists import load_hits
 from trivium.fusion.network import Network
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files

@@ -19,8 +19,8 @@ from trivium.embedding.variants import is_plain
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec import write_run
-from trivium.fusion.hits import hit_list, load_hits
-from trivium.fusion.table import Table
+from trivium.fusion.hit_lists import hit_list, load_hits
+from trivium.fusion.score_table import Table
 from trivium.graph.schema import Label
 from trivium.sample import folder, pages_folder
 from trivium.testing import HashEmbedder

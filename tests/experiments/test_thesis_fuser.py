@@ -13,10 +13,10 @@ from tests.training.world import collection_of, needs_tensorflow
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.artefact import CARD, load
 from trivium.fusion.features import counted, features
-from trivium.fusion.hits import HitFile, HitList, save_hits
+from trivium.fusion.hit_lists import HitFile, HitList, save_hits
 from trivium.fusion.network import Network
 from trivium.fusion.registry import make_fusion
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained

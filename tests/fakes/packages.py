@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REVERSED = """
-from trivium.retrievers.nearest import VectorRetriever
+from trivium.retrievers.vector_retrievers import VectorRetriever
 
 
 class Reversed(VectorRetriever):

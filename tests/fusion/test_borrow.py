@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trivium.fusion.imputation import borrow
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 
 def table(vector: list[float], walk: list[float], ranks: list[int], signal: list[float]) -> Table:

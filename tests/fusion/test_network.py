@@ -17,8 +17,8 @@ from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, 
 from trivium.fusion.features import QUESTION, Layout, features
 from trivium.fusion.network import Network, NetworkFusion, weight_together
 from trivium.fusion.registry import make_fusion
+from trivium.fusion.score_table import Table
 from trivium.fusion.shapley import shapley
-from trivium.fusion.table import Table
 
 LAYOUT = Layout(
     retrievers=("vector", "entity", "lexical"),

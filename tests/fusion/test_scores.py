@@ -12,7 +12,7 @@ from trivium.errors import FusionError
 from trivium.fusion.convex import Convex, impute, load, logarithm, parse, standardise
 from trivium.fusion.registry import FUSIONS, make_fusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 WITHOUT_TRAINING = [name for name in FUSIONS if name != "network"]
 

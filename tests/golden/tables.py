@@ -18,7 +18,7 @@ from trivium.engine import Engine
 from trivium.fusion.features import features
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.filters import parse
 from trivium.retrievers.signals import SignalSettings
 

@@ -17,7 +17,7 @@ from trivium.graph.schema import embedding_text
 from trivium.graph.vectors import sentence_texts
 from trivium.retrievers.chunk_cache import best_sentence, closeness
 from trivium.retrievers.diffusion import DiffusionRetriever
-from trivium.retrievers.nearest import VectorRetriever
+from trivium.retrievers.vector_retrievers import VectorRetriever
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 COSINES = {"Mars#Moons#chunk-1": 0.5, "Mars#Moons#chunk-2": 0.6, "Earth#chunk-1": 0.4}

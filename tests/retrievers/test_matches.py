@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.graph.occurrences import count_terms
-from trivium.retrievers.matches import phrases, windows
+from trivium.retrievers.signals import phrases, windows
 
 TERMS = ["a", "b", "c"]
 SHARES = np.array([0.5, 0.3, 0.2])

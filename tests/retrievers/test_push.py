@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.records import Floats
-from trivium.retrievers.push import push
+from trivium.retrievers.pagerank import push
 
 Pairs = list[tuple[int, int]]
 
@@ -211,7 +211,7 @@ def test_seeds_that_are_no_nodes_are_refused() -> None:
 
 _PROBE = """
 import hashlib, numpy as np
-from trivium.retrievers.push import push
+from trivium.retrievers.pagerank import push
 rng = np.random.default_rng(3)
 ends = rng.integers(0, 500, (2, 3000))
 import scipy.sparse as sp

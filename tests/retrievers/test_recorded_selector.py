@@ -10,10 +10,8 @@ import pytest
 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.errors import ChatModelError, ConfigurationError
-from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.path import Option, OptionKind
-from trivium.retrievers.recorded_selector import RecordedSelector, read_selections
-from trivium.search.selectors import make_selector
+from trivium.retrievers.path_selectors import LlmSelector, RecordedSelector, make_selector, read_selections
 from trivium.settings.settings import Settings
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.schema import page_of
 from trivium.retrievers.lexical import idf
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers

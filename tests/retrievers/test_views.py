@@ -12,7 +12,8 @@ from trivium.graph.build import build
 from trivium.graph.records import Floats
 from trivium.graph.schema import Label
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
-from trivium.retrievers.nearest import (
+from trivium.retrievers.query import Candidate, Query, best_in_order, best_rows, ranked
+from trivium.retrievers.vector_retrievers import (
     EntityRetriever,
     EntitySettings,
     PageRetriever,
@@ -22,7 +23,6 @@ from trivium.retrievers.nearest import (
     VectorRetriever,
     VectorSettings,
 )
-from trivium.retrievers.query import Candidate, Query, best_in_order, best_rows, ranked
 
 
 def uris(candidates: list[Candidate]) -> list[str]:

@@ -18,13 +18,13 @@ from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.common.arrays import Floats
 from trivium.common.second_core import Beside
 from trivium.errors import ConfigurationError, FusionError, StoreError
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
-from trivium.retrievers.nearest import VectorSettings
 from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.signals import SignalSettings
+from trivium.retrievers.vector_retrievers import VectorSettings
 from trivium.search.candidates import gather, of_each
 
 COSINES = {

@@ -14,7 +14,7 @@ from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop
 from trivium.retrievers.path import Option, OptionKind, PathRetriever, PathSettings
 from trivium.retrievers.query import Query
-from trivium.search.subgraphs import Drawing, around, shortest_way, way_to
+from trivium.search.subgraph_drawings import Drawing, around, shortest_way, way_to
 from trivium.types import EmbedderIdentity, GraphPath, SourceNode
 
 ASKED = "who found the moons of mars"

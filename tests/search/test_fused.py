@@ -11,11 +11,11 @@ from trivium.fusion.convex import Convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Fusion
+from trivium.fusion.score_table import Fusion
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.signals import SignalSettings
 from trivium.search.candidates import DEPTH, gather
-from trivium.search.fused import STEP, fuse_candidates
+from trivium.search.fuse import STEP, fuse_candidates
 from trivium.search.ranking import order, probability
 
 NAMES = [f"Page {number:03}" for number in range(200)]

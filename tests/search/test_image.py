@@ -25,7 +25,7 @@ from trivium.cli.app import app
 from trivium.embedding.images import ClipEmbedder
 from trivium.engine import Engine
 from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError, StoreFormatError
-from trivium.search.pictures import MAX_PICTURE_BYTES
+from trivium.search.picture_queries import MAX_PICTURE_BYTES
 from trivium.server.settings import ServerSettings
 from trivium.testing.toys import HashEmbedder
 

@@ -16,11 +16,11 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, shipped
 from trivium.retrievers.diffusion import DiffusionSettings
 from trivium.retrievers.lexical import BM25Settings, LexicalSettings
-from trivium.retrievers.nearest import EntitySettings, PageSettings, SectionSettings
 from trivium.retrievers.path import MatchSettings, PathSettings
 from trivium.retrievers.signals import WordSettings
+from trivium.retrievers.vector_retrievers import EntitySettings, PageSettings, SectionSettings
 from trivium.retrievers.walk import WalkSettings
-from trivium.search.fusions import Inputs, inputs_of
+from trivium.search.fuse import Inputs, inputs_of
 from trivium.testing.toys import HashEmbedder
 
 SHIPPED = ("bge-small", "minilm")

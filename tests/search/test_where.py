@@ -15,7 +15,7 @@ import pytest
 from trivium.common.arrays import Floats
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.fusion.table import Fused, Table
+from trivium.fusion.score_table import Fused, Table
 from trivium.retrievers.query import Candidate, Query
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.testing.toys import HashEmbedder

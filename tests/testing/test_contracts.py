@@ -17,14 +17,14 @@ from trivium.embedding.registry import open_embedder
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Fused, Fusion, Table
+from trivium.fusion.score_table import Fused, Fusion, Table
 from trivium.llm.chat_model import ChatModel
 from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import make_reranker
 from trivium.rerank.reranker import Reranker
-from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.path import MatchSelector, Option, Selector
+from trivium.retrievers.path_selectors import LlmSelector
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.testing import (

@@ -10,7 +10,7 @@ import pytest
 
 from tests.training.world import CANDIDATES, collection_of, hits_of, save_world
 from trivium.errors import ConfigurationError, FusionError, InputError
-from trivium.fusion.hits import HitFile, save_hits
+from trivium.fusion.hit_lists import HitFile, save_hits
 from trivium.training.data import Collection, HitSet, examples_of, read
 from trivium.training.settings import Settings
 

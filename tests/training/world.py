@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.fusion.hits import HitFile, HitList, save_hits
-from trivium.fusion.table import Table
+from trivium.fusion.hit_lists import HitFile, HitList, save_hits
+from trivium.fusion.score_table import Table
 from trivium.training.data import Collection, HitSet
 from trivium.training.settings import Settings
 

@@ -183,7 +183,7 @@ def _attribute_docs(file: Path, name: str) -> dict[str, str]:
 
 PROTOCOLS = (
     "trivium.retrievers.query.Retriever",
-    "trivium.fusion.table.Fusion",
+    "trivium.fusion.score_table.Fusion",
     "trivium.rerank.reranker.Reranker",
     "trivium.embedding.embedder.Embedder",
     "trivium.llm.chat_model.ChatModel",

@@ -61,7 +61,7 @@ def open_engine(
     wraps the path retriever's selector, for example to count its calls.
     """
     from trivium.engine import Engine
-    from trivium.search.selectors import make_selector
+    from trivium.retrievers.path_selectors import make_selector
 
     values = read_settings(assignments)
     name = selector_name(model)

@@ -34,8 +34,8 @@ from trivium.fusion.default_decision import Decision
 from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import RETRIEVERS
+from trivium.search.candidates import DEPTH
 from trivium.search.cut import FORMS as CUT_FORMS
-from trivium.search.fusions import DEPTH
 
 _QUESTIONS = typer.Argument(
     metavar="QUESTIONS",

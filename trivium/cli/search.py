@@ -90,7 +90,7 @@ def search(
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
     from trivium.search.on_topic import search_and_judge
-    from trivium.search.pictures import views_for
+    from trivium.search.picture_queries import views_for
 
     picture = None if image is None else _read(image)
     outcomes: list[SourceOutcome] = []
@@ -150,7 +150,7 @@ def _of_ranks(hits: Sequence[Hit], ranks: Sequence[int]) -> list[Hit]:
 
 def _read(image: Path) -> bytes:
     """Read a picture file. Raises typer.BadParameter when it is too large for a search."""
-    from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture
+    from trivium.search.picture_queries import MAX_PICTURE_BYTES, check_picture
 
     with wrong_argument("--image"):
         try:

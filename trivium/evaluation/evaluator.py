@@ -18,20 +18,21 @@ from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.trec import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
-from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
+from trivium.fusion.hit_lists import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.names import CONVEX, NETWORK
 from trivium.fusion.network import NetworkFusion
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.filters import parse
 from trivium.graph.protocols import GraphReader
 from trivium.parser.sources.items import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.query import Query, Retriever
-from trivium.search.fusions import DEPTH, Inputs, inputs_of
+from trivium.search.candidates import DEPTH
+from trivium.search.fuse import Inputs, inputs_of
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.requests import MAX_K
+from trivium.search.rerank_and_cut import Placed, SecondStage
 from trivium.search.searcher import Searcher
-from trivium.search.second_stage import Placed, SecondStage
 from trivium.types import Question, Turn
 
 CUT_K = 10

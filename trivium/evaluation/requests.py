@@ -17,8 +17,8 @@ from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
+from trivium.search.candidates import DEPTH
 from trivium.search.cut import Cut
-from trivium.search.fusions import DEPTH
 from trivium.types import Question
 
 Questions = str | Path | Sequence[Question]

@@ -12,9 +12,8 @@ from trivium.evaluation.digests import digest_of_folder
 from trivium.llm.counting import CountingChatModel
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.reranker import Reranker
-from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.path import Selector
-from trivium.retrievers.recorded_selector import RecordedSelector
+from trivium.retrievers.path_selectors import LlmSelector, RecordedSelector
 from trivium.search.cut import Cut
 from trivium.search.requests import SearchOptions
 from trivium.types import Hit, Usage

@@ -7,8 +7,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -22,7 +24,52 @@ from safetensors.numpy import save as numbers_of
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network, NetworkFusion
-from trivium.fusion.replace_folder import check_replaceable, replaced
+
+
+@contextmanager
+def replaced(folder: Path, own: Collection[str]) -> Iterator[Path]:
+    """Yield an empty draft folder, which replaces ``folder`` at the end of the block.
+
+    If the block fails or is interrupted, the draft is removed and the earlier folder is unchanged. Raises FusionError
+    like :func:`check_replaceable`, before anything is changed.
+    """
+    target = Path(os.path.realpath(folder))
+    check_replaceable(target, own)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft, earlier = (target.with_name(f".{target.name}.{role}-{os.getpid()}") for role in ("new", "old"))
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir()
+    try:
+        yield draft
+        check_replaceable(target, own)
+        if target.is_dir():
+            target.rename(earlier)
+        try:
+            draft.rename(target)
+        except BaseException:
+            if earlier.is_dir():
+                earlier.rename(target)
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(earlier, ignore_errors=True)
+
+
+def check_replaceable(folder: Path, own: Collection[str]) -> None:
+    """Raise FusionError unless the folder is missing, empty, or contains only entries named in ``own``, so that no
+    unrelated file is ever removed.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise FusionError(f"expected a folder for the trained fusion, but {folder} is a file")
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if others:
+        raise FusionError(
+            f"expected a new or empty folder, or one with a trained fusion to replace, but {folder} holds"
+            f" {', '.join(others[:3])}{' and more' if len(others) > 3 else ''}: name another folder"
+        )
+
 
 DESCRIPTION = "fusion.json"
 NUMBERS = "network.safetensors"
@@ -84,7 +131,7 @@ def save(artefact: Artefact, folder: Path) -> None:
 
 def publishing(folder: Path) -> AbstractContextManager[Path]:
     """Return a context manager around a temporary folder for the artefact's files, which replaces ``folder`` at the
-    end of the block; see :func:`trivium.fusion.replace_folder.replaced`.
+    end of the block; see :func:`trivium.fusion.artefact.replaced`.
     """
     return replaced(folder, ENTRIES)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.errors import FusionError
-from trivium.fusion.table import Fused, Table
+from trivium.fusion.score_table import Fused, Table
 
 BELOW_LOWEST = 0.05
 """Missing scores are imputed this share of the column's range below its lowest score."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats
 from trivium.errors import FusionError
 from trivium.fusion.convex import impute, logarithm, standardise
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 QUESTION = "question"
 """The player that owns the features of the question. All other players are retrievers."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.fusion.convex import impute, standardise
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 DONORS = 5
 """Number of donor candidates."""

@@ -14,8 +14,8 @@ from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout, counted, features
+from trivium.fusion.score_table import Fused, Table
 from trivium.fusion.shapley import shapley
-from trivium.fusion.table import Fused, Table
 
 Weights = NDArray[np.float32]
 
@@ -141,7 +141,7 @@ class NetworkFusion:
     Scores are logits, unbounded; at 0 relevance is as likely as irrelevance on the training data. ``competition``
     times the log-sum-exp of all candidates' logits is subtracted from every score, since a good candidate without
     competitors is more likely correct than one of many. ``inputs`` are the settings that what it takes is computed with
-    (:class:`trivium.search.fusions.Inputs`), by dotted name.
+    (:class:`trivium.search.fuse.Inputs`), by dotted name.
     """
 
     network: Network

@@ -14,7 +14,7 @@ from trivium.fusion.convex import load as load_convex
 from trivium.fusion.names import DEFAULT, FUSIONS, NETWORK, PLUGINS
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Fusion
+from trivium.fusion.score_table import Fusion
 from trivium.plugins import create_plugin, list_plugins
 
 _log = logging.getLogger(__name__)

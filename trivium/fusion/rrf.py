@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trivium.fusion.table import Fused, Table
+from trivium.fusion.score_table import Fused, Table
 
 
 @dataclass(frozen=True, slots=True)

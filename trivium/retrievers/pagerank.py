@@ -1,16 +1,14 @@
-"""Personalised PageRank on a small dense graph.
-
-The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its weight)
-and otherwise restarts at a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker restarts at a seed
-as well, the default of NetworkX. Source: Page et al., *The PageRank Citation Ranking* (1999). Implemented as loops,
-so that the order of every sum is fixed and independent of a library's threads; see :mod:`trivium.common.arrays`.
-"""
+"""Personalised PageRank: of a small dense graph, and by forward push of a large sparse one, of which it visits only the
+nodes that matter."""
 
 from __future__ import annotations
 
-import numpy as np
+import threading
 
-from trivium.common.arrays import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.arrays import Floats, Integers
 from trivium.errors import ConfigurationError, InputError
 from trivium.native.loops import loops
 from trivium.retrievers.query import Method, check_damping
@@ -71,3 +69,122 @@ def _solve(step: Floats, start: Floats, damping: float) -> Floats:
     solution = np.maximum(start, 0.0)  # rounding may leave -1e-18
     ranks: Floats = solution / solution.sum()
     return ranks
+
+
+def push(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    seeds_idx: NDArray[np.int64],
+    seeds_mass: Floats,
+    damping: float = 0.5,
+    eps: float = 1e-6,
+    own_chunks: NDArray[np.int64] | None = None,
+    own_page_weight: float = 1.0,
+) -> Floats:
+    """Return the mass (n,) of every node, 0 for nodes that :func:`settled` does not return."""
+    nodes, masses = settled(indptr, indices, seeds_idx, seeds_mass, damping, eps, own_chunks, own_page_weight)
+    mass = np.zeros(indptr.size - 1)
+    mass[nodes] = masses
+    return mass
+
+
+def settled(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    seeds_idx: NDArray[np.int64],
+    seeds_mass: Floats,
+    damping: float = 0.5,
+    eps: float = 1e-6,
+    own_chunks: NDArray[np.int64] | None = None,
+    own_page_weight: float = 1.0,
+) -> tuple[Integers, Floats]:
+    """Return the nodes (s,) with positive stationary mass, ascending, and their masses (s,), which sum to at most 1.
+
+    ``indptr`` and ``indices`` are the graph in CSR form. ``seeds_idx`` (distinct nodes) and ``seeds_mass`` (positive,
+    sum 1) say where the walker starts. It returns there with probability ``1 - damping``, 0 <= damping < 1, and
+    always from a node without neighbours. For node i, a step to a neighbour in the range ``own_chunks[i]`` (n, 2:
+    first node, end exclusive) is ``own_page_weight`` times as likely as any other step.
+
+    Results are bitwise reproducible: the queue starts in the order of the seeds. Raises InputError for seeds that are
+    not distinct nodes, ConfigurationError for invalid settings.
+    """
+    check_damping("damping", damping)
+    if not 0 < own_page_weight < float("inf"):
+        raise ConfigurationError(f"own_page_weight must be positive and finite, got {own_page_weight}")
+    if not eps > 0:
+        raise ConfigurationError(f"eps must be positive, got {eps}")
+    size = indptr.size - 1
+    if seeds_idx.shape != seeds_mass.shape or seeds_idx.ndim != 1:
+        raise InputError(
+            f"seeds_idx and seeds_mass must both be (s,), got {seeds_idx.shape} and {seeds_mass.shape}"
+        )
+    seeds = np.ascontiguousarray(seeds_idx, dtype=np.int64)
+    if not _are_distinct_nodes(seeds, size):
+        if seeds.min() < 0 or seeds.max() >= size:
+            raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds.min()}..{seeds.max()}")
+        raise InputError("seeds must be distinct nodes")
+    if own_chunks is None:
+        own_chunks = np.zeros((size, 2), dtype=np.int64)
+    if own_chunks.shape != (size, 2):
+        raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
+    masses = np.ascontiguousarray(seeds_mass, dtype=np.float64)
+    kinds = (indptr, np.int64), (indices, np.int32), (own_chunks, np.int64)
+    graph = (np.ascontiguousarray(array, kind) for array, kind in kinds)
+    scratch, lost = _SCRATCH.of(size), np.zeros(1)
+    count = loops.push(*graph, seeds, masses, *scratch, lost, damping, eps, own_page_weight)
+    _, _, reached, found = scratch
+    order = np.argsort(reached[:count])
+    nodes, mass = reached[order].astype(np.int64), found[order]
+    if lost[0] > 0:  # as in pagerank_dense: restarting from dead ends equals scaling up what does not leak
+        mass /= 1 - lost[0]
+    return nodes, mass
+
+
+_Arrays = tuple[Floats, NDArray[np.int32], NDArray[np.int32], Floats]
+
+
+class _Scratch(threading.local):
+    """Per-thread arrays for graphs of up to ``size`` nodes. A walk touches few entries and resets them to zero
+    afterwards, so a changed graph needs new ones only if it has become larger.
+    """
+
+    def __init__(self) -> None:
+        self._size = -1
+        self._arrays: _Arrays
+
+    def of(self, size: int) -> _Arrays:
+        """Return the nodes' residuals and masses (n, 2), which share a row, so that visiting a neighbour costs one cache
+        miss, the queue, and the nodes that were reached with their masses. These three have room for one entry more
+        than nodes, since entries are written before it is known whether they count.
+        """
+        if size > self._size:
+            room = size + size // _SPARE
+            queue, reached = np.empty(room + 1, dtype=np.int32), np.empty(room + 1, dtype=np.int32)
+            self._arrays = np.zeros((room, 2)), queue, reached, np.empty(room + 1)
+            self._size = room
+        return self._arrays
+
+
+_SPARE = 16
+"""The arrays have room for one node more in this many, for documents that are added."""
+_SCRATCH = _Scratch()
+
+
+def _are_distinct_nodes(seeds: Integers, size: int) -> bool:
+    ordered = np.sort(seeds)
+    if not len(ordered):
+        return True
+    return bool(ordered[0] >= 0 and ordered[-1] < size and (ordered[1:] > ordered[:-1]).all())
+
+
+def masses_at(nodes: Integers, masses: Floats, rows: Integers) -> Floats:
+    """Return the masses (n,) of the nodes ``rows`` (n,): 0 for nodes that are not in ``nodes`` (m,), which are in
+    ascending order and have ``masses`` (m,), and NaN for row -1.
+    """
+    found = np.where(rows < 0, np.nan, 0.0)
+    if len(nodes):
+        places = nodes.searchsorted(rows)
+        np.minimum(places, len(nodes) - 1, out=places)
+        there = nodes[places] == rows
+        found[there] = masses[places[there]]
+    return found

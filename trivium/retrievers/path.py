@@ -19,8 +19,8 @@ from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Floats, Neighbour, rank_key, round_scores
 from trivium.graph.schema import Hop, Label, headings_of, page_of, unescape
 from trivium.retrievers.query import Candidate, Query, check_counts, check_depth
+from trivium.retrievers.relation_subgraph import SubGraph, grow
 from trivium.retrievers.setting_values import CONSTANT
-from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.text.normalise import terms
 from trivium.types import GraphPath, SourceNode
 

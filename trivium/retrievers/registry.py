@@ -9,12 +9,16 @@ from typing import Any, Self
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
-from trivium.retrievers.image import ImageRetriever, ImageSettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
 from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
-from trivium.retrievers.nearest import (
+from trivium.retrievers.path import MatchSelector, PathRetriever, PathSettings, Selector
+from trivium.retrievers.query import Retriever
+from trivium.retrievers.setting_values import SettingValues, with_values
+from trivium.retrievers.vector_retrievers import (
     EntityRetriever,
     EntitySettings,
+    ImageRetriever,
+    ImageSettings,
     PageRetriever,
     PageSettings,
     SectionRetriever,
@@ -22,9 +26,6 @@ from trivium.retrievers.nearest import (
     VectorRetriever,
     VectorSettings,
 )
-from trivium.retrievers.path import MatchSelector, PathRetriever, PathSettings, Selector
-from trivium.retrievers.query import Retriever
-from trivium.retrievers.setting_values import SettingValues, with_values
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Floats, Neighbour
 from trivium.graph.schema import Label
-from trivium.retrievers.push import masses_at, settled
+from trivium.retrievers.pagerank import masses_at, settled
 from trivium.retrievers.query import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 from trivium.retrievers.setting_values import CONSTANT
 
@@ -38,7 +38,7 @@ class WalkSettings:
     - ``damping``: probability of following a link.
     - ``own_page_weight``: how much likelier the walker moves from a page to its own passages than to others that cite
       it.
-    - ``eps``: precision, see :mod:`trivium.retrievers.push`.
+    - ``eps``: precision, see :mod:`trivium.retrievers.pagerank`.
     """
 
     chunks: int = 20

@@ -14,15 +14,17 @@ from trivium.common.arrays import Floats
 from trivium.common.cache import Memo
 from trivium.common.second_core import Beside
 from trivium.fusion.imputation import borrow
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.records import rank_key
 from trivium.live.view import origins
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of
-from trivium.search.fusions import DEPTH
-from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.search.stage_timing import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
+
+DEPTH = 30
+"""Number of candidates that each retriever returns for fusion."""
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.log_odds import probability_of
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 from trivium.graph.records import round_score, round_scores
 
 Ranking = list[tuple[str, float]]

@@ -154,7 +154,7 @@ class SearchRequest(PassageOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.image is not None:
-            from trivium.search.pictures import (
+            from trivium.search.picture_queries import (
                 check_picture,  # what reads pictures is loaded with the first of them
             )
 

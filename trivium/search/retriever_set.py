@@ -23,7 +23,7 @@ from trivium.retrievers.registry import (
     make_retrievers,
 )
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values
-from trivium.search.fusions import DEFAULTS, Inputs
+from trivium.search.fuse import DEFAULTS, Inputs
 
 __all__ = ["RetrieverSet", "SettingValues"]
 

@@ -15,7 +15,7 @@ from trivium.common.suggested_commands import for_store
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
-from trivium.fusion.table import Fused, Fusion, Table
+from trivium.fusion.score_table import Fused, Fusion, Table
 from trivium.graph.filtered_store import Within
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.pages import document_name
@@ -27,17 +27,16 @@ from trivium.live.view import live_view, origins
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.signals import SignalSettings
-from trivium.search.candidates import gather, retrieve_alone
+from trivium.search.candidates import DEPTH, gather, retrieve_alone
 from trivium.search.cut import Cut
 from trivium.search.embed_ahead import Ahead
-from trivium.search.fused import fuse_candidates
-from trivium.search.fusions import DEFAULTS, DEPTH, Fusions, inputs_of
-from trivium.search.pictures import StoreImageEmbedder
+from trivium.search.fuse import DEFAULTS, Fusions, fuse_candidates, inputs_of
+from trivium.search.picture_queries import StoreImageEmbedder
 from trivium.search.ranking import order, probability
 from trivium.search.requests import PassageOptions, SearchRequest, Warned, check_question
+from trivium.search.rerank_and_cut import Placed, SecondStage, log_warnings
 from trivium.search.retriever_set import RetrieverSet, SettingValues
-from trivium.search.second_stage import Placed, SecondStage, log_warnings
-from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.search.stage_timing import StageObserver, ignore_stages, observed
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.normalise import composed
 from trivium.types import Hit

@@ -11,7 +11,7 @@ from trivium.graph.records import ChunkRecord, round_score
 from trivium.search.ranking import order
 from trivium.search.requests import SearchRequest
 from trivium.search.searcher import Scored
-from trivium.search.subgraphs import Drawing, way_to
+from trivium.search.subgraph_drawings import Drawing, way_to
 from trivium.types import GraphPath
 
 

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from trivium.retrievers.names import RETRIEVERS
-from trivium.search.stages import StageEnded
+from trivium.search.stage_timing import StageEnded
 from trivium.server.job_table import Job, Queue
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from trivium.common.workers import Worker, WorkerLostError
 from trivium.errors import StoreError
-from trivium.search.stages import StageEnded, StageObserver
+from trivium.search.stage_timing import StageEnded, StageObserver
 from trivium.server.carry_out import Reply
 from trivium.server.errors import ApiError, busy
 from trivium.server.logs import request_id

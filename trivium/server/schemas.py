@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trivium.answering.layout import as_markdown
 from trivium.graph.protocols import SearchStore
-from trivium.search.pictures import views_for
+from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.server.pictures import (
     Addresses,

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from trivium.common.second_core import alone
 from trivium.common.workers import answer_all
 from trivium.engine import Engine
-from trivium.search.stages import StageEnded
+from trivium.search.stage_timing import StageEnded
 from trivium.server.carry_out import KINDS
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, as_api_error

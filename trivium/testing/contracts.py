@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from trivium.embedding.embedder import Embedder, embed_queries
-from trivium.fusion.table import Fusion, Table
+from trivium.fusion.score_table import Fusion, Table
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker
 from trivium.retrievers.names import RETRIEVERS
@@ -146,7 +146,7 @@ class RetrieverContract:
 
 
 class FusionContract:
-    """Contract of a :class:`~trivium.fusion.table.Fusion`, tested with random scores of the eight retrievers."""
+    """Contract of a :class:`~trivium.fusion.score_table.Fusion`, tested with random scores of the eight retrievers."""
 
     columns: Sequence[str] = RETRIEVERS
 

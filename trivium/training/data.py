@@ -16,8 +16,8 @@ from trivium.datasets.gold import Gold, Traced
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, features
-from trivium.fusion.hits import HitList, load_hits
-from trivium.fusion.table import Table
+from trivium.fusion.hit_lists import HitList, load_hits
+from trivium.fusion.score_table import Table
 from trivium.retrievers.signals import OWNERS, PARTIAL, WALKS
 from trivium.types import Question
 

@@ -16,7 +16,7 @@ from trivium.fusion.convex import load as load_convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.fusion.table import Fusion
+from trivium.fusion.score_table import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all

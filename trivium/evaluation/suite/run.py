@@ -38,7 +38,7 @@ from trivium.evaluation.trec import write_runs
 from trivium.parser.sources import huggingface
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.path import Selector
-from trivium.search.selectors import make_selector
+from trivium.retrievers.path_selectors import make_selector
 
 
 def run_suite(

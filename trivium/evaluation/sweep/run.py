@@ -40,7 +40,7 @@ from trivium.evaluation.systems import SearchModels, System, followed
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker
-from trivium.search.selectors import make_selector
+from trivium.retrievers.path_selectors import make_selector
 from trivium.settings.settings import load_settings
 from trivium.types import Question, Usage
 

@@ -9,7 +9,7 @@ from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
 from trivium.integrations.mcp.answers import OpenedSection, PassageText, SectionName
-from trivium.search.subgraphs import find_entity
+from trivium.search.subgraph_drawings import find_entity
 
 MAX_CHARACTERS = 12_000
 """Maximum number of characters shown at once."""

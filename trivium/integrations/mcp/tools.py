@@ -40,7 +40,7 @@ from trivium.llm.chat_model import ChatModel
 from trivium.search.answers import answer_stream
 from trivium.search.on_topic import search_and_judge
 from trivium.search.requests import AskRequest, SearchRequest, describe
-from trivium.search.subgraphs import around, find_entity
+from trivium.search.subgraph_drawings import around, find_entity
 from trivium.serialization import hit_json, live_json, scale_of
 from trivium.server.live_switch import LiveSwitch, Mode
 from trivium.server.request_fields import Uri, check_options, check_prompt

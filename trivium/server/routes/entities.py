@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
-from trivium.search.subgraphs import Drawing, around, find_entity
+from trivium.search.subgraph_drawings import Drawing, around, find_entity
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving

@@ -22,7 +22,7 @@ class Table:
     - ``ranks`` (n, m): rank in the retriever's list, counted from 1; 0 where it did not return the chunk.
     - ``source_nodes``: for each chunk, what led each retriever that returned it there (empty: found directly).
     - ``signals``: additional columns (n,) by name, NaN where undefined; ``question``: features of the question. Both
-      are filled only for fusions that need them (:attr:`trivium.fusion.table.Fusion.needs_signals`).
+      are filled only for fusions that need them (:attr:`trivium.fusion.score_table.Fusion.needs_signals`).
 
     Raises FusionError when the shapes do not match.
     """

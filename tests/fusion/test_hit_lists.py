@@ -10,8 +10,8 @@ import pytest
 
 from tests.fusion.test_network import table
 from trivium.errors import FusionError
-from trivium.fusion.hits import HitFile, HitList, hit_list, load_hits, save_hits
-from trivium.fusion.table import Table
+from trivium.fusion.hit_lists import HitFile, HitList, hit_list, load_hits, save_hits
+from trivium.fusion.score_table import Table
 
 
 def hit(number: int, n: int) -> HitList:

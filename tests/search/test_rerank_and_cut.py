@@ -13,7 +13,7 @@ from tests.built_stores import copy_of_sample
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError, RerankError
 from trivium.rerank.reranker import Deadline, RerankCandidate
-from trivium.search.stages import StageEnded
+from trivium.search.stage_timing import StageEnded
 
 QUESTION = "Who found the moons of Mars?"
 

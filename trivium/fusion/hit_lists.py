@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trivium.common.files import replacing
 from trivium.errors import FusionError
-from trivium.fusion.table import Table
+from trivium.fusion.score_table import Table
 
 FORMAT = 2
 

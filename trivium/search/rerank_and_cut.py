@@ -16,7 +16,7 @@ from trivium.retrievers.query import Query, Retriever
 from trivium.search.cut import Cut
 from trivium.search.ranking import Ranking, probability
 from trivium.search.requests import MAX_K, Warned
-from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.search.stage_timing import StageObserver, ignore_stages, observed
 
 _log = logging.getLogger(__name__)
 
