@@ -234,16 +234,6 @@ def followed_up(question: str, history: list[Turn]) -> Answer:
     return done.answer
 
 
-def test_a_sentence_about_what_was_carried_over_alone_is_no_answer_to_a_follow_up() -> None:
-    """Its words are those of the question before; the passages are shown, where the answer may be."""
-    history = [Turn(QUESTION, "It was Hall.")]
-    whole = followed_up("What did he weigh?", history)
-    assert whole.searched_for == "What did he weigh (Mars, discovered moons)?"
-    assert whole.outcome == "closest" and whole.text.startswith(CLOSEST)
-    born = followed_up("Where was he born?", [Turn("Who was Asaph Hall?", "An astronomer.")])
-    assert "He was born in Goshen in 1829." in born.text
-
-
 def test_the_same_sentence_is_not_told_twice() -> None:
     """Who asks for more gets another, or the passages."""
     first = asked(None)

@@ -11,7 +11,7 @@ from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
 from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.followups import asks_for_more, goes_on, own_terms
+from trivium.answering.followups import asks_for_more, goes_on
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
@@ -83,16 +83,14 @@ class _Answered(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was searched for, what was found, and its passages with their numbers. ``own`` are the terms of a follow-up's
-    own wording if it was completed, of which an answer must say one; ``told`` is whether the answer was told already and
-    more is asked for; ``last`` is the answer that a question leans on; ``judgement`` is that of all parts of the
-    passages, if they were judged already.
+    """What was searched for, what was found, and its passages with their numbers. ``told`` is whether the answer was told
+    already and more is asked for; ``last`` is the answer that a question leans on; ``judgement`` is that of all parts of
+    the passages, if they were judged already.
     """
 
     asked: Rewriting
     hits: tuple[Hit, ...]
     offered: list[NumberedPassage]
-    own: frozenset[str] = frozenset()
     told: bool = False
     last: str = ""
     judgement: Judgement | None = None
@@ -218,8 +216,7 @@ def _read_in_context(
     completed, alone = _judged(asked, read.offered, context), _judged(typed, found.offered, context)
     if alone.best > completed.best and _judged(asked, found.offered, context).best > completed.best:
         return found._replace(last=last, judgement=alone)
-    more = asks_for_more(question)
-    return read._replace(own=own_terms(question), told=more, last=last, judgement=completed)
+    return read._replace(told=asks_for_more(question), last=last, judgement=completed)
 
 
 def _judged(rewriting: Rewriting, offered: Sequence[NumberedPassage], context: AnswerContext) -> Judgement:
@@ -237,7 +234,6 @@ def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _An
             context.store,
             context.embedder,
             outright=not read.told,
-            own=read.own,
             near=near,
             risk=context.risk,
             judgement=read.judgement,

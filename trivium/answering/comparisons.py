@@ -8,11 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from trivium.answering.in_force import newest_row
 from trivium.answering.judging import Judged
-from trivium.answering.passages import NumberedPassage
-from trivium.graph.schema import unescape
-from trivium.text.normalise import content_terms, terms, without_closing_marks, without_parenthesis, words
+from trivium.text.normalise import content_terms, without_closing_marks, words
 from trivium.types import ChunkKind
 
 _WHICH = frozenset(words("who whom whose which what when where"))
@@ -27,7 +24,6 @@ _BETWEEN = re.compile(r"(?P<comma>,)\s+|:\s+")
 _COMMA = re.compile(r",\s+|,$")
 _LIST = re.compile(r",\s+(?:and\s+)?|(?<!\s)\s++and\s+")
 _OF_ALL = re.compile(r"(?<= )(?P<both>both)\b|(?<= )(?:of|from|in|by|at|on|have|had|share|shared) the same\b")
-_SENTENCE_END = re.compile(r"(?:[?!]|\w{3}\.)\s+[A-Z]")  # not of "P. J. O'Rourke" and "Craig v. Boren"
 _OF_DEGREE = re.compile(r"\b(?:both|same|more|less|better|worse|(?<!the )(?:first|last)|[a-z]{2,}er)\b")
 """What no sentence about one of the things says. Also other words ("writer"), which only means that both are quoted."""
 _DIFFERENCES = frozenset(words("difference differences differ compare comparison"))
@@ -35,8 +31,6 @@ _LONGEST = 8
 """Number of words of the longest name."""
 _MOST = 6
 """Things that are compared at once."""
-_SHORT = 4
-"""Things in lower case are compared only by questions of so few words besides."""
 _BEFORE_A_NAME = re.compile(
     r"(?:(?:that|one|the one|those) of |(?:in|at|on|for|by|from|of|with|to) |the |an? )+", re.IGNORECASE
 )
@@ -87,26 +81,17 @@ def comparison_of(question: str) -> Comparison | None:
 
 
 def decides(sentence: Judged, comparison: Comparison) -> bool:
-    """Whether a sentence can be the answer: it names all the things and says something else of the question, or it says
-    all that is asked ("Who discovered Titan, ...?") of one of them, unless that is a matter of degree.
-    """
+    """Whether a sentence can be the answer: it names all the things and says something else of the question."""
     passage, analyzer = sentence.passage, sentence.passage.analyzer
     said = passage.said_by(sentence.text)
-    asked = analyzer.question_terms(comparison.what)
-    named = [said.issuperset(analyzer.question_terms(name)) for name in comparison.names]
-    if all(named):  # a whole table names many
-        return not said.isdisjoint(asked) and (sentence.part.kind, passage.hit.kind) != (
-            "block",
-            ChunkKind.TABLE,
-        )
-    of_one = any(named) or any(_is_about(passage, name) for name in comparison.names)
-    return of_one and said.issuperset(asked) and _OF_DEGREE.search(comparison.what) is None
+    of_table = (sentence.part.kind, passage.hit.kind) == ("block", ChunkKind.TABLE)  # which names many
+    named = all(said.issuperset(analyzer.question_terms(name)) for name in comparison.names)
+    return named and not of_table and not said.isdisjoint(analyzer.question_terms(comparison.what))
 
 
 def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]]) -> list[Judged]:
-    """Return the best part about each of the things, as far as there is one, no part twice: of a page of its name, or
-    else one that names it, or what tells it apart from the others. A row that names all of them is that of each.
-    ``judge`` orders the parts of passages by how probably they answer a question.
+    """Return the best part about each of the things, as far as there is one, no part twice: one that names it, or else
+    what tells it apart from the others. ``judge`` orders the parts of passages by how probably they answer a question.
     """
     found: list[Judged] = []
     for name in comparison.names:
@@ -118,19 +103,10 @@ def about_each(comparison: Comparison, judge: Callable[[str], Sequence[Judged]])
         beside = [one for one in judged if found and one.part.kind == found[0].part.kind == "row"]
         about = (
             [one for one in beside if one.passage is found[0].passage and _says(one, name)]
-            or [one for one in judged if _title(one.passage) == set(terms(name))]
-            or [one for one in judged if _is_about(one.passage, name)]
             or [one for one in judged if _says(one, name)]
             or [one for one in judged if _says(one, name, comparison.names)]
         )
-        rows = [one for one in about if one.part.kind == "row"]
-        if not rows or about[0].passage.hit.kind != ChunkKind.TABLE:
-            found += about[:1]
-            continue
-        row = newest_row(rows, comparison.what)
-        if all(_says(row, other, comparison.names) for other in comparison.names):
-            return [row] * len(comparison.names)  # in its columns
-        found.append(row)
+        found += about[:1]
     return found
 
 
@@ -181,9 +157,6 @@ def _comparison(what: str, names: Sequence[str]) -> Comparison | None:
         return None
     if not all(map(_may_be_a_name, compared)):
         return None
-    is_long = len(what.split()) > _SHORT and not (asking[0] in _WHICH and _OF_DEGREE.search(what))
-    if is_long and any(name[0].islower() for name in compared):
-        return None  # "... for any candidate, internal or external?"
     return Comparison(what.strip(), compared)
 
 
@@ -192,18 +165,7 @@ def _may_be_a_name(text: str) -> bool:
         len(text.split()) <= _LONGEST
         and bool(content_terms(text))
         and _NOT_A_NAME.isdisjoint(words(text)[:1])
-        and _SENTENCE_END.search(text) is None
     )
-
-
-def _title(passage: NumberedPassage) -> set[str]:
-    return set(terms(without_parenthesis(unescape(passage.hit.page))))
-
-
-def _is_about(passage: NumberedPassage, name: str) -> bool:
-    """Whether the title of a passage's page is a name, longer, or what is behind a first name."""
-    title, named = _title(passage), terms(name)
-    return title.issuperset(named) or (bool(title) and title.issubset(named) and named[-1] in title)
 
 
 def _without_article(name: str) -> str:

@@ -112,10 +112,6 @@ _QUANTITIES = frozenset(
         " explain please me details detail most least go on continue"
     )
 )
-_VAGUE = frozenset(
-    terms("year date day time happen happened became become kind sort name called place number")
-)
-"""Words of questions that answers do not repeat."""
 _CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
 """A code of letters and digits: E511, ORV-17A."""
 
@@ -294,11 +290,6 @@ def _with_end_replaced(question: str, before: str) -> str | None:
 def topic_terms(text: str) -> list[str]:
     """Return the terms of a text that indicate its topic."""
     return [term for term in content_terms(text) if term not in _QUANTITIES]
-
-
-def own_terms(question: str) -> frozenset[str]:
-    """Return the terms by which a follow-up says what is asked. An answer must contain one of them."""
-    return frozenset(term for term in topic_terms(question) if term not in _VAGUE)
 
 
 def _spelled_out(question: str) -> str:

@@ -67,14 +67,6 @@ def why_newer(one: NumberedPassage, text: str, other: NumberedPassage, previous:
     return "it says what was changed" if announced else ""
 
 
-def newest_row(rows: Sequence[Judged], question: str) -> Judged:
-    """Return the most probable of some rows, or, unless the question names a year, that of the newest document."""
-    if _DATE.search(question) or not date_of(rows[0].passage):
-        return rows[0]
-    probable = [one for one in rows if one.probability >= _SHARE * rows[0].probability]
-    return max(probable, key=lambda one: date_of(one.passage))
-
-
 def date_of(passage: NumberedPassage) -> tuple[int, ...]:
     """Return the latest year, month and day (as far as given) in the name of a passage's document and in its title, or
     else in its metadata; empty if there is none.

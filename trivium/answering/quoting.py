@@ -88,7 +88,6 @@ def quote(
     embedder: Embedder,
     *,
     outright: bool = True,
-    own: frozenset[str] = frozenset(),
     near: bool = False,
     risk: float | None = None,
     judgement: Judgement | None = None,
@@ -98,9 +97,7 @@ def quote(
     Quotes the part of a passage that most probably answers the question, if it is probable enough (skipped without
     ``outright``), the three best passages if none is but they are near it (of a comparison, one about each of the things
     compared), and nothing otherwise. Boosted trees and a classifier, fitted per embedder (``experiments/answers``), make
-    these decisions. Of a question that was completed, ``own`` are the terms of its own wording, of which a part must say
-    one: what is only about what was carried over ("Hall discovered both moons" for "When was he born?") is no answer.
-    With ``near`` the passages are taken to be near the question, whatever words it has.
+    these decisions. With ``near`` the passages are taken to be near the question, whatever words it has.
     With a ``risk`` in (0, 1] a part is an answer if at most so great a share of answers as probable is wrong
     (:func:`trivium.answering.judging.sure_from`). A ``judgement`` of all parts of the passages is not made again.
     """
@@ -116,9 +113,7 @@ def quote(
         return _put_together(value)
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
-    meeting = [
-        one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question, own)
-    ]
+    meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
     if meeting:
         return _answered(meeting, question)
     if judgement is None or named:
@@ -129,7 +124,7 @@ def quote(
     answering = [
         one
         for one in judged[:_MOST_JUDGED]
-        if _tells(one.part, question, own)
+        if _tells(one.part, question)
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
@@ -190,12 +185,10 @@ def _headed(passage: NumberedPassage, question: str, rarity: Rarity) -> float:
     return rarity.covered(asked, frozenset(rarity.terms(heading))) if asked else 0.0
 
 
-def _tells(part: Part, question: str, own: frozenset[str]) -> bool:
-    """Whether a part can be an answer: it says more than a title, and one of the ``own`` words of a follow-up. The
-    caption of a picture always can, since the picture answers.
+def _tells(part: Part, question: str) -> bool:
+    """Whether a part can be an answer: it says more than a title. The caption of a picture always can, since the picture
+    answers.
     """
-    if own and own.isdisjoint(part.passage.said_by(part.text)):
-        return False
     if part.kind == "sentence" and part.text.rstrip().endswith(":"):
         return False  # it only announces what answers
     if part.passage.hit.kind == ChunkKind.IMAGE:
