@@ -505,10 +505,10 @@ def test_a_head_of_several_lines_is_that_of_the_column_it_stands_over():
         for x, value in zip((444, 488, 528, 576), values, strict=True):
             page.right(x, 690 - 13 * row, value, 8)
     text = read(file.data()).text.splitlines()
-    assert text[1:] == [
-        "Opened | Closed | Total | Square Feet (1)",
-        "2014; Opened: 12; Closed: 1; Total: 632; Square Feet (1): 84,382",
-        "2015; Opened: 16; Closed: 2; Total: 647; Square Feet (1): 86,510",
+    assert text == [
+        "Fiscal Year | Opened | Closed | Total | Square Feet (1)",
+        "Fiscal Year: 2014; Opened: 12; Closed: 1; Total: 632; Square Feet (1): 84,382",
+        "Fiscal Year: 2015; Opened: 16; Closed: 2; Total: 647; Square Feet (1): 86,510",
     ]
 
 
@@ -577,7 +577,10 @@ def test_a_head_of_words_above_numbers_alone_need_not_be_bold():
         for x, text in zip((72, 150, 220), cells, strict=True):
             page.text(x, 700 - 18 * row, text)
     lines = read(file.data()).text.splitlines()
-    assert lines[1:3] == ["Height (m) | Built", "Skagen Grey; Height (m): 46; Built: 1858"]
+    assert lines[:2] == [
+        "Lighthouse | Height (m) | Built",
+        "Lighthouse: Skagen Grey; Height (m): 46; Built: 1858",
+    ]
 
 
 def test_a_table_of_words_has_its_headers_in_every_row():
@@ -591,6 +594,34 @@ def test_a_table_of_words_has_its_headers_in_every_row():
         "Name: Ada North; Office: Surveyor",
         "Name: Ben South; Office: Clerk",
     ]
+
+
+def test_columns_of_words_below_their_heads_are_a_table_and_not_columns_of_text():
+    page = (file := PdfFile()).page()
+    rows = [("Lamp", "Means", "What the keeper does"), ("one red", "storm", "rings all along the quay")]
+    rows += [
+        ("two red", "storm from the west", "calls the boats back in"),
+        ("green", "all is clear", "sleeps"),
+    ]
+    rows += [("white", "somebody is missing", "wakes the harbour master"), ("blue", "fog", "sounds the horn")]
+    filled(page, 72, 760, [TEXT] * 2)
+    for index, row in enumerate(rows):
+        for x, text in zip((72, 140, 330), row, strict=True):
+            page.text(x, 720 - 14 * index, text)
+    text = read(file.data()).text.splitlines()
+    assert "Lamp: two red; Means: storm from the west; What the keeper does: calls the boats back in" in text
+
+
+def test_a_unit_below_one_of_several_heads_is_that_of_its_column():
+    page = (file := PdfFile()).page()
+    for x, text in zip((72, 150, 220, 290), ("Harbour", "Berths", "Fee", "Showers"), strict=True):
+        page.text(x, 700, text, bold=True)
+    page.text(220, 688, "(EUR)", bold=True)
+    for index, row in enumerate([("Skagen", "12", "18", "yes"), ("Rubjerg", "4", "9", "no")]):
+        for x, text in zip((72, 150, 220, 290), row, strict=True):
+            page.text(x, 670 - 18 * index, text)
+    lines = read(file.data()).text.splitlines()
+    assert lines[1] == "Harbour: Skagen; Berths: 12; Fee (EUR): 18; Showers: yes"
 
 
 def test_items_with_bullets_are_a_list():

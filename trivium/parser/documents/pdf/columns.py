@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from statistics import median
 
 from trivium.parser.documents.pdf.lines import Cell, Line
@@ -31,14 +31,23 @@ _EDGE = 2.0  # points
 
 def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[Line]]:
     """Return the lines as flows of text in reading order: the columns of a page, and lines that span several columns."""
-    edge = _column_edge(lines) if columns > 1 else None
+    tables = _tables(lines) if columns > 1 else []
+    in_tables = {id(line) for table in tables for line in table}
+    text = [line for line in lines if id(line) not in in_tables]
+    edge = _column_edge(text) if columns > 1 else None
     if edge is None:
         return [lines] if lines else []
+    across = {
+        id(line)
+        for table in tables
+        if min(line.x0 for line in table) < edge - _EDGE < max(line.x1 for line in table)
+        for line in table
+    }
     flows: list[list[Line]] = []
     wide: list[Line] = []
     band: list[Line] = []
     for line in lines:
-        if _is_wide(line, edge):
+        if id(line) in across or _is_wide(line, edge):
             if band:
                 headings = _with_headings(band, edge)
                 _add_band(flows, wide, band, edge, columns)
@@ -51,6 +60,57 @@ def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[L
     if wide:
         flows.append(wide)
     return flows
+
+
+def _tables(lines: Sequence[Line]) -> list[Sequence[Line]]:
+    """Return the runs of lines in which words, the heads of a table, stand above cells that begin where they do."""
+    found: list[Sequence[Line]] = []
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        if _names_columns(lines[at]):
+            while end < len(lines) and _is_below(lines[end], lines[at].cells):
+                end += 1
+        several = [line for line in lines[at:end] if len(line.cells) > 2]
+        if len(several) >= _MIN_LINES and not _has_prose(lines[at:end], lines):
+            found.append(lines[at:end])
+        else:
+            end = at + 1
+        at = end
+    return found
+
+
+def _names_columns(line: Line) -> bool:
+    """Whether a line has three short cells or more, all of words."""
+    return len(line.cells) > 2 and all(
+        len(cell.text) < 2 * _PROSE and sum(map(str.isalpha, cell.text)) > 1 for cell in line.cells
+    )
+
+
+def _is_below(line: Line, heads: Sequence[Cell]) -> bool:
+    """Whether each cell of a line is in the column of one of some heads, and ends before the next one."""
+    ends = [*(head.x0 for head in heads[1:]), float("inf")]
+    return all(
+        any(head.x0 - _EDGE <= cell.x0 and cell.x1 <= end for head, end in zip(heads, ends, strict=True))
+        or any(head.x0 < cell.x1 and cell.x0 < head.x1 and len(cell.text) < _PROSE for head in heads)
+        for cell in line.cells
+    )
+
+
+def _has_prose(table: Sequence[Line], lines: Sequence[Line]) -> bool:
+    """Whether what may be a table is columns of text: all of them are filled, or the first or the last is as wide."""
+    narrow = _NARROW * (max(line.x1 for line in lines) - min(line.x0 for line in lines))
+    heads = table[0].cells
+    widths: list[list[float]] = [[] for _ in heads]
+    for cell in (cell for line in table for cell in line.cells):
+        widths[max(at for at, head in enumerate(heads) if at == 0 or head.x0 - _EDGE <= cell.x0)].append(
+            cell.x1 - cell.x0
+        )
+    filled = [
+        median(own or [0]) > _FILLED * (after.x0 - head.x0)
+        for own, (head, after) in zip(widths, pairwise(heads), strict=False)
+    ]
+    return all(filled) or max(median(widths[0]), median(widths[-1] or [0])) > narrow
 
 
 def _with_headings(band: list[Line], edge: float) -> list[Line]:

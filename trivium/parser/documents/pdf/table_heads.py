@@ -46,8 +46,9 @@ def heads_of(lines: Sequence[Sequence[Cell]], columns: Sequence[Extent]) -> list
     """
     lowest: list[Head | None] = [None] * len(columns)
     placed: list[list[Head]] = []
-    for line in reversed(lines):
-        row = _placed(sorted(line, key=lambda cell: cell.x0), columns, lowest)
+    for at in reversed(range(len(lines))):
+        line = sorted(lines[at], key=lambda cell: cell.x0)
+        row = _placed(line, columns, lowest, alone=len(line) == 1 and not _goes_on(line[0], lines[:at]))
         kept = []
         for head in row:
             below = lowest[head.first]
@@ -59,7 +60,10 @@ def heads_of(lines: Sequence[Sequence[Cell]], columns: Sequence[Extent]) -> list
                 for column in range(head.first, head.last + 1):
                     lowest[column] = head
         placed.append(kept)
-    return [row for row in reversed(placed) if row]
+    rows = [row for row in reversed(placed) if row]
+    if rows and all(head.first == head.last for row in rows for head in row):
+        return [sorted((head for row in rows for head in row), key=lambda head: head.first)]
+    return rows
 
 
 def _over(cell: Cell, below: Cell) -> Cell:
@@ -67,7 +71,17 @@ def _over(cell: Cell, below: Cell) -> Cell:
     return Cell(text, min(cell.x0, below.x0), max(cell.x1, below.x1), cell.size, cell.bold, cell.italic)
 
 
-def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[Head | None]) -> list[Head]:
+def _goes_on(cell: Cell, above: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the only cell of a line begins or ends where one of several headers in the line above does, as the unit of
+    its column. That of all columns may be below the middle of one.
+    """
+    heads = above[-1] if above and len(above[-1]) > 1 else ()
+    return any(min(abs(head.x0 - cell.x0), abs(head.x1 - cell.x1)) < 0.3 * cell.size for head in heads)
+
+
+def _placed(
+    line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[Head | None], *, alone: bool
+) -> list[Head]:
     """Assign the cells of a line to columns with the lowest total penalty. Several cells of one column are merged."""
     chains: dict[int, tuple[float, tuple[Place, ...]]] = {0: (0.0, ())}  # by the last column used
     for index, cell in enumerate(line):
@@ -79,7 +93,7 @@ def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[He
             if after < _middle(columns[column]) < before or _overlap(columns[column], cell) > 0
         ]
         longer: dict[int, tuple[float, tuple[Place, ...]]] = {}
-        for missed, first, last in _places(cell, free, columns, lowest, alone=len(line) == 1):
+        for missed, first, last in _places(cell, free, columns, lowest, alone=alone):
             for taken, (cost, chain) in chains.items():
                 if first <= taken and (first, last) != chain[-1]:
                     continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.lines import BULLETS, Cell, Line
 from trivium.parser.documents.pdf.table_heads import Head, heads_of
+from trivium.parser.documents.table_heads import header_of
 from trivium.parser.tables import Cell as TableCell
 from trivium.parser.tables import Table
 
@@ -26,8 +27,6 @@ _DATED = 3
 """Number of labelled rows of years from which years are values, not headers."""
 _SHORTEST_NOTE = 30
 """Minimum number of characters of a footnote that ends a table."""
-_LONGEST_HEAD = 40
-"""Maximum number of characters of a header that is not bold."""
 _HEAD_LINES = 4
 """Maximum number of single-cell lines above the first row that may be column headers."""
 
@@ -84,6 +83,9 @@ def _joined(cells: Sequence[Cell]) -> list[Cell]:
     prefix: Cell | None = None
     for cell in cells:
         text = cell.text
+        if prefix is not None and _MARKER.fullmatch(prefix.text) and _MARKER.fullmatch(text):
+            out.append(prefix)  # units: "(m) | (kg)"
+            prefix = None
         if prefix is not None:
             text = prefix.text + ("" if _CURRENCY.fullmatch(prefix.text) else " ") + text
             cell = Cell(text, prefix.x0, cell.x1, cell.size, cell.bold, cell.italic, cell.hyphen)
@@ -268,8 +270,7 @@ def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
         0 in row and len(row) > 1 and _all_years(row) and not all(cell.bold for cell in cells)
         for row, cells in zip(placed, rows, strict=True)
     ]
-    columns = {column for row in placed for column in row}
-    plain = _is_plain_head(placed, columns)
+    plain = len(placed) > 2 and _are_names(placed)
     dates = sum(dated) >= _DATED
     first = dated.index(True) if dates else 0
     return [
@@ -281,41 +282,34 @@ def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
     ]
 
 
-def _is_plain_head(placed: Sequence[Row], columns: set[int]) -> bool:
-    """Whether the first row names columns although it is not bold: it has a word for each of them, and all rows below
-    have values in the same columns.
-    """
-    first, below = placed[0], placed[1:]
-    return (
-        len(below) > 1
-        and set(first) == columns
-        and 0 in columns
-        and not any(
-            cell.is_number or len(cell.text) > _LONGEST_HEAD for cells in first.values() for cell in cells
-        )
-        and all(
-            set(row) == columns
-            and all(cell.is_number for column in row if column for cell in row[column])
-            and _has_values(row)
-            for row in below
-        )
-    )
+def _are_names(placed: Sequence[Row]) -> bool:
+    """Whether the first row names columns although it is not bold, judging by the rows below."""
+    width = 1 + max(column for row in placed for column in row)
+    texts = [[" ".join(cell.text for cell in row.get(at, ())) for at in range(width)] for row in placed]
+    return all(texts[0]) and header_of(texts, headed=False) is not None
 
 
 def _add_head(table: Table, lines: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
-    """Add the lines of a header. Text to the left of it, such as the unit, is added above because it names no column."""
+    """Add the lines of a header. Text to the left of it names the labels, if the other columns are not named by years; a
+    unit is added above because it names no column.
+    """
+    label = ""
     for row in lines:
-        if 0 in row:
+        text = " ".join(cell.text for cell in row.get(0, ()))
+        if text and (text[-1] in ".:" or _UNIT.fullmatch(text) or _all_years(row)):
             _add_row(table, {0: row[0]}, columns)
+        else:
+            label = f"{label} {text}".strip()
     over = [[cell for column, cells in row.items() if column for cell in cells] for row in lines]
     for heads in heads_of(over, columns):
         table.head_rows.add(len(table.rows))
-        table.rows.append(_head_row(heads, len(columns)))
+        table.rows.append(_head_row(label, heads, len(columns)))
+        label = ""
 
 
-def _head_row(heads: Sequence[Head], columns: int) -> list[TableCell]:
-    cells: list[TableCell] = []
-    at = 0
+def _head_row(label: str, heads: Sequence[Head], columns: int) -> list[TableCell]:
+    cells = [_cell(label, is_header=True)]
+    at = 1
     for head in heads:
         cells.extend(_cell("", is_header=True) for _ in range(head.first - at))
         cells.append(_cell(head.text, is_header=True, columns=head.last - head.first + 1))
@@ -381,10 +375,13 @@ def _fill_with_text(table: Table, placed: Sequence[Row], columns: Sequence[tuple
                 merged[-1].setdefault(column, []).extend(cells)
         else:
             merged.append(row)
+    bold = [all(cell.bold for cells in row.values() for cell in cells) for row in merged]
+    label = "".join(cell.text for cell in merged[0].get(0, ()))
+    numbered = any(map(str.isdigit, label))
+    headed = len(merged) > 1 and len(merged[0]) > 1 and bold[0] and not (all(bold) or numbered)
+    headed = headed or (len(merged) > 2 and _are_names(merged))
     for index, row in enumerate(merged):
-        bold = all(cell.bold for cells in row.values() for cell in cells)
-        figures = any(any(map(str.isdigit, cell.text)) for cells in row.values() for cell in cells)
-        if index == 0 and len(row) > 1 and bold and not figures and len(merged) > 1:
+        if index == 0 and headed:
             table.head_rows.add(0)
             table.rows.append(
                 [
