@@ -19,8 +19,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import trivium
-from trivium.graph.factory import is_address
 from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.open_store import is_address
 
 _LINKED = """# Watching bustards {n}
 

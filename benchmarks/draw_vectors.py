@@ -23,7 +23,7 @@ from trivium.embedding.embedder import l2_normalize, quantize_int8
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 
 OF_TITLE, OF_TEXT, NOISE = 0.6, 1.0, 0.02
 _SLICE = 5_000

@@ -41,7 +41,7 @@ from trivium.embedding.onnx_batch_graph import HIDDEN, batch_graph
 from trivium.embedding.onnx_float_graph import float_graph
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 
 MODEL = "bge-small"
 SLICE = 128

@@ -25,8 +25,8 @@ from rich.table import Table
 
 import trivium
 from trivium.common.iteration import batched
-from trivium.graph.build import build
-from trivium.graph.filters import parse
+from trivium.graph.build_page_graph import build
+from trivium.graph.filter_language import parse
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import Vectors

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from trivium.checking.embed_again import LEAST_COSINE
 from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
-from trivium.graph.factory import open_store
-from trivium.graph.model import PageGraph
+from trivium.graph.open_store import open_store
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Label
 from trivium.index import parts

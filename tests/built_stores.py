@@ -20,7 +20,7 @@ from trivium.embedding.embedder import Vectors
 from trivium.embedding.model_files import locate
 from trivium.engine import Engine
 from trivium.graph.sqlite.connection import DATABASE
-from trivium.graph.vectors import text_hash
+from trivium.graph.stored_vectors import text_hash
 from trivium.sample import pages_folder
 
 ROOT = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.parser.document import Document
 from trivium.parser.text_runs import TextRun

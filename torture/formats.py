@@ -15,10 +15,10 @@ from typing import Any
 
 from trivium.datasets.questions import read_questions
 from trivium.errors import TriviumError
-from trivium.graph.build import build
-from trivium.graph.dbpedia.open import open_source
+from trivium.graph.build_page_graph import build
+from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources import nq
 from trivium.parser.sources.answer_tracing import MarkedPage

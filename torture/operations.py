@@ -13,8 +13,8 @@ from torture import worlds
 from torture.sandbox import count_events, work_in_child
 from torture.worlds import PAGES, State
 from trivium.engine import Engine
-from trivium.graph.sqlite.opening import open_database
-from trivium.graph.sqlite.snapshot import build_snapshot
+from trivium.graph.sqlite.load_index import build_snapshot
+from trivium.graph.sqlite.open_database import open_database
 
 _HALF = PAGES // 2
 _EMPTY: State = {"pages": {}, "waiting": []}

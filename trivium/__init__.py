@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from trivium.fusion.score_table import Fusion as Fusion
     from trivium.fusion.score_table import Table as Table
     from trivium.graph.backup import BackupReport as BackupReport
-    from trivium.graph.findings import Finding as Finding
-    from trivium.graph.findings import Severity as Severity
+    from trivium.graph.check_findings import Finding as Finding
+    from trivium.graph.check_findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
-    from trivium.graph.source_store.source import SourceOfTruth as SourceOfTruth
-    from trivium.graph.source_store.source import StoredPage as StoredPage
+    from trivium.graph.source_store.source_of_truth import SourceOfTruth as SourceOfTruth
+    from trivium.graph.source_store.source_of_truth import StoredPage as StoredPage
     from trivium.graph.source_store.store import SourceStore as SourceStore
     from trivium.index.report import IngestReport as IngestReport
     from trivium.live.source import LiveDocument as LiveDocument

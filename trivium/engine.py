@@ -23,8 +23,8 @@ from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, StoreError
-from trivium.graph.factory import open_or_create_store, open_store
-from trivium.graph.filters import Where
+from trivium.graph.filter_language import Where
+from trivium.graph.open_store import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.isolation import ParserProcess

@@ -117,7 +117,7 @@ def _completion(option: Mapping[str, Any]) -> _Complete | None:
 
 def _titles(store: str | None, incomplete: str) -> list[str]:
     """Return the titles that begin with the typed text."""
-    from trivium.graph.factory import open_store
+    from trivium.graph.open_store import open_store
     from trivium.graph.schema import page_uri, unescape
     from trivium.settings.settings import load_settings
 

@@ -28,7 +28,7 @@ from experiments.documents.flat import FlatVectors, FlatWords, records
 from experiments.documents.sets import SETS, DocumentSet, EvidenceQuestion, Passage, load_set
 from trivium.engine import Engine
 from trivium.evaluation.significance import mean_interval, p_value
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import page_of, page_uri
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings

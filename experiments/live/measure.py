@@ -31,7 +31,7 @@ from tests.fakes.live_server import Known, LiveServer, live_server
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.engine import Engine
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.live.querying import LiveSources
 from trivium.sample import pages_folder, question_files
 from trivium.search import candidates

@@ -39,7 +39,7 @@ from trivium.embedding.model_files import locate
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.records import Passage
 from trivium.graph.schema import Label, embedding_text, headings_of, page_of, section_of
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 
 MODEL = "bge-small"
 NEAREST = 50

@@ -10,7 +10,7 @@ import argparse
 from collections import Counter
 
 from trivium.datasets.trace import trace
-from trivium.graph.factory import open_store
+from trivium.graph.open_store import open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import unescape
 from trivium.synthetic.sample import Sampling, draw

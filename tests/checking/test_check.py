@@ -18,8 +18,8 @@ from tests.fakes.flips import FOUND, HARMLESS, flip, flip_bits
 from trivium.checking.report import CheckReport
 from trivium.embedding.embedder import Vectors
 from trivium.errors import EmbeddingError, StoreFormatError
-from trivium.graph.findings import Finding, Severity
-from trivium.graph.model import QuestionNode
+from trivium.graph.check_findings import Finding, Severity
+from trivium.graph.page_graph import QuestionNode
 from trivium.graph.schema import page_of
 
 QUESTION = "Who discovered the moons of Mars?"

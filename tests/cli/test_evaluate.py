@@ -14,7 +14,7 @@ from trivium.embedding.variants import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.fusion.hit_lists import load_hits
-from trivium.graph.factory import open_store
+from trivium.graph.open_store import open_store
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ PACKAGE = Path(trivium.__file__).parent
 OF_A_SEARCH = ("answering", "common", "fusion", "graph", "retrievers", "search")
 BLAS = {"dot", "vdot", "inner", "matmul", "tensordot", "vecdot", "vecmat", "matvec", "solve", "inv", "lstsq"}
 ALLOWED = {
-    "graph/arrays/matrix.py": "only picks rows, with some to spare; dots() orders them",
+    "graph/arrays/vector_matrix.py": "only picks rows, with some to spare; dots() orders them",
 }
 
 

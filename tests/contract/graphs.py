@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import chunk_uri, headings_of, section_uri

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 
 SETUP = "docs/setup.md"

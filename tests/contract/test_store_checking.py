@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.contract.graphs import embed_pending, graph
-from trivium.graph.findings import damaged_pages
-from trivium.graph.model import RelationEdge
-from trivium.graph.pages import page_digest
+from trivium.graph.check_findings import damaged_pages
+from trivium.graph.page_facts import page_digest
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 
 MARS = graph(

@@ -10,7 +10,7 @@ import pytest
 from tests.contract.conftest import MakeStore
 from tests.contract.graphs import embed_pending, graph, unit
 from tests.contract.state import state_of
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import Label

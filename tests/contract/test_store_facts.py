@@ -9,9 +9,9 @@ import pytest
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
-from trivium.graph import pages as facts
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import page_digest
+from trivium.graph import page_facts as facts
+from trivium.graph.page_facts import page_digest
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.index.load import load
 from trivium.types import MetadataValue
@@ -65,7 +65,7 @@ def test_when_a_page_was_added_survives_its_replacement_but_not_its_removal(
     """The other facts are replaced with it."""
 
     def at(moment: str) -> None:
-        for module in ("sqlite.insert.now", "neo4j.insert.now", "pages.now", "source_store.graph.now"):
+        for module in ("sqlite.insert_rows.now", "neo4j.insert.now", "page_facts.now", "source_store.derived_graph.now"):
             monkeypatch.setattr(f"trivium.graph.{module}", lambda: moment)
 
     at("2024-01-01T00:00:00Z")

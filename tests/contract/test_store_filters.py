@@ -10,8 +10,8 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.fakes.memory_store import MemoryStore
-from trivium.graph.filters import parse
-from trivium.graph.model import ChunkNode, PageGraph
+from trivium.graph.filter_language import parse
+from trivium.graph.page_graph import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Hop, Label, headings_of

@@ -9,8 +9,8 @@ import pytest
 
 from tests.contract.graphs import graph
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.filters import parse
-from trivium.graph.model import PageGraph
+from trivium.graph.filter_language import parse
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.types import EmbedderIdentity

@@ -9,7 +9,7 @@ from tests.contract.conftest import MakeStore
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
-from trivium.graph.model import PageGraph, QuestionNode
+from trivium.graph.page_graph import PageGraph, QuestionNode
 from trivium.graph.protocols import GraphStore
 
 MARS = graph("Mars", [("red planet", ["Sun"]), ("two moons", [])], {"Moons": [("Phobos and Deimos", [])]})

@@ -8,7 +8,7 @@ import pytest
 from tests.contract.graphs import embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from trivium.fusion.score_table import Table
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers

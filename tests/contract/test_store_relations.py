@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.types import EmbedderIdentity

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.graphs import graph
 from trivium.errors import StoreError
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop

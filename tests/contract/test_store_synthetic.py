@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
 from tests.synthetic.world import PAGES, hall, many
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.protocols import GraphStore
 from trivium.synthetic import plain
 from trivium.synthetic.generate import generate

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
-from trivium.graph.filters import parse
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import page_digest
+from trivium.graph.filter_language import parse
+from trivium.graph.page_facts import page_digest
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 
 # Every byte there is: stores must not take them for text.

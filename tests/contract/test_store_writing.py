@@ -10,7 +10,7 @@ from tests.contract.conftest import MakeStore
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
 from trivium.errors import StoreError
-from trivium.graph.model import SectionNode
+from trivium.graph.page_graph import SectionNode
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import Hop

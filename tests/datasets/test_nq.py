@@ -18,7 +18,7 @@ from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.errors import QuestionFileError
 from trivium.evaluation.report import traced_json
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.protocols import GraphStore
 from trivium.parser.sources.items import Problem
 from trivium.parser.sources.nq import to_page

@@ -15,7 +15,7 @@ from trivium.answering.rewriting import rewrite_question
 from trivium.engine import Engine
 from trivium.evaluation.comparison.run import compare_runs
 from trivium.fusion.hit_lists import load_hits
-from trivium.graph.factory import open_store
+from trivium.graph.open_store import open_store
 from trivium.training.data import read
 from trivium.types import Turn
 

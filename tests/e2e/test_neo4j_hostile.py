@@ -11,8 +11,8 @@ from tests.contract.graphs import embed_pending, graph, unit
 from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.errors import StoreError
-from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import Hop, Label
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers

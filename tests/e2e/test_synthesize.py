@@ -23,7 +23,7 @@ from tests.fakes.openai_server import OpenAIServer, streamed
 from trivium.cli.app import main
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
-from trivium.graph.factory import open_store
+from trivium.graph.open_store import open_store
 from trivium.synthetic.plain import PlainSampling, draw_passages
 from trivium.synthetic.records import Bridge
 from trivium.synthetic.sample import Sampling, draw

@@ -27,11 +27,10 @@ import numpy as np
 
 from tests.fakes.dict_store import DictStore
 from trivium.errors import StoreError
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.filter_values import ChunkFacts, Coded
+from trivium.graph.filter_language import Condition
+from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
-from trivium.graph.filters import Condition
-from trivium.graph.model import ChunkNode, RelationEdge
+from trivium.graph.page_graph import ChunkNode, RelationEdge
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -48,8 +47,8 @@ from trivium.graph.records import (
     round_score,
 )
 from trivium.graph.schema import Hop, Label, unescape
-from trivium.graph.source_store.graph import chunk_text
-from trivium.graph.vectors import join_codes
+from trivium.graph.source_store.derived_graph import chunk_text
+from trivium.graph.stored_vectors import join_codes
 from trivium.text.normalise import normalise_name, without_parenthesis
 
 K1, B = 1.2, 0.75

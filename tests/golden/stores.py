@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.contract.graphs import graph
 from trivium.engine import Engine
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.sample import documents_folder, pages_folder, question_files
 from trivium.testing.toys import HashEmbedder
 

@@ -19,7 +19,7 @@ from trivium.fusion.features import features
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.score_table import Table
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.retrievers.signals import SignalSettings
 
 NETWORK = "bge-small"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.arrays.columns import Csr
+from trivium.graph.arrays.array_files import Csr
 from trivium.graph.arrays.topology import link, make_adjacency
 
 

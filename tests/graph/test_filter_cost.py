@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import InputError
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.filter_values import ChunkFacts, Coded, matching
-from trivium.graph.filters import (
+from trivium.graph.filter_language import (
     MAX_COMPARISONS,
     All,
     Any,
@@ -26,6 +24,7 @@ from trivium.graph.filters import (
     Operator,
     parse,
 )
+from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded, matching
 from trivium.graph.records import PageRecord
 from trivium.types import MetadataValue
 

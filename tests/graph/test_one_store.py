@@ -10,7 +10,7 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
-from trivium.graph.factory import open_or_create_store, open_store
+from trivium.graph.open_store import open_or_create_store, open_store
 from trivium.graph.sqlite import EmbeddedStore
 
 

@@ -74,7 +74,7 @@ def test_files_that_come_again_are_unchanged(tmp_path: Path) -> None:
 
 
 def test_files_that_are_parsed_in_a_process_apart_keep_their_anchors(tmp_path: Path) -> None:
-    from trivium.graph.build import build
+    from trivium.graph.build_page_graph import build
     from trivium.index.graph_messages import Joined, parts_of
     from trivium.types import Page, Section
 

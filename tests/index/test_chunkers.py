@@ -15,7 +15,7 @@ from trivium.chunking.spec import DEFAULT
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.variants import WholeText
 from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMismatchError, EmbeddingError
-from trivium.graph.model import ChunkNode
+from trivium.graph.page_graph import ChunkNode
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore
 from trivium.testing import HashEmbedder

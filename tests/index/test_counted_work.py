@@ -12,8 +12,8 @@ import pytest
 from tests.contract.graphs import graph
 from tests.counted import Counter, Work, can_count_reads
 from trivium.engine import Engine
-from trivium.graph.model import PageGraph
-from trivium.graph.sqlite import snapshot
+from trivium.graph.page_graph import PageGraph
+from trivium.graph.sqlite import load_index
 from trivium.testing.toys import HashEmbedder
 
 SMALL, LARGE = 300, 1500
@@ -72,7 +72,7 @@ def _work(folder: Path, pages: int) -> dict[str, Work]:
         Engine.create(folder / "s", HashEmbedder()) as engine,
     ):
         patches.setattr(
-            snapshot, "MOST_PATCHED", 1.0
+            load_index, "MOST_PATCHED", 1.0
         )  # otherwise the small store's indexes would be made anew
         engine.store.write([page(number) for number in range(pages)])
         engine.store.write([notes(number) for number in range(0, pages, 5)])

@@ -14,7 +14,7 @@ import pytest
 
 from tests.waiting import until
 from trivium.errors import TriviumError
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.sqlite import EmbeddedStore
 from trivium.index import isolation
 from trivium.index.isolation import ParserProcess

@@ -13,12 +13,12 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from trivium.embedding.fill import fill
-from trivium.graph import pages as listing
-from trivium.graph.arrays import keyword_index, matrix
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import each_page
+from trivium.graph import page_facts as listing
+from trivium.graph.arrays import keyword_index, vector_matrix
+from trivium.graph.page_facts import each_page
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord, Vectors
-from trivium.graph.sqlite import EmbeddedStore, rows, snapshot, vectors
+from trivium.graph.sqlite import EmbeddedStore, index_rows, load_index, vectors
 from trivium.index import record_pages
 from trivium.index.load import load
 from trivium.index.record_pages import RecordPages
@@ -197,10 +197,10 @@ def test_indexes_are_built_in_so_many_bytes_a_passage(
 ) -> None:
     """Fewer than 1,000 of Python and NumPy, with the passage's share of names, whatever is read at once."""
     for module, name in (
-        (matrix, "_BLOCK"),
-        (rows, "_BLOCK"),
-        (rows, "_VECTORS_A_READ"),
-        (rows, "_TERMS_A_READ"),
+        (vector_matrix, "_BLOCK"),
+        (index_rows, "_BLOCK"),
+        (index_rows, "_VECTORS_A_READ"),
+        (index_rows, "_TERMS_A_READ"),
         (keyword_index, "_BATCH"),
     ):
         monkeypatch.setattr(module, name, 100)
@@ -209,7 +209,7 @@ def test_indexes_are_built_in_so_many_bytes_a_passage(
         with EmbeddedStore.create(tmp_path / str(count)) as store:
             store.write([page(number) for number in range(count)])
             embed_pending(store)
-            sizes.append(peak(lambda: snapshot.build_snapshot(store._database)))
+            sizes.append(peak(lambda: load_index.build_snapshot(store._database)))
     assert (sizes[1] - sizes[0]) / (90 * CHUNKS_A_PAGE) < 1_000
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.live.world import document, found
 from trivium.engine import Engine
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import Hop, Label
 from trivium.live.new_chunks import TextVectors

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from trivium.errors import ConfigurationError
-from trivium.graph.byte_vectors import CoarseVectors
+from trivium.graph.vector_search import CoarseVectors
 from trivium.native import compile as compiling
 from trivium.native import loops as module
 from trivium.native.loops import loops

@@ -14,7 +14,7 @@ from tests.retrievers.world import SOLAR, ask, page, store_of, unit
 from trivium.embedding.embedder import quantize_int8
 from trivium.graph.records import Passage, SentenceVectors
 from trivium.graph.schema import embedding_text
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 from trivium.retrievers.chunk_cache import best_sentence, closeness
 from trivium.retrievers.diffusion import DiffusionRetriever
 from trivium.retrievers.vector_retrievers import VectorRetriever

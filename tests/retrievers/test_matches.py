@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.graph.occurrences import count_terms
+from trivium.graph.term_occurrences import count_terms
 from trivium.retrievers.signals import phrases, windows
 
 TERMS = ["a", "b", "c"]

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import QUESTION, SOLAR, ask, page, store_of
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.records import Floats
 from trivium.graph.schema import Label
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of
 from trivium.errors import ConfigurationError
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.records import Neighbour
 from trivium.graph.schema import Hop
 from trivium.retrievers.query import Query

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tests.fakes.memory_store import MemoryStore
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.records import Vectors
 from trivium.graph.schema import headings_of, section_of
 from trivium.retrievers.query import Query

@@ -17,7 +17,7 @@ from trivium.embedding.store_embedder import RememberedQuestions
 from trivium.embedding.variants import without_headings
 from trivium.engine import Engine
 from trivium.graph.arrays import search
-from trivium.graph.arrays.columns import Rows
+from trivium.graph.arrays.array_files import Rows
 from trivium.graph.records import Vectors
 from trivium.search.embed_ahead import Ahead
 from trivium.testing.toys import HashEmbedder

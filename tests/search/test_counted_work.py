@@ -11,7 +11,7 @@ import pytest
 from tests.contract.graphs import graph
 from tests.counted import Counter, Work, can_count_reads
 from trivium.engine import Engine
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.testing.toys import HashEmbedder
 
 SMALL, LARGE = 300, 1500

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import QUESTION, page
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop
 from trivium.retrievers.path import Option, OptionKind, PathRetriever, PathSettings

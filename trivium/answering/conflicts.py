@@ -15,7 +15,7 @@ from trivium.answering.values import differ, values_of
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import NotEmbeddedError
-from trivium.graph.pages import document_name
+from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Label

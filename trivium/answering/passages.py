@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import takewhile
 
-from trivium.graph.pages import document_name
+from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of

@@ -16,7 +16,7 @@ from trivium.embedding.variants import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 
 
 def vectors_of(

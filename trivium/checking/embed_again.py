@@ -11,7 +11,7 @@ from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.variants import LateEmbedder, PlainEmbedder
-from trivium.graph.findings import Finding, wrong_vectors
+from trivium.graph.check_findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of

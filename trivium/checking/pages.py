@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
-from trivium.graph.findings import Finding, damaged_pages, damaged_titles
-from trivium.graph.pages import page_digest
+from trivium.graph.check_findings import Finding, damaged_pages, damaged_titles
+from trivium.graph.page_facts import page_digest
 from trivium.graph.protocols import GraphStore
 
 _TITLES_A_READ = 5_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trivium.errors import StoreFormatError
-from trivium.graph.findings import Finding, Severity
+from trivium.graph.check_findings import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)

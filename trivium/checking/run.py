@@ -11,7 +11,7 @@ from trivium.checking.report import CheckReport
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import EmbedderMismatchError, EmbeddingError, MissingExtraError, StoreFormatError
-from trivium.graph.findings import PAGES, VECTORS, Finding, Severity
+from trivium.graph.check_findings import PAGES, VECTORS, Finding, Severity
 from trivium.graph.protocols import GraphStore
 from trivium.index.indexer import Indexer
 

@@ -191,7 +191,7 @@ def check_default_embedder(language: str | None, store: str) -> None:
     if language is None or check_language(language) == AUTO:
         return
     from trivium.embedding.registry import default_name
-    from trivium.graph.factory import may_hold_something
+    from trivium.graph.open_store import may_hold_something
 
     if not may_hold_something(store):
         from trivium.index.languages import check_embedder_knows

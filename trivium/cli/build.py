@@ -32,7 +32,7 @@ from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import NothingReadError
-from trivium.graph.factory import may_hold_something, never_left_empty
+from trivium.graph.open_store import may_hold_something, never_left_empty
 from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import discover

@@ -15,7 +15,7 @@ from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.common.suggested_commands import for_store
 from trivium.engine import Engine
 from trivium.errors import StoreFormatError
-from trivium.graph.findings import Finding, Severity
+from trivium.graph.check_findings import Finding, Severity
 from trivium.graph.records import WaitingTexts
 
 PROBLEMS = 1

@@ -16,7 +16,7 @@ from trivium.cli.options import Json, Store
 from trivium.cli.terminal import count, cuts, out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
-from trivium.graph.pages import each_page
+from trivium.graph.page_facts import each_page
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape

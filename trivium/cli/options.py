@@ -9,7 +9,7 @@ import typer
 
 from trivium.cli.options_from_requests import RANKING, checked
 from trivium.fusion.names import FUSIONS
-from trivium.graph.filters import parse as parse_condition
+from trivium.graph.filter_language import parse as parse_condition
 from trivium.llm.registry import NAMES
 from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.retrievers.names import NAMES as RETRIEVER_NAMES

@@ -15,7 +15,7 @@ import typer
 from trivium.chunking.spec import parse_spec
 from trivium.cli.arguments import wrong_argument
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.filters import parse as parse_condition
+from trivium.graph.filter_language import parse as parse_condition
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.items import check_format
 from trivium.search.cut import Cut

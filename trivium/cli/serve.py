@@ -12,7 +12,7 @@ from trivium.cli.arguments import answer_writer, chat_model, reranker_name, sele
 from trivium.cli.options import LiveOption, ModelsOption, RerankersOption, Store
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import MissingExtraError
-from trivium.graph.factory import may_hold_something
+from trivium.graph.open_store import may_hold_something
 
 ANSWER_SHARE = 6
 """How many times as long as any other request an answer of a language model may take."""

@@ -15,7 +15,7 @@ from trivium.cli.options import MODEL_NAMES, Json, Store
 from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import count, err, out, print_json, progress, shown
 from trivium.errors import InputError
-from trivium.graph.factory import open_store
+from trivium.graph.open_store import open_store
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export as export_run

@@ -65,7 +65,7 @@ def _arguments(context: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_store(word: str) -> bool:
-    from trivium.graph.factory import exists, is_address  # loads stores; most wrong lines name none
+    from trivium.graph.open_store import exists, is_address  # loads stores; most wrong lines name none
 
     try:
         return not word.startswith("-") and (is_address(word) or exists(word))

@@ -22,7 +22,7 @@ from trivium.fusion.hit_lists import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.names import CONVEX, NETWORK
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.score_table import Table
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.graph.protocols import GraphReader
 from trivium.parser.sources.items import Problem
 from trivium.retrievers.names import RETRIEVERS

@@ -11,7 +11,7 @@ from trivium.errors import InputError
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
 from trivium.fusion.names import DEFAULT
-from trivium.graph.filters import Condition, parse
+from trivium.graph.filter_language import Condition, parse
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.factory import is_address
+from trivium.graph.open_store import is_address
 from trivium.parser.sources import huggingface
 from trivium.rerank.registry import make_reranker
 from trivium.search.cut import Cut

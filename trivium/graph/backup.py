@@ -21,11 +21,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from trivium.common.files import replacing, scratch_folder, writing_new_file
 from trivium.common.progress import Progress
 from trivium.errors import InputError, StoreError, StoreFormatError
-from trivium.graph.factory import is_address
+from trivium.graph.open_store import is_address
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.graph.sqlite.connection import DATABASE, Connection
-from trivium.graph.sqlite.meta import current_state
-from trivium.graph.sqlite.opening import check_new_folder, open_database, schema_version
+from trivium.graph.sqlite.open_database import check_new_folder, open_database, schema_version
+from trivium.graph.sqlite.store_state import current_state
 
 FORMAT = 1
 """Raised when the meaning of the archive changes. Archives of other formats are rejected."""

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.filters import All, Condition
-from trivium.graph.pictures import PictureVectors
+from trivium.graph.filter_language import All, Condition
+from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Adjacency, Neighbour, Reached, Vectors
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
+from trivium.graph.stored_vectors import PictureVectors
 
 
 class Within(StoreView):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trivium.errors import StoreError
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.pages import encode_metadata
-from trivium.graph.property_graph import MAX_KEY_BYTES
+from trivium.graph.node_properties import MAX_KEY_BYTES
+from trivium.graph.page_facts import encode_metadata
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import mirror_type
 
 _INT64 = range(-(1 << 63), 1 << 63)

@@ -9,8 +9,8 @@ from functools import wraps
 from operator import attrgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.filters import Condition
+from trivium.graph.filter_language import Condition
+from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 
 P = ParamSpec("P")

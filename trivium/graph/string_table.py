@@ -9,8 +9,8 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.arrays.columns import Arrays, Rows
-from trivium.graph.row_moves import Moves
+from trivium.graph.arrays.array_files import Arrays, Rows
+from trivium.graph.arrays.row_moves import Moves
 
 T = TypeVar("T")
 

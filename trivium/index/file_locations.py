@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from trivium.common.iteration import batched
-from trivium.graph.pages import each_page
+from trivium.graph.page_facts import each_page
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri
 from trivium.index.record_pages import RECORDS

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from trivium.graph.build import linked, renamed, with_origin
+from trivium.graph.build_page_graph import linked, renamed, with_origin
 from trivium.graph.link_fragments import anchor_of
-from trivium.graph.model import ChunkNode, PageGraph
+from trivium.graph.page_graph import ChunkNode, PageGraph
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_links import FilePaths, future_path

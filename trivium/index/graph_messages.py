@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from trivium.common.iteration import batched
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 
 _NODES_A_MESSAGE = 500
 _THUMBNAILS = "thumbnails"

@@ -17,7 +17,7 @@ from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.embedding.variants import is_late, is_plain
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.pages import check_chunker
+from trivium.graph.page_facts import check_chunker
 from trivium.graph.protocols import GraphStore
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of

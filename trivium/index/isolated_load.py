@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.common.iteration import batched
 from trivium.common.workers import WorkerLostError
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.index.graph_messages import Joined, dump, load
 from trivium.parser.sources.items import Format, LeftOut, Problem, printable_path
 from trivium.settings.limits import InputLimits

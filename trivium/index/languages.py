@@ -1,5 +1,5 @@
 """Determines the language of each document of a load, and whether the store's embedder supports it; gives a page the
-search terms of its language. :func:`trivium.graph.build.build` makes those of English.
+search terms of its language. :func:`trivium.graph.build_page_graph.build` makes those of English.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from trivium.embedding.manifest import MANY_LANGUAGES, english_only
 from trivium.errors import ConfigurationError
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import headings_of
 from trivium.text.languages import (
     AUTO,

@@ -22,9 +22,9 @@ from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
 from trivium.common.second_core import available_cores
 from trivium.errors import ConfigurationError
-from trivium.graph.build import build
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import each_page
+from trivium.graph.build_page_graph import build
+from trivium.graph.page_facts import each_page
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import unescape
 from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from trivium.common.iteration import batched
-from trivium.graph.model import ChunkNode, PageGraph
-from trivium.graph.pages import each_page
+from trivium.graph.page_facts import each_page
+from trivium.graph.page_graph import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from trivium.graph.build import with_metadata
-from trivium.graph.model import PageGraph
+from trivium.graph.build_page_graph import with_metadata
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader, TextSearch
 from trivium.index.file_pages import FilePages
 from trivium.index.languages import Localiser

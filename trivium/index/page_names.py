@@ -11,7 +11,7 @@ from typing import Protocol
 from unicodedata import normalize
 
 from trivium.errors import InputError
-from trivium.graph.pages import each_page
+from trivium.graph.page_facts import each_page
 from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape

@@ -15,7 +15,7 @@ from typing import Any
 
 from trivium.chunking.strategies import portable_chunker
 from trivium.common.workers import limit_memory, limit_processor_time
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.index.graph_messages import dump, load, parts_of
 from trivium.index.parsing import parse_document
 from trivium.index.record_pages import RECORDS, RecordPages

@@ -13,8 +13,8 @@ from trivium.chunking.spec import DEFAULT
 from trivium.chunking.strategies import BLOCKS, portable_chunker
 from trivium.common.workers import Pool, WorkerLostError, answer_all, limit_processor_time
 from trivium.errors import ConfigurationError, TriviumError
-from trivium.graph.build import build
-from trivium.graph.model import PageGraph
+from trivium.graph.build_page_graph import build
+from trivium.graph.page_graph import PageGraph
 from trivium.parser.sources.discover import read
 from trivium.parser.sources.items import Item, Problem
 from trivium.settings.limits import InputLimits

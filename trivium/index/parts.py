@@ -28,12 +28,12 @@ from trivium.common.fetching import package_version
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import InputError
-from trivium.graph.build import RULES
-from trivium.graph.model import PageGraph
+from trivium.graph.build_page_graph import RULES
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import VectorWriter
 from trivium.graph.records import Codes, Passage
 from trivium.graph.schema import entity_text, headings_of
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
 from trivium.index.parsing import Loaded, ParserPool
 from trivium.index.vectors import chunk_texts

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import PageLister, each_page
+from trivium.graph.page_facts import PageLister, each_page
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord
 from trivium.index.file_locations import absolute
 from trivium.index.page_batches import PageCheck

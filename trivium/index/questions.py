@@ -13,7 +13,7 @@ from typing import Protocol
 
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
-from trivium.graph.model import QuestionNode
+from trivium.graph.page_graph import QuestionNode
 from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
 from trivium.parser.sources.annotators import MAJORITY

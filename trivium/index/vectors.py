@@ -20,12 +20,12 @@ from trivium.common.progress import Progress
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.variants import LateEmbedder, PlainEmbedder, WholeText, embedded_headings
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import each_page
+from trivium.graph.page_facts import each_page
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of, unescape
-from trivium.graph.vectors import sentence_texts, text_hash
+from trivium.graph.stored_vectors import sentence_texts, text_hash
 
 if TYPE_CHECKING:
     from trivium.embedding.images import ImageEmbedder

@@ -20,7 +20,7 @@ from trivium.embedding.variants import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
 from trivium.graph.schema import Hop, chunk_uri, embedding_text, entity_text, page_uri, section_uri
-from trivium.graph.vectors import sentence_texts
+from trivium.graph.stored_vectors import sentence_texts
 from trivium.live.querying import FoundDocument
 from trivium.live.source import LivePassage
 from trivium.parser.split import split_points

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.filter_values import ChunkFacts, Coded, matching
-from trivium.graph.filters import Condition
-from trivium.graph.nearness import of_nearest
-from trivium.graph.occurrences import count_terms
+from trivium.graph.filter_language import Condition
+from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded, matching
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     ChunkRecord,
@@ -34,6 +31,8 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
+from trivium.graph.term_occurrences import count_terms
+from trivium.graph.vector_search import of_nearest
 from trivium.live.new_chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
 from trivium.live.querying import FoundDocument
 from trivium.retrievers.chunk_cache import joined, taken

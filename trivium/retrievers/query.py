@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from trivium.common.cache import Memo
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.allowed_chunks import Allowed
-from trivium.graph.nearness import leading
+from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -28,6 +27,7 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
+from trivium.graph.vector_search import leading
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.chunk_cache import KnownCounts, KnownSentences, closeness
 from trivium.text.languages import Analyzer, StoreLanguages, Word

@@ -14,8 +14,8 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.common.suggested_commands import for_store
 from trivium.errors import InputError, StoreError
-from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.schema import Hop, Label
+from trivium.graph.stored_vectors import EMBED_PICTURES
 from trivium.retrievers.query import Candidate, Query, best_rows, check_counts, check_depth, reached
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 from trivium.common.arguments import check_count, check_fields, shown
 from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
-from trivium.graph.filters import Where, parse
+from trivium.graph.filter_language import Where, parse
 from trivium.live.registry import SOURCES
 from trivium.rerank.names import NAMES as RERANKERS
 from trivium.rerank.reranker import Reranker

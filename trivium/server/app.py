@@ -19,7 +19,7 @@ import trivium
 from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
-from trivium.graph.factory import is_address
+from trivium.graph.open_store import is_address
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import NO_MODEL
 from trivium.retrievers.path import MatchSelector

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from trivium.engine import Engine
-from trivium.graph.filters import parse
+from trivium.graph.filter_language import parse
 from trivium.graph.records import ChunkRecord, round_score
 from trivium.search.ranking import order
 from trivium.search.requests import SearchRequest

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 from trivium.common.files import LockFile, folder_to_disk
-from trivium.graph.arrays.columns import cannot_change
-from trivium.graph.factory import is_address
+from trivium.graph.arrays.array_files import cannot_change
+from trivium.graph.open_store import is_address
 from trivium.server.job_table import JobTable
 
 FOLDER = "jobs"

@@ -10,7 +10,7 @@ from pathlib import Path
 from trivium.common.cache import LruCache
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import page_numbers
 from trivium.parser.documents.pdf_pages import DrawnPage, draw_page
 from trivium.parser.sources.files import read_document

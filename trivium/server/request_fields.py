@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.names import FUSIONS
-from trivium.graph.filters import MAX_CHARACTERS, parse
+from trivium.graph.filter_language import MAX_CHARACTERS, parse
 from trivium.live.querying import MAX_SOURCES
 from trivium.rerank.names import FREE, PREFIX
 from trivium.retrievers.names import RETRIEVERS

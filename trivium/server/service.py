@@ -17,7 +17,7 @@ from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
 from trivium.common.second_core import alone, available_cores
 from trivium.engine import Engine
-from trivium.graph.filters import Where
+from trivium.graph.filter_language import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache

@@ -15,8 +15,8 @@ from tests.fakes.memory_store import MemoryStore
 from tests.graph.bulk.files import files_of, read_export
 from tests.graph.neo4j.database import expected
 from trivium.graph.bulk import export
-from trivium.graph.model import RelationEdge
-from trivium.graph.pages import page_digest
+from trivium.graph.page_facts import page_digest
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.sqlite import EmbeddedStore
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))

@@ -14,7 +14,7 @@ from tests.graph.bulk.files import files_of
 from trivium.errors import StoreError
 from trivium.graph.bulk import export
 from trivium.graph.bulk.files import Files
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Passage
 from trivium.graph.sqlite import EmbeddedStore
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.graph.dbpedia.world import fact
-from trivium.graph.dbpedia.cache import About, AnswerFile
+from trivium.graph.dbpedia.sparql_client import About, AnswerFile
 
 ABOUT = About(endpoint="http://a/sparql", language="en", relations=("x",), types=("y",))
 DAY = 86_400

@@ -12,9 +12,9 @@ from tests.graph.dbpedia.world import fact, ntriples, resource
 pytest.importorskip("pyoxigraph")
 
 from tests.fakes.sparql_server import Fault, SparqlServer
-from trivium.graph.dbpedia.client import SparqlClient, SparqlError, TooMuchError
-from trivium.graph.dbpedia.names import Vocabulary
-from trivium.graph.dbpedia.sparql import facts_query, valid_iri
+from trivium.graph.dbpedia.mapping import Vocabulary
+from trivium.graph.dbpedia.sparql_client import SparqlClient, SparqlError, TooMuchError
+from trivium.graph.dbpedia.sparql_source import facts_query, valid_iri
 
 FACTS = [fact("Einstein", "birthPlace", "Ulm"), fact("Einstein", "deathPlace", "Princeton")]
 QUERY = "SELECT ?s ?o WHERE { ?s ?p ?o } LIMIT 100"

@@ -7,10 +7,10 @@ import pytest
 
 from tests.graph.dbpedia.world import Given, fact, store_of
 from tests.retrievers.world import page
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.dbpedia import enrich
 from trivium.graph.dbpedia.mapping import Mentions
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Adjacency
 
 

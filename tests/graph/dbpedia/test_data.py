@@ -12,7 +12,7 @@ import pytest
 
 from tests.graph.dbpedia.world import store_of
 from trivium.graph.dbpedia import enrich
-from trivium.graph.dbpedia.names import readable
+from trivium.graph.dbpedia.mapping import readable
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data")) / "dbpedia"
 NTRIPLES, ROWS = DATA / "dbpedia50_for_crawl.nt", DATA / "db100k_for_crawl.tsv"

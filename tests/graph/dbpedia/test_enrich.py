@@ -26,7 +26,7 @@ from tests.graph.dbpedia.world import (
 from trivium.errors import InputError
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.sqlite import EmbeddedStore
 from trivium.parser.sources.items import Problem

@@ -224,7 +224,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 ) -> None:
     """Tab-separated files need none."""
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
-    for name in ("rdf", "client", "sparql"):
+    for name in ("rdf", "sparql_client", "sparql_source"):
         monkeypatch.delitem(sys.modules, f"trivium.graph.dbpedia.{name}", raising=False)
     (tmp_path / "a.nt").write_text("")
     (tmp_path / "a.tsv").write_text("")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.graph.dbpedia.world import ONTOLOGY
-from trivium.graph.dbpedia.mapping import Kinds
-from trivium.graph.dbpedia.names import Vocabulary
+from trivium.graph.dbpedia.mapping import Kinds, Vocabulary
 
 EINSTEIN, CURIE, BOWIE, ULM = range(4)
 GIVEN = [

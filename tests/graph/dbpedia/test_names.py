@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.dbpedia.names import Titles, Vocabulary, readable
+from trivium.graph.dbpedia.mapping import Titles, Vocabulary, readable
 from trivium.graph.schema import page_uri
 from trivium.text.normalise import normalise_title
 

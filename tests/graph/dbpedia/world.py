@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page
-from trivium.graph.build import build
+from trivium.graph.build_page_graph import build
 from trivium.graph.dbpedia.source import Reporter, Statement
 
 ONTOLOGY = "http://dbpedia.org/ontology/"

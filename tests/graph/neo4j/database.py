@@ -15,16 +15,16 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
-from trivium.graph.model import ChunkNode
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
-from trivium.graph.neo4j.indexes import recognise
+from trivium.graph.neo4j.prepare_database import recognise
 from trivium.graph.neo4j.vectors import embed_relations
-from trivium.graph.pages import encode_metadata, page_digest
-from trivium.graph.property_graph import InternalLabel, with_marks
+from trivium.graph.node_properties import InternalLabel, with_marks
+from trivium.graph.page_facts import encode_metadata, page_digest
+from trivium.graph.page_graph import ChunkNode
 from trivium.graph.schema import SCHEMA_VERSION, unescape
-from trivium.graph.source_store.graph import Graph, chunk_text
+from trivium.graph.source_store.derived_graph import Graph, chunk_text
 from trivium.text.normalise import normalise_name, without_parenthesis
 
 Nodes = dict[tuple[str, ...], dict[str, Any]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import IDENTITY, codes, pages, unit
 from tests.graph.sqlite.histories import Step
 from tests.graph.sqlite.histories import carry_out as carry_out_common
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))

@@ -16,7 +16,7 @@ from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j import Neo4jStore, change_log, projection, transactions
+from trivium.graph.neo4j import Neo4jStore, change_log, transactions, walk_graph
 from trivium.graph.neo4j.change_log import LoggedWrite, Touched, touched_since
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import scanning as cypher
@@ -42,7 +42,7 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log forgets sooner, so that fewer writes reach its end: each costs a good part of a second."""
-    for module in (transactions, projection):
+    for module in (transactions, walk_graph):
         monkeypatch.setattr(module, "KEPT_CHANGES", KEPT)
 
 
@@ -115,7 +115,7 @@ def test_a_process_goes_on_from_the_file_of_an_earlier_one(
 ) -> None:
     """And writes a new one before the log has forgotten that state."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
-    monkeypatch.setattr(projection, "WORTH_KEEPING", 1)
+    monkeypatch.setattr(walk_graph, "WORTH_KEEPING", 1)
     filled._cache.clear()
     filled.adjacency()
     whole_reads.clear()
@@ -124,7 +124,7 @@ def test_a_process_goes_on_from_the_file_of_an_earlier_one(
         with credentials(neo4j_2026), Neo4jStore.open(neo4j_2026.bolt) as later:
             assert f"Y{number}" in later.adjacency().entities
     assert whole_reads == []
-    assert len(list((tmp_path / projection.FOLDER).iterdir())) == 2
+    assert len(list((tmp_path / walk_graph.FOLDER).iterdir())) == 2
 
 
 @pytest.mark.usefixtures("short_log")

@@ -13,9 +13,9 @@ from trivium.checking.report import CheckReport
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.graph.backup import back_up
-from trivium.graph.build import build
-from trivium.graph.model import PageGraph
+from trivium.graph.build_page_graph import build
 from trivium.graph.neo4j.connection import rows
+from trivium.graph.page_graph import PageGraph
 from trivium.testing.toys import TOY_RECORDS, HashEmbedder
 from trivium.types import Chunk, ChunkKind, Link, Page, Relation, Section
 

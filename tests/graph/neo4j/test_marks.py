@@ -9,7 +9,7 @@ import pytest
 
 from trivium.graph.neo4j.cypher import (
     checking,
-    pictures,
+    picture_vectors,
     reading,
     scanning,
     schema,
@@ -48,7 +48,7 @@ def _queries() -> dict[str, str]:
     """Every constant and what every builder makes."""
     found = {
         f"{module.__name__.rpartition('.')[-1]}.{name} {place}": text
-        for module in (checking, pictures, reading, scanning, schema, searching, vectors, writing)
+        for module in (checking, picture_vectors, reading, scanning, schema, searching, vectors, writing)
         for name, value in vars(module).items()
         if name.isupper() and name.strip("_") not in NOT_OF_NODES
         for place, text in enumerate(_texts(value))

@@ -20,13 +20,13 @@ from tests.graph.neo4j.stores import OLDER_SLOW, credentials, new_store
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
 from trivium.engine import Engine
-from trivium.graph.filters import parse
-from trivium.graph.model import PageGraph
+from trivium.graph.filter_language import parse
 from trivium.graph.neo4j import Neo4jStore
-from trivium.graph.neo4j import memory_keeper as keeper
+from trivium.graph.neo4j import in_memory as keeper
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning as cypher
-from trivium.graph.neo4j.memory import HeldView, LateView
+from trivium.graph.neo4j.in_memory import HeldView, LateView
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import Hop, Label

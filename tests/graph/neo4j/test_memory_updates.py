@@ -14,10 +14,10 @@ from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import new_store
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j import Neo4jStore, memory
+from trivium.graph.neo4j import Neo4jStore, in_memory
 from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.memory import Held, load
+from trivium.graph.neo4j.in_memory import Held, load
 
 LARGE = 1 << 30
 
@@ -90,7 +90,7 @@ def test_of_too_many_pages_everything_is_read_again(
         store.write([graph("B", [("blue", [])])])
         assert store.replicate()
         assert len(whole_reads) == 1
-        monkeypatch.setattr(memory, "MOST_PAGES", 1)
+        monkeypatch.setattr(in_memory, "MOST_PAGES", 1)
         store.write([graph("C", [("green", [])]), graph("D", [("grey", [])])])
         assert store.replicate()
         assert len(whole_reads) == 2

@@ -21,10 +21,10 @@ from tests.waiting import until
 from trivium.cli.app import main
 from trivium.engine import Engine
 from trivium.graph.bulk import export
-from trivium.graph.factory import never_left_empty
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.cypher.schema import NAMES
+from trivium.graph.open_store import never_left_empty
+from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.testing.toys import HashEmbedder
 
 # Nodes of every label of a store, with and without its keys, some with the very keys of the pages below, and

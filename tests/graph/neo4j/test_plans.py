@@ -16,7 +16,7 @@ from tests.sample_graph import fill_with_a_part
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.cypher import reading, scanning, searching, vectors, writing
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.indexes import detect
+from trivium.graph.neo4j.prepare_database import detect
 from trivium.graph.schema import Hop, Label
 
 OF_THE_WHOLE = {

@@ -13,9 +13,9 @@ from tests.contract.graphs import IDENTITY, graph
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.database import expected, found, generation
 from trivium.errors import StoreError, StoreFormatError
-from trivium.graph.model import PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j import Neo4jStore, apply
+from trivium.graph.neo4j import Neo4jStore, apply_change
 from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.page_graph import PageGraph, RelationEdge, SectionNode
 
 MARS = graph(
     "Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]}, aliases=["Ares"]
@@ -99,7 +99,7 @@ def test_a_change_that_breaks_off_leaves_the_store_as_before(
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("pulled the plug")
 
-    monkeypatch.setattr(apply, "next_version", broken)
+    monkeypatch.setattr(apply_change, "next_version", broken)
     with pytest.raises(RuntimeError, match="plug"):
         store.write([graph("Mars", [("new", ["Deimos"])]), graph("Ares")])
     with pytest.raises(RuntimeError, match="plug"):

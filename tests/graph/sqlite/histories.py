@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, embed_pending, pages, unit
-from trivium.graph.model import QuestionNode, RelationEdge
+from trivium.graph.page_graph import QuestionNode, RelationEdge
 from trivium.graph.protocols import GraphStore
 
 Step = tuple[str, Any]

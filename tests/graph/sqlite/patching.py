@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from trivium.graph.sqlite import EmbeddedStore, snapshot
+from trivium.graph.sqlite import EmbeddedStore, load_index
 
 
 @contextmanager
@@ -17,6 +17,6 @@ def patched_store() -> Iterator[tuple[pytest.MonkeyPatch, Path, EmbeddedStore]]:
     """The patches in force, for more of them, a folder, and the store ``s`` in it, which is empty."""
     with pytest.MonkeyPatch.context() as patches, TemporaryDirectory() as folder:
         for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-            patches.setattr(snapshot, most, 1e6)
+            patches.setattr(load_index, most, 1e6)
         with EmbeddedStore.create(Path(folder) / "s") as store:
             yield patches, Path(folder), store

@@ -65,7 +65,7 @@ import sys
 from itertools import count
 from tests.contract.graphs import graph
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.graph.model import RelationEdge
+from trivium.graph.page_graph import RelationEdge
 with EmbeddedStore.open(sys.argv[1]) as store:
     for number in count():
         store.write([graph(title, [(f"{number} " * 500, ["Sun"])]) for title in ("Mars", "Earth", "Venus")])

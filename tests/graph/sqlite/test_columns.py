@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
 from trivium.engine import Engine
-from trivium.graph.arrays.columns import Rows, Stacked, find_sorted
-from trivium.graph.byte_vectors import CoarseVectors
+from trivium.graph.arrays.array_files import Rows, Stacked, find_sorted
 from trivium.graph.records import Codes, Passage
-from trivium.graph.sqlite import EmbeddedStore, rows, snapshot
+from trivium.graph.sqlite import EmbeddedStore, index_rows, load_index
+from trivium.graph.vector_search import CoarseVectors
 from trivium.testing.toys import HashEmbedder
 from trivium.types import EmbedderIdentity
 
@@ -87,13 +87,13 @@ def test_sentences_of_earlier_chunks_are_taken_over(
 ) -> None:
     """Pages go, come and are embedded anew: only what changed is read from the database."""
     read: list[int] = []
-    as_json = rows.as_json
+    as_json = index_rows.as_json
 
     def note(numbers: list[int]) -> str:
         read.extend(numbers)
         return as_json(numbers)
 
-    monkeypatch.setattr(rows, "as_json", note)
+    monkeypatch.setattr(index_rows, "as_json", note)
     store.delete(["Page 3", "Page 8"])
     store.write([graph("Page 20", [("text", [])])])
     store.put_sentences([_passage(20), _passage(5)], [*_codes(20), *_codes(4)])
@@ -123,8 +123,8 @@ def test_vectors_as_bytes_come_from_files(tmp_path: Path, monkeypatch: pytest.Mo
         engine.store.refresh()
         expected = found(engine)
     monkeypatch.setattr(CoarseVectors, "of", note)
-    monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
-    monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
+    monkeypatch.setattr(load_index, "MOST_WHILE_BUILDING", 10.0)
+    monkeypatch.setattr(load_index, "MOST_PATCHED", 10.0)
     with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
         assert found(engine) == expected and sum(rounded) == 0
         engine.build([tmp_path / "Saturn.md"])

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.contract.graphs import graph
 from tests.graph.sqlite.histories import HISTORIES_OF_ALL, Step, carry_out
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import RelationshipType
 from trivium.graph.sqlite import EmbeddedStore
 

@@ -15,9 +15,9 @@ from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.sqlite.histories import HISTORIES, Step, carry_out
 from tests.graph.sqlite.patching import patched_store
-from trivium.graph.model import PageGraph
-from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite.opening import open_database
+from trivium.graph.page_graph import PageGraph
+from trivium.graph.sqlite import EmbeddedStore, load_index
+from trivium.graph.sqlite.open_database import open_database
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,7 +49,7 @@ def test_changes_made_in_memory_give_the_same(
             store.refresh()
             if number in merged:
                 with closing(open_database(folder / "s", read_only=False)) as database:
-                    snapshot.build_snapshot(database)
+                    load_index.build_snapshot(database)
         wanted = state_of(oracle)
         assert state_of(store) == wanted
         with EmbeddedStore.open(folder / "s") as again:

@@ -12,8 +12,8 @@ import pytest
 from trivium.engine import Engine
 from trivium.errors import StoreError
 from trivium.graph.arrays import snapshot as arrays
-from trivium.graph.arrays.columns import check_open_files, read_manifest
-from trivium.graph.sqlite import snapshot
+from trivium.graph.arrays.array_files import check_open_files, read_manifest
+from trivium.graph.sqlite import load_index
 from trivium.testing.toys import HashEmbedder
 
 
@@ -55,7 +55,7 @@ def test_a_store_that_cannot_be_written_is_searched_without_its_index(
     shutil.rmtree(store / "index")
     if state == "empty":
         (store / "index").mkdir()
-    monkeypatch.setattr(snapshot.os, "access", lambda path, mode: not str(path).startswith(str(store)))
+    monkeypatch.setattr(load_index.os, "access", lambda path, mode: not str(path).startswith(str(store)))
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             with Engine.open(store) as engine:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.arrays.ann_index import AnnIndex, compared
-from trivium.graph.arrays.columns import MANIFEST
+from trivium.graph.arrays.array_files import MANIFEST
+from trivium.graph.arrays.vector_index import AnnIndex, compared
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite.meta import begin_state
-from trivium.graph.sqlite.snapshot import build_snapshot
+from trivium.graph.sqlite import EmbeddedStore, load_index
+from trivium.graph.sqlite.load_index import build_snapshot
+from trivium.graph.sqlite.store_state import begin_state
 from trivium.types import EmbedderIdentity
 
 IDENTITY = EmbedderIdentity("random", "1", 16)
@@ -97,8 +97,8 @@ def test_a_label_keeps_the_way_of_its_files_when_it_crosses_the_number(
     store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In memory, until the files are made anew: neither all numbers nor all bytes are read for it."""
-    monkeypatch.setattr(snapshot, "MOST_PATCHED", 10.0)
-    monkeypatch.setattr(snapshot, "MOST_WHILE_BUILDING", 10.0)
+    monkeypatch.setattr(load_index, "MOST_PATCHED", 10.0)
+    monkeypatch.setattr(load_index, "MOST_WHILE_BUILDING", 10.0)
     asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
     monkeypatch.setenv("TRIVIUM_APPROXIMATE_FROM", "121")
     _make_files(store)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.graph.arrays.columns import Rows, Stacked, load_array, save_array
-from trivium.graph.arrays.label_vectors import LabelVectors, build_vectors, load_vectors
-from trivium.graph.arrays.matrix import Matrix
+from trivium.graph.arrays.array_files import Rows, Stacked, load_array, save_array
 from trivium.graph.arrays.topology import Nodes
+from trivium.graph.arrays.vector_index import LabelVectors, build_vectors, load_vectors
+from trivium.graph.arrays.vector_matrix import Matrix
 from trivium.graph.records import Vectors
 from trivium.graph.string_table import StringTable
 

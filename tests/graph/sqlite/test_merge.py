@@ -11,8 +11,8 @@ from tests.contract.graphs import IDENTITY, embed_pending, graph
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from trivium.common import workers
-from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite import renew_index as merge
+from trivium.graph.sqlite import EmbeddedStore, load_index
+from trivium.graph.sqlite import load_index as merge
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def small_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merge, "MERGED_FROM", 0)
     monkeypatch.setattr(merge, "MERGED_ABOVE", 0.0)
     for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-        monkeypatch.setattr(snapshot, most, 1e6)
+        monkeypatch.setattr(load_index, most, 1e6)
 
 
 def _files(store: EmbeddedStore) -> str:

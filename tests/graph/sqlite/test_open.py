@@ -17,11 +17,11 @@ from tests.fakes.disks import make_read_only, small_disk
 from tests.fakes.kills import kill_at_event
 from tests.fakes.memory_store import MemoryStore
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.factory import open_or_create_store
-from trivium.graph.model import RelationEdge
+from trivium.graph.open_store import open_or_create_store
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.schema import SCHEMA_VERSION, Hop, Label
 from trivium.graph.sqlite import EmbeddedStore, connection, vectors
-from trivium.graph.sqlite.opening import open_database
+from trivium.graph.sqlite.open_database import open_database
 
 PAGE = graph("Mars", [("red planet", ["Sun"])])
 
@@ -58,7 +58,7 @@ def test_nothing_is_created_over_something(folder: Path, tmp_path: Path) -> None
 
 def test_a_process_killed_while_it_makes_a_store_leaves_none_or_a_whole_one(tmp_path: Path) -> None:
     """At each thing it does with files; whatever is left, the next one builds there."""
-    imports = "from trivium.graph.factory import open_or_create_store"
+    imports = "from trivium.graph.open_store import open_or_create_store"
     for number in count(1):
         folder = tmp_path / str(number)
         killed = kill_at_event(number, imports, "open_or_create_store(sys.argv[2]).close()", folder)
@@ -73,7 +73,7 @@ def test_a_process_killed_while_it_makes_a_store_leaves_none_or_a_whole_one(tmp_
 
 def test_of_several_processes_that_make_a_store_at_once_all_get_it(tmp_path: Path) -> None:
     """One makes it, the others open what it made."""
-    code = "import sys; from trivium.graph.factory import open_or_create_store as make; input(); make(sys.argv[1])"
+    code = "import sys; from trivium.graph.open_store import open_or_create_store as make; input(); make(sys.argv[1])"
     for attempt in range(3):
         command = [sys.executable, "-c", code, str(tmp_path / str(attempt))]
         processes = [

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.graphs import embed_pending, graph
-from trivium.graph.arrays.columns import group
-from trivium.graph.model import QuestionNode, RelationEdge
+from trivium.graph.arrays.array_files import group
+from trivium.graph.page_graph import QuestionNode, RelationEdge
 from trivium.graph.schema import RelationshipType
 from trivium.graph.sqlite import EmbeddedStore
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, embed_pending, graph, pages
 from tests.graph.sqlite.patching import patched_store
-from trivium.graph import row_moves as moves
-from trivium.graph.arrays.columns import Csr
+from trivium.graph.arrays import row_moves as moves
+from trivium.graph.arrays.array_files import Csr
 from trivium.graph.arrays.topology import Nodes, Topology, build_topology, load_topology
-from trivium.graph.model import PageGraph
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import EmbeddedStore, snapshot
-from trivium.graph.sqlite.opening import open_database
-from trivium.graph.sqlite.rows import SqliteRows
+from trivium.graph.sqlite import EmbeddedStore, load_index
+from trivium.graph.sqlite.index_rows import SqliteRows
+from trivium.graph.sqlite.open_database import open_database
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -92,7 +92,7 @@ def test_patched_arrays_are_those_that_are_built(
 def test_vectors_alone_change_no_array_of_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are shared with the state before; only the rows of vectors are new."""
     for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-        monkeypatch.setattr(snapshot, most, 1e6)
+        monkeypatch.setattr(load_index, most, 1e6)
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.set_embedder(IDENTITY)
         store.write([graph("A", [("red moon", ["B"])], {"S": [("blue", ["C"])]}), graph("B", [("text", [])])])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.arrays import ann_index
-from trivium.graph.model import PageGraph
+from trivium.graph.arrays import vector_index
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
 from trivium.graph.sqlite import EmbeddedStore
@@ -81,15 +81,15 @@ def test_bytes_keep_the_direction_of_a_vector(dimension: int) -> None:
     what has no direction stays zeros."""
     random = np.random.default_rng(dimension)
     vectors = random.standard_normal((50, dimension)) * np.geomspace(1e-6, 1e6, 50)[:, None]
-    codes = ann_index.quantise(vectors.astype(np.float32))
+    codes = vector_index.quantise(vectors.astype(np.float32))
     assert codes.dtype == np.int8
     assert (np.abs(codes.astype(int)).max(axis=1) == 127).all()
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(codes.astype(float), axis=1)
     assert (np.vecdot(vectors, codes.astype(float)) / lengths > 0.9999).all()
-    assert not ann_index.quantise(np.zeros((2, dimension), dtype=np.float32)).any()
+    assert not vector_index.quantise(np.zeros((2, dimension), dtype=np.float32)).any()
     outlier = _vectors(1, 3)[0] / 10
     outlier[0] = -1.0
-    assert ann_index.quantise(outlier)[0] == -127
+    assert vector_index.quantise(outlier)[0] == -127
 
 
 def test_exact_search_is_the_sort_of_all_cosines(store: EmbeddedStore) -> None:

@@ -13,12 +13,12 @@ import pytest
 from tests.contract.graphs import graph
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.sqlite.test_search import IDENTITY, _page, _vectors
-from trivium.graph.arrays import filtered as within
+from trivium.graph.arrays import filtered_search as within
 from trivium.graph.arrays import search
-from trivium.graph.filters import parse
-from trivium.graph.model import PageGraph
+from trivium.graph.filter_language import parse
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import EmbeddedStore, snapshot
+from trivium.graph.sqlite import EmbeddedStore, load_index
 
 CHUNKS = 60 * 20
 
@@ -73,7 +73,7 @@ def test_what_is_known_of_chunks_follows_changes_in_memory(
 ) -> None:
     """Kinds and pages of a document, of chunks that come, go, and are replaced while their neighbours stay."""
     for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
-        monkeypatch.setattr(snapshot, most, 1e6)
+        monkeypatch.setattr(load_index, most, 1e6)
     random = Random(seed)
 
     def page(title: str) -> PageGraph:

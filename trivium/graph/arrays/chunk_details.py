@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common import stopping
-from trivium.graph.arrays.rows import DetailRow
+from trivium.graph.arrays.row_moves import Moves
+from trivium.graph.arrays.row_source import DetailRow
 from trivium.graph.arrays.topology import Nodes
-from trivium.graph.filter_values import Coded
-from trivium.graph.row_moves import Moves
+from trivium.graph.filter_matching import Coded
 
 
 @dataclass(frozen=True, slots=True)

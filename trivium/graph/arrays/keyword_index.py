@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import expand_ranges
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays.columns import (
+from trivium.graph.arrays.array_files import (
     Rows,
     Stacked,
     cannot_change,
@@ -32,12 +32,12 @@ from trivium.graph.arrays.columns import (
     save_array,
     save_arrays,
 )
-from trivium.graph.arrays.rows import RowSource
+from trivium.graph.arrays.row_moves import Moves
+from trivium.graph.arrays.row_source import RowSource
 from trivium.graph.arrays.topology import Nodes
-from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
-from trivium.graph.row_moves import Moves
 from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
+from trivium.graph.term_occurrences import count_numbers
 from trivium.native.loops import loops
 
 FOLDER = "words"

@@ -14,10 +14,10 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from trivium.common.iteration import batched
-from trivium.graph.arrays.columns import Rows
-from trivium.graph.arrays.matrix import Matrix
-from trivium.graph.arrays.rows import Changes, DetailRow, NodeRow
+from trivium.graph.arrays.array_files import Rows
+from trivium.graph.arrays.row_source import Changes, DetailRow, NodeRow
 from trivium.graph.arrays.topology import Topology
+from trivium.graph.arrays.vector_matrix import Matrix
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label
 
@@ -104,7 +104,7 @@ class KeyedNodes:
 
 
 class KeyedRows:
-    """All nodes of a source as a :class:`~trivium.graph.arrays.rows.RowSource`. Chunks, sections and entities are
+    """All nodes of a source as a :class:`~trivium.graph.arrays.row_source.RowSource`. Chunks, sections and entities are
     numbered one after the other from 1, in uri order, and so are their vectors.
     """
 

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import expand_ranges
 from trivium.graph.arrays import topology
-from trivium.graph.arrays.ann_index import FEW
-from trivium.graph.arrays.columns import Rows
+from trivium.graph.arrays.array_files import Rows
 from trivium.graph.arrays.snapshot import AHEAD, IndexSnapshot, VectorSearch
 from trivium.graph.arrays.topology import Nodes, chunks_along
-from trivium.graph.filter_values import Mask
-from trivium.graph.nearness import Found, best, reach
-from trivium.graph.occurrences import keyword_scores
+from trivium.graph.arrays.vector_index import FEW
+from trivium.graph.filter_matching import Mask
 from trivium.graph.records import (
     Adjacency,
     Floats,
@@ -35,7 +33,9 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label
-from trivium.graph.vectors import check_query
+from trivium.graph.stored_vectors import check_query
+from trivium.graph.term_occurrences import keyword_scores
+from trivium.graph.vector_search import Found, best, reach
 
 INDEX_NEIGHBOURS = 100
 """Minimum number of neighbours requested from an index if more than a few are, since several retrievers ask for them."""

@@ -18,9 +18,8 @@ import numpy as np
 
 from trivium.common.cache import LruCache
 from trivium.common.second_core import available_cores
-from trivium.graph.allowed_chunks import Allowed
+from trivium.graph.arrays.array_files import Rows, distinct, read_manifest, write_manifest
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.columns import Rows, distinct, read_manifest, write_manifest
 from trivium.graph.arrays.keyword_index import (
     ForwardIndex,
     KeywordIndex,
@@ -28,14 +27,17 @@ from trivium.graph.arrays.keyword_index import (
     build_keyword_index,
     load_forward_index,
 )
-from trivium.graph.arrays.label_vectors import (
+from trivium.graph.arrays.row_source import Changes, RowSource
+from trivium.graph.arrays.topology import Topology, build_topology, load_ids, load_topology
+from trivium.graph.arrays.update_topology import patch_topology
+from trivium.graph.arrays.vector_index import (
     LabelVectors,
     VectorFiles,
     build_vectors,
     embedded_rows,
     load_vectors,
 )
-from trivium.graph.arrays.matrix import (
+from trivium.graph.arrays.vector_matrix import (
     Matrix,
     SentenceColumn,
     build_matrix,
@@ -43,14 +45,11 @@ from trivium.graph.arrays.matrix import (
     load_matrix,
     load_sentences,
 )
-from trivium.graph.arrays.patch import patch_topology
-from trivium.graph.arrays.rows import Changes, RowSource
-from trivium.graph.arrays.topology import Topology, build_topology, load_ids, load_topology
-from trivium.graph.filter_values import ChunkFacts
-from trivium.graph.filters import Condition
-from trivium.graph.pictures import PictureVectors
+from trivium.graph.filter_language import Condition
+from trivium.graph.filter_matching import Allowed, ChunkFacts
 from trivium.graph.records import Floats, Progress, StoreInfo, Vectors, WaitingTexts
 from trivium.graph.schema import Label
+from trivium.graph.stored_vectors import PictureVectors
 from trivium.types import EmbedderIdentity
 
 FORMAT = 6

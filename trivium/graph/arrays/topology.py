@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import own_chunk_ranges, ranges_by_owner
-from trivium.graph.arrays.columns import (
+from trivium.graph.arrays.array_files import (
     Arrays,
     Csr,
     Rows,
@@ -23,7 +23,7 @@ from trivium.graph.arrays.columns import (
     save_arrays,
     unpack_csr,
 )
-from trivium.graph.arrays.rows import RowSource
+from trivium.graph.arrays.row_source import RowSource
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import Hop, Label
 from trivium.graph.string_table import StringPacker, StringRows, StringTable, table_of, unpack_strings

@@ -11,7 +11,7 @@ from trivium.errors import StoreError
 from trivium.graph.bulk.files import HEADERS, SUFFIX, File, new_files
 from trivium.graph.bulk.store_lines import StoreLines
 from trivium.graph.bulk.tables import ENTITIES, NODES, PAGES, RELATIONSHIPS
-from trivium.graph.property_graph import with_marks
+from trivium.graph.node_properties import with_marks
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo
 from trivium.graph.schema import QUESTION, Label, RelationshipType, without_unrequested

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trivium.common.arrays import Integers
-from trivium.graph.model import PageGraph, QuestionNode
-from trivium.graph.property_graph import term_key
+from trivium.graph.node_properties import term_key
+from trivium.graph.page_graph import PageGraph, QuestionNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import numpy as np
 
 from trivium.graph.bulk import tables
 from trivium.graph.bulk.id_table import Placed
-from trivium.graph.pages import BLOCKS
-from trivium.graph.property_graph import (
+from trivium.graph.node_properties import (
     ancestors,
     chunk_row,
     entity_row,
@@ -21,10 +20,11 @@ from trivium.graph.property_graph import (
     section_row,
     type_row,
 )
+from trivium.graph.page_facts import BLOCKS
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
-from trivium.graph.vectors import text_hash
+from trivium.graph.stored_vectors import text_hash
 
 Vector = Vectors | None
 Row = dict[str, Any]

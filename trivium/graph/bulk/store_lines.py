@@ -14,14 +14,13 @@ from trivium.common.arrays import Integers
 from trivium.common.iteration import batched
 from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.id_table import IdTable, Placed, Relation
-from trivium.graph.model import ChunkNode, PageGraph
+from trivium.graph.node_properties import encode_sentences
 from trivium.graph.page_checks import check_page
-from trivium.graph.pictures import split_vectors
-from trivium.graph.property_graph import encode_sentences
+from trivium.graph.page_graph import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of
-from trivium.graph.vectors import text_hash
+from trivium.graph.stored_vectors import split_vectors, text_hash
 
 PAGES_A_READ = 250
 ENTITIES_A_READ = 20_000

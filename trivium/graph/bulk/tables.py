@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 
 from trivium.errors import StoreError
-from trivium.graph.property_graph import ALIAS_OF, InternalLabel
+from trivium.graph.node_properties import ALIAS_OF, InternalLabel
 from trivium.graph.records import Vectors
 from trivium.graph.schema import QUESTION, Label, RelationshipType
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia.files import OpenFile, lines, opened
-from trivium.graph.dbpedia.names import ONTOLOGY, PRIMARY_TOPIC, Titles
+from trivium.graph.dbpedia.mapping import ONTOLOGY, PRIMARY_TOPIC, Titles
 from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.parser.sources.items import Problem
 

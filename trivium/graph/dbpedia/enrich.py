@@ -7,9 +7,18 @@ from dataclasses import asdict, dataclass, field
 
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
-from trivium.graph.dbpedia.mapping import Kinds, Mentions, Relations, Resources
-from trivium.graph.dbpedia.names import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
-from trivium.graph.dbpedia.open import open_source
+from trivium.graph.dbpedia.mapping import (
+    PRIMARY_TOPIC,
+    SUBCLASS,
+    TYPE,
+    Kinds,
+    Mentions,
+    Relations,
+    Resources,
+    Titles,
+    Vocabulary,
+)
+from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter, Source, Statement
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri

@@ -16,11 +16,11 @@ import requests
 from markdown_it import MarkdownIt
 
 from trivium.errors import StoreError
-from trivium.graph.factory import is_address
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import schema as cypher
-from trivium.graph.neo4j.indexes import ensure_vector_indexes, recognise
+from trivium.graph.neo4j.prepare_database import ensure_vector_indexes, recognise
+from trivium.graph.open_store import is_address
 from trivium.graph.records import Progress
 from trivium.settings.settings import load_settings
 

@@ -12,7 +12,7 @@ from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.findings import (
+from trivium.graph.check_findings import (
     PAGES,
     VECTORS,
     Finding,
@@ -24,7 +24,7 @@ from trivium.graph.findings import (
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import checking as cypher
 from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEXES
-from trivium.graph.neo4j.indexes import (
+from trivium.graph.neo4j.prepare_database import (
     ensure_vector_indexes,
     make_schema,
     read_indexes,
@@ -32,10 +32,10 @@ from trivium.graph.neo4j.indexes import (
 )
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
-from trivium.graph.property_graph import term_key
+from trivium.graph.node_properties import term_key
 from trivium.graph.records import Progress
 from trivium.graph.schema import Label, page_of
-from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
+from trivium.graph.stored_vectors import UNIT_TOLERANCE, text_hash
 
 _INDEXES = "index"
 _RELATIONS = "relations"

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.transactions import in_batches
-from trivium.graph.pages import now
-from trivium.graph.property_graph import (
+from trivium.graph.node_properties import (
     Parameters,
     ancestors,
     chunks_by_parent,
@@ -19,6 +17,8 @@ from trivium.graph.property_graph import (
     page_row,
     section_row,
 )
+from trivium.graph.page_facts import now
+from trivium.graph.page_graph import PageGraph
 
 _PARENTS_A_STATEMENT = 500
 

@@ -7,15 +7,14 @@ from typing import Any, LiteralString
 
 from trivium.common import stopping
 from trivium.common.iteration import batched
-from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.neo4j.cache import Counts
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.neo4j.page_graphs import read_graph
+from trivium.graph.neo4j.store_cache import Counts
 from trivium.graph.neo4j.store_part import StorePart
-from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
-from trivium.graph.property_graph import decode_thumbnail
+from trivium.graph.node_properties import decode_thumbnail
+from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
+from trivium.graph.page_graph import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.records import (
     NONE_KNOWN,
     ChunkRecord,
@@ -37,6 +36,89 @@ from trivium.graph.schema import (
     without_unrequested,
 )
 from trivium.types import EmbedderIdentity
+
+
+def read_graph(
+    uri: str,
+    text: str,
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    aliases: list[str],
+    sources: list[str],
+    kinds: list[str],
+    targets: list[str],
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
+    sections: list[list[Any]],
+    chunks: list[list[Any]],
+    questions: list[list[Any]],
+) -> PageGraph:
+    """Return a page of a row of :data:`trivium.graph.neo4j.cypher.scanning.PAGE_GRAPHS`."""
+    return PageGraph(
+        uri=uri,
+        text=text,
+        source=source,
+        revision=revision,
+        content_hash=content_hash,
+        aliases=tuple(sorted(aliases)),
+        sections=tuple(sorted((_section(*row) for row in sections), key=lambda s: s.position)),
+        chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
+        relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
+        format=format_,
+        path=path,
+        modified=modified,
+        metadata=decode_metadata(metadata),
+        given=decode_given(metadata),
+        questions=tuple(sorted((_question(*row) for row in questions), key=lambda q: q.uri)),
+    )
+
+
+def _question(uri: str, text: str, answers: list[str], chunks: list[str]) -> QuestionNode:
+    return QuestionNode(uri, text, tuple(answers), tuple(chunks))
+
+
+def _section(uri: str, parent: str, level: int, position: int, anchors: list[str]) -> SectionNode:
+    return SectionNode(uri, parent, level, position, tuple(anchors))
+
+
+def _chunk(
+    uri: str,
+    parent: str,
+    text: str,
+    kind: str,
+    position: int,
+    start: int,
+    end: int,
+    token_count: int,
+    citations: list[str],
+    anchors: list[str],
+    search_terms: str,
+    heading_count: int,
+    first_page: int | None,
+    last_page: int | None,
+    thumbnail: str | None,
+) -> ChunkNode:
+    terms = search_terms.split()
+    return ChunkNode(
+        uri=uri,
+        parent=parent,
+        text=text,
+        kind=kind,
+        position=position,
+        start=start,
+        end=end,
+        token_count=token_count,
+        cites=tuple(citations),
+        terms=" ".join(terms[heading_count:]),
+        heading_terms=" ".join(terms[:heading_count]),
+        pages=None if first_page is None or last_page is None else (first_page, last_page),
+        thumbnail=decode_thumbnail(thumbnail),
+        anchors=tuple(anchors),
+    )
+
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000

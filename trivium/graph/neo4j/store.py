@@ -7,13 +7,16 @@ from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import Self
 
-from trivium.graph.filters import Condition
+from trivium.graph.filter_language import Condition
 from trivium.graph.neo4j.address import parse_address
-from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.check import Neo4jChecker
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.indexes import (
+from trivium.graph.neo4j.filtered_search import Neo4jWithin
+from trivium.graph.neo4j.in_memory import HeldView, LateView, MemoryKeeper
+from trivium.graph.neo4j.keyword_search import KeywordReads
+from trivium.graph.neo4j.picture_vectors import PictureVectorsPart
+from trivium.graph.neo4j.prepare_database import (
     detect,
     discard_empty,
     ensure_vector_indexes,
@@ -21,15 +24,11 @@ from trivium.graph.neo4j.indexes import (
     prepare,
     recognise,
 )
-from trivium.graph.neo4j.keywords import KeywordReads
-from trivium.graph.neo4j.memory import HeldView, LateView
-from trivium.graph.neo4j.memory_keeper import MemoryKeeper
-from trivium.graph.neo4j.pictures import PictureVectorsPart
-from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.reader import GraphReads
-from trivium.graph.neo4j.search import Searcher
+from trivium.graph.neo4j.store_cache import StoreCache
+from trivium.graph.neo4j.vector_search import Searcher
 from trivium.graph.neo4j.vectors import VectorsPart, embed_relations
-from trivium.graph.neo4j.within import Neo4jWithin
+from trivium.graph.neo4j.walk_graph import project
 from trivium.graph.neo4j.writer import GraphWrites
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Adjacency, Neighbour, Progress, Reached, Similarities, Vectors
@@ -44,7 +43,7 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
     (:mod:`trivium.graph.neo4j.cypher.schema`). Any number of threads and processes may read; writes are
     serialised. Cached data (the walk's adjacency, requested vectors and words) is dropped when the graph changes. A
     change by another process is noticed within 0.05 seconds, and by every question asked after that. After a few
-    questions the store is read into memory (:mod:`trivium.graph.neo4j.memory`) if it fits; until the next write,
+    questions the store is read into memory (:mod:`trivium.graph.neo4j.in_memory`) if it fits; until the next write,
     questions then ask the server only for its state.
     """
 
@@ -90,7 +89,7 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
 
     @staticmethod
     def discard_empty(address: str) -> bool:
-        """See :func:`trivium.graph.neo4j.indexes.discard_empty`."""
+        """See :func:`trivium.graph.neo4j.prepare_database.discard_empty`."""
         with closing(_connect(address)) as connection:
             return discard_empty(connection)
 

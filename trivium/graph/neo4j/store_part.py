@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.graph.neo4j.store_cache import StoreCache
 from trivium.types import EmbedderIdentity
 
 T = TypeVar("T")

@@ -14,17 +14,17 @@ import numpy as np
 from neo4j import AsyncManagedTransaction
 
 from trivium.common.iteration import batched
-from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning
 from trivium.graph.neo4j.cypher import vectors as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
-from trivium.graph.property_graph import decode_sentences, encode_sentences
+from trivium.graph.node_properties import decode_sentences, encode_sentences
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of, mirror_type, page_of, section_of
-from trivium.graph.vectors import (
+from trivium.graph.stored_vectors import (
     FILLED,
     check_codes,
     check_vectors,

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
-from trivium.graph.neo4j.apply import apply_change
+from trivium.graph.neo4j.apply_change import apply_change
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import reading
@@ -21,10 +20,11 @@ from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.page_checks import check_keys, check_page, check_relations
-from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
+from trivium.graph.page_facts import BLOCKS, check_chunker, choose, latest
+from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
-from trivium.graph.vectors import text_hash
+from trivium.graph.stored_vectors import text_hash
 
 
 async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
-from trivium.graph.filters import Condition
-from trivium.graph.model import RelationEdge
-from trivium.graph.pictures import PictureVectors
+from trivium.graph.filter_language import Condition
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -22,6 +21,7 @@ from trivium.graph.records import (
     WaitingTexts,
 )
 from trivium.graph.schema import Hop, Label
+from trivium.graph.stored_vectors import PictureVectors
 from trivium.types import EmbedderIdentity
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from trivium.graph.findings import Finding
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.check_findings import Finding
+from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.protocols.search import SearchStore
 from trivium.graph.records import (
     Codes,
@@ -203,7 +203,7 @@ class StoreChecker(Protocol):
         ...
 
     def page_digests(self) -> dict[str, str]:
-        """Map page uris to the :func:`~trivium.graph.pages.page_digest` recorded when they were written."""
+        """Map page uris to the :func:`~trivium.graph.page_facts.page_digest` recorded when they were written."""
         ...
 
     def drop_vectors(self, texts: Sequence[str]) -> None:
@@ -212,7 +212,7 @@ class StoreChecker(Protocol):
 
 
 class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWriter, Protocol):
-    """A complete graph store. Open one with :func:`trivium.graph.factory.open_store`."""
+    """A complete graph store. Open one with :func:`trivium.graph.open_store.open_store`."""
 
     @property
     def chunker(self) -> str | None:

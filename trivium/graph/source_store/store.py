@@ -12,18 +12,24 @@ from types import TracebackType
 from typing import Self
 
 from trivium.errors import StoreBusyError
-from trivium.graph.findings import PAGES, VECTORS, Finding, wrong_vectors
-from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
+from trivium.graph.check_findings import PAGES, VECTORS, Finding, wrong_vectors
 from trivium.graph.page_checks import check_page
-from trivium.graph.pages import check_chunker, choose, latest
-from trivium.graph.pictures import split_vectors
+from trivium.graph.page_facts import check_chunker, choose, latest
+from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.records import Codes, Passage, Progress, Vectors, WriteReport
 from trivium.graph.schema import embedding_text
-from trivium.graph.source_store.content import Content, Searchable
-from trivium.graph.source_store.graph import Draft, Graph
-from trivium.graph.source_store.reads import SourceReads
-from trivium.graph.source_store.source import PICTURES, SENTENCES, TEXTS, SourceOfTruth
-from trivium.graph.vectors import EMBEDDED, FILLED, check_codes, check_vectors, dimension_of, refuse_embedder
+from trivium.graph.source_store.derived_graph import Draft, Graph
+from trivium.graph.source_store.reads import Content, Searchable, SourceReads
+from trivium.graph.source_store.source_of_truth import PICTURES, SENTENCES, TEXTS, SourceOfTruth
+from trivium.graph.stored_vectors import (
+    EMBEDDED,
+    FILLED,
+    check_codes,
+    check_vectors,
+    dimension_of,
+    refuse_embedder,
+    split_vectors,
+)
 from trivium.types import EmbedderIdentity
 
 _ATTEMPTS = 20

@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays.columns import damaged_files
-from trivium.graph.findings import (
+from trivium.graph.arrays.array_files import damaged_files
+from trivium.graph.check_findings import (
     PAGES,
     VECTORS,
     Finding,
@@ -29,18 +29,17 @@ from trivium.graph.findings import (
     unmentioned,
     wrong_vectors,
 )
-from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.records import Progress
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json
 from trivium.graph.sqlite.derived_rows import leftovers, make_again, tidy, wrong_tables
-from trivium.graph.sqlite.meta import begin_state, read_meta
-from trivium.graph.sqlite.opening import schema_script
+from trivium.graph.sqlite.load_index import latest_folder
+from trivium.graph.sqlite.open_database import schema_script
 from trivium.graph.sqlite.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.sqlite.questions import damaged_questions, drop_questions
-from trivium.graph.sqlite.snapshot import latest_folder
+from trivium.graph.sqlite.store_state import begin_state, read_meta
 from trivium.graph.sqlite.vectors import read_embedder
-from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
+from trivium.graph.stored_vectors import EMBED_PICTURES, UNIT_TOLERANCE, text_hash
 
 _DATABASE = "database"
 _INDEXES = "database indexes"

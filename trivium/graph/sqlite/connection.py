@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.arrays.columns import Rows, cannot_change, check_open_files, is_full
+from trivium.graph.arrays.array_files import Rows, cannot_change, check_open_files, is_full
 
 DATABASE = "graph.db"
 BUSY_SECONDS = 5.0
@@ -106,7 +106,7 @@ def translated(folder: Path) -> Iterator[None]:
     except sqlite3.IntegrityError as error:
         raise StoreError(
             f"the pages do not make one graph ({error}); every section, chunk and page needs a uri of its "
-            "own and values of the types of trivium.graph.model; nothing was changed"
+            "own and values of the types of trivium.graph.page_graph; nothing was changed"
         ) from error
     except sqlite3.DatabaseError as error:
         raise damaged(folder, error) from error

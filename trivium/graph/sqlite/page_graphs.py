@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trivium.graph.link_fragments import section_link
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.pages import decode_given, decode_metadata
+from trivium.graph.page_facts import decode_given, decode_metadata
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.questions import questions_of
 

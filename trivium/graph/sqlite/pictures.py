@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from zlib import crc32
 
 from trivium.errors import StoreFormatError
-from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, split_vectors
 from trivium.graph.records import Vectors
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.meta import begin_state
+from trivium.graph.sqlite.store_state import begin_state
 from trivium.graph.sqlite.vectors import read_embedder, record_embedder
-from trivium.graph.vectors import EMBEDDED
+from trivium.graph.stored_vectors import EMBED_PICTURES, EMBEDDED, PictureVectors, join_vectors, split_vectors
 from trivium.types import EmbedderIdentity
 
 _META = "image_embedder"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
-from trivium.graph.model import QuestionNode
+from trivium.graph.page_graph import QuestionNode
 from trivium.graph.sqlite.connection import Connection, as_json
 
 _OF_PAGE = """

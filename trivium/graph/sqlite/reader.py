@@ -7,8 +7,8 @@ from typing import Any
 
 from trivium.common import stopping
 from trivium.errors import StoreFormatError
-from trivium.graph.model import RelationEdge
-from trivium.graph.pages import BLOCKS, decode_given, decode_metadata
+from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import (
     ChunkRecord,
     PageRecord,
@@ -16,11 +16,11 @@ from trivium.graph.records import (
     unknown_page,
 )
 from trivium.graph.schema import embedding_text, headings_of, unescape
-from trivium.graph.sqlite import words
+from trivium.graph.sqlite import page_words
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counts import number
-from trivium.graph.sqlite.meta import read_meta
-from trivium.graph.vectors import text_hash
+from trivium.graph.sqlite.store_state import read_meta
+from trivium.graph.stored_vectors import text_hash
 
 _RECORD = (
     "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
@@ -59,8 +59,8 @@ def pages_with_words(
     if not names:
         return []
     condition, asked = "substr(p.source, 1, length(:source)) = :source AND instr(p.content_hash, :mark)", {}
-    if words.is_indexed(source, mark):
-        found = as_json(words.pages_with_words(connection, names))
+    if page_words.is_indexed(source, mark):
+        found = as_json(page_words.pages_with_words(connection, names))
         begin, asked = "json_each(:found) AS j CROSS JOIN page AS p ON p.id = j.value", {"found": found}
     else:
         begin = "page AS p"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.ids import text_ids
+from trivium.graph.sqlite.row_ids import text_ids
 
 LEADS_TO = """CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
         SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from trivium.graph.arrays.chunk_details import ChunkDetails
-from trivium.graph.arrays.filtered import ArrayWithin
+from trivium.graph.arrays.filtered_search import ArrayWithin
 from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.filter_values import ChunkFacts
-from trivium.graph.filters import Condition
-from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.pictures import PictureVectors
+from trivium.graph.filter_language import Condition
+from trivium.graph.filter_matching import ChunkFacts
+from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.records import (
     PageRecord,
     Passage,
@@ -36,13 +35,11 @@ from trivium.graph.schema import Label
 from trivium.graph.sqlite import page_graphs, pictures, questions, reader, vectors, writer
 from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
-from trivium.graph.sqlite.frozen import freeze, pin
-from trivium.graph.sqlite.meta import current_state
-from trivium.graph.sqlite.opening import create_database, open_database, schema_version
-from trivium.graph.sqlite.renew_index import Merger
-from trivium.graph.sqlite.rows import SqliteRows
-from trivium.graph.sqlite.snapshot import load_snapshot
-from trivium.graph.vectors import relation_embeddings
+from trivium.graph.sqlite.index_rows import SqliteRows
+from trivium.graph.sqlite.load_index import Merger, load_snapshot
+from trivium.graph.sqlite.open_database import create_database, open_database, schema_version
+from trivium.graph.sqlite.store_state import current_state, freeze, pin
+from trivium.graph.stored_vectors import PictureVectors, relation_embeddings
 from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:

@@ -11,12 +11,19 @@ from zlib import crc32
 import numpy as np
 
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays.columns import Rows
+from trivium.graph.arrays.array_files import Rows
 from trivium.graph.records import Codes, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
-from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
-from trivium.graph.vectors import FILLED, check_codes, check_vectors, dimension_of, refuse_embedder, text_hash
+from trivium.graph.sqlite.store_state import begin_state, read_meta, write_meta
+from trivium.graph.stored_vectors import (
+    FILLED,
+    check_codes,
+    check_vectors,
+    dimension_of,
+    refuse_embedder,
+    text_hash,
+)
 from trivium.types import EmbedderIdentity
 
 TEXTS_A_READ = 1000

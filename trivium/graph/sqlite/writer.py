@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.pages import BLOCKS, check_chunker, choose, latest
+from trivium.graph.page_facts import BLOCKS, check_chunker, choose, latest
+from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.ids import name_ids, text_ids
-from trivium.graph.sqlite.insert import insert_pages, insert_relations
-from trivium.graph.sqlite.meta import begin_state, read_meta, write_meta
+from trivium.graph.sqlite.insert_rows import insert_pages, insert_relations
+from trivium.graph.sqlite.page_words import put_words
 from trivium.graph.sqlite.reader import chunker as stored_chunker
 from trivium.graph.sqlite.reconcile import Touched, reconcile
-from trivium.graph.sqlite.words import put_words
+from trivium.graph.sqlite.row_ids import name_ids, text_ids
+from trivium.graph.sqlite.store_state import begin_state, read_meta, write_meta
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:

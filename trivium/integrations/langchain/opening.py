@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from trivium.engine import Engine
-from trivium.graph.factory import is_address
+from trivium.graph.open_store import is_address
 
 
 class Handle:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from trivium.answering.conflicts import conflicts
 from trivium.engine import Engine
-from trivium.graph.model import PageGraph
-from trivium.graph.pages import document_name
+from trivium.graph.page_facts import document_name
+from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of, page_uri, unescape
 from trivium.index.file_links import looks_like_page_file

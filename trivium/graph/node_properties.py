@@ -1,0 +1,228 @@
+"""What of a page goes into a property graph: labels, keys and the properties of nodes. Pure: no database, no files.
+
+The Neo4j store writes these rows, and the bulk export puts the same ones into files.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from trivium.graph.page_facts import encode_metadata, page_digest
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.records import Codes
+from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
+from trivium.graph.stored_vectors import text_hash
+from trivium.text.normalise import normalise_name, without_parenthesis
+
+_MARK = "Trivium"
+
+
+class InternalLabel(StrEnum):
+    """Labels of nodes that a store in Neo4j has beside those of the graph, for its own use. The last is a mark."""
+
+    ALIAS = "Alias"
+    TERM = "Term"
+    RELATION_TYPE = "RelationType"
+    STORE = "TriviumStore"
+
+
+def with_marks(labels: Sequence[str]) -> list[str]:
+    """The labels of a node in Neo4j: its own, and the mark of each, by which the store's nodes are told from others.
+
+    >>> with_marks(["Chunk"]), with_marks(["TriviumStore"])
+    (['Chunk', 'TriviumChunk'], ['TriviumStore'])
+    """
+    return [*labels, *(f"{_MARK}{label}" for label in labels if not label.startswith(_MARK))]
+
+
+ALIAS_OF = "alias_of"
+"""The relationship from an alias to each page that claims it."""
+
+MAX_KEY_BYTES = 8_000
+"""Longest string, in bytes of UTF-8, that an index of the server takes (its own limit is 8,167)."""
+
+
+def fits(key: str) -> bool:
+    """Whether an index of the server takes a string."""
+    return len(key) * 4 <= MAX_KEY_BYTES or len(key.encode()) <= MAX_KEY_BYTES
+
+
+def names_of(title: str) -> tuple[str | None, str | None]:
+    """The normalised title of a uri, and the one without its trailing parenthesis. None where a name has no letters
+    or is too long for an index; the second also where it does not differ.
+
+    >>> names_of("Mercury (planet)")
+    ('mercury planet', 'mercury')
+    >>> names_of("Earth's")
+    ('earth s', None)
+    """
+    text = unescape(title)
+    name = normalise_name(text)
+    short = normalise_name(without_parenthesis(text)) if text.endswith(")") else name
+    return _key(name), (_key(short) if short != name else None)
+
+
+def term_key(term: str) -> str:
+    """What a search term is counted under: itself, or its hash where it is longer than any word.
+
+    >>> term_key("moon")
+    'moon'
+    >>> len(term_key("x" * 10_000))
+    32
+    """
+    return term if fits(term) else text_hash(term)
+
+
+def _key(name: str) -> str | None:
+    return name if name and fits(name) else None
+
+
+Parameters = dict[str, Any]
+
+
+def entity_row(uri: str) -> Parameters:
+    """A new entity, of no known type."""
+    name, short_name = names_of(uri)
+    text = entity_text(uri)
+    return {
+        "uri": uri,
+        "text": text,
+        "text_hash": text_hash(text),
+        "name": name,
+        "short_name": short_name,
+    }
+
+
+def type_row(kind: str) -> Parameters:
+    """A new relation type."""
+    return {"type": kind, "text_hash": text_hash(kind)}
+
+
+def page_row(page: PageGraph) -> Parameters:
+    """What makes an entity a page."""
+    relations = list(dict.fromkeys(page.relations))
+    return {
+        "uri": page.uri,
+        "source": page.source,
+        "revision": page.revision,
+        "content_hash": page.content_hash,
+        "digest": page_digest(page),
+        "format": page.format or None,
+        "path": page.path or None,
+        "modified": page.modified,
+        "metadata": encode_metadata(page.metadata, page.given) if page.metadata else None,
+        "body": page.text,
+        "relation_sources": [relation.source for relation in relations],
+        "relation_types": [relation.type for relation in relations],
+        "relation_targets": [relation.target for relation in relations],
+    }
+
+
+def statement_row(page: str, relations: Iterable[RelationEdge]) -> Parameters:
+    """More relations of a page."""
+    listed = list(relations)
+    return {
+        "uri": page,
+        "sources": [relation.source for relation in listed],
+        "types": [relation.type for relation in listed],
+        "targets": [relation.target for relation in listed],
+    }
+
+
+def section_row(section: SectionNode) -> Parameters:
+    """A section."""
+    return {
+        "uri": section.uri,
+        "text_hash": text_hash(section.uri),
+        "level": section.level,
+        "position": section.position,
+        "anchors": list(section.anchors) or None,
+    }
+
+
+def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
+    """A chunk under its headings."""
+    of_headings = chunk.heading_terms.split()
+    return {
+        "uri": chunk.uri,
+        "text": chunk.text,
+        "text_hash": text_hash(embedding_text(headings, chunk.text)),
+        "kind": str(chunk.kind),
+        "position": chunk.position,
+        "start": chunk.start,
+        "end": chunk.end,
+        "token_count": chunk.token_count,
+        "first_page": None if chunk.pages is None else chunk.pages[0],
+        "last_page": None if chunk.pages is None else chunk.pages[1],
+        "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
+        "citations": list(chunk.cites),
+        "anchors": list(chunk.anchors) or None,
+        "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
+        "heading_count": len(of_headings),
+    }
+
+
+def ancestors(page: PageGraph) -> dict[str, list[str]]:
+    """section uri -> the sections above it, nearest first, then the page; the page itself has none above."""
+    parents = {section.uri: section.parent for section in page.sections}
+    above: dict[str, list[str]] = {page.uri: []}
+    for uri in parents:
+        path = [parents[uri]]
+        while path[-1] != page.uri:
+            path.append(parents[path[-1]])
+        above[uri] = path
+    return above
+
+
+def chunks_by_parent(page: PageGraph) -> dict[str, list[Parameters]]:
+    """uri of the page or section -> the chunks directly under it, in the order of the page."""
+    found: dict[str, list[Parameters]] = {}
+    for parent, chunks in _grouped(page).items():
+        headings = headings_of(parent)
+        found[parent] = [chunk_row(chunk, headings) for chunk in chunks]
+    return found
+
+
+def neighbours(page: PageGraph) -> list[tuple[str, str]]:
+    """(chunk, the next one of the same section)."""
+    return [(a.uri, b.uri) for chunks in _grouped(page).values() for a, b in pairwise(chunks)]
+
+
+def _grouped(page: PageGraph) -> dict[str, list[ChunkNode]]:
+    groups: dict[str, list[ChunkNode]] = {}
+    for chunk in sorted(page.chunks, key=lambda c: c.position):
+        groups.setdefault(chunk.parent, []).append(chunk)
+    return groups
+
+
+def encode_sentences(codes: Codes) -> str:
+    """Vectors of the sentences of a chunk (m x d) as its property: their bytes, one sentence after another, in base64.
+    Empty where m is 0. It is text because neo4j-admin cannot import an empty list, and "no sentences" is an answer.
+
+    >>> import numpy as np
+    >>> encode_sentences(np.array([[127, -128]], dtype=np.int8))
+    'f4A='
+    """
+    return b64encode(codes.tobytes()).decode()
+
+
+def decode_thumbnail(text: str | None) -> bytes:
+    """The thumbnail of a chunk from its property, which is base64: neo4j-admin imports no bytes. Empty for None.
+
+    >>> decode_thumbnail("UklGRg=="), decode_thumbnail(None)
+    (b'RIFF', b'')
+    """
+    return b"" if text is None else b64decode(text)
+
+
+def decode_sentences(text: str) -> bytes:
+    """The bytes that :func:`encode_sentences` was given.
+
+    >>> decode_sentences("f4A=")
+    b'\\x7f\\x80'
+    """
+    return b64decode(text)
