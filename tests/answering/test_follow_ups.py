@@ -45,12 +45,17 @@ def test_follow_ups_are_searched_for_as_documented(sample: Engine) -> None:
     assert born.outcome == "answered" and "1829" in born.text
 
 
-def test_a_code_takes_the_place_of_the_one_asked_for_before() -> None:
-    """If there is one only, and nothing else is asked."""
+def test_a_name_or_code_takes_the_place_of_the_one_asked_for_before() -> None:
+    """If there is one only, and nothing else is asked; any other question that goes on stands behind the one before."""
     store = MemoryStore()
     for asked, said, completed in [
         ("What should I do about W510?", "And E511?", "What should I do about E511?"),
         ("Is W510 like W511?", "And E511?", "Is W510 like W511? And E511?"),
+        ("Who is the matron of Otter?", "And in Quarry?", "Who is the matron of Quarry?"),
+        ("How long must they proof?", "Why not warmer?", "How long must they proof? Why not warmer?"),
+        ("When is it late?", "And if that happens again?", "When is it late? And if that happens again?"),
+        ("Does one win?", "And what's the price?", "Does one win? And what's the price?"),
+        ("Does one win?", "And what do three long poems cost?", "And what do three long poems cost?"),
         (
             "What should I do about W510?",
             "And E511 in winter?",

@@ -113,7 +113,7 @@ def test_a_chain_of_follow_ups_goes_back_to_what_was_asked() -> None:
     """Each is completed by the one before it."""
     talk = [*TALK, Turn("And Saturn?", NOT_FOUND), Turn("More!", NOT_FOUND), Turn("And Venus?", NOT_FOUND)]
     completed = rewrite_question("And Jupiter?", talk, None, STORE).match_query
-    assert completed == "Who discovered the moons of Saturn? And Venus? And Jupiter?"
+    assert completed == "Who discovered the moons of Jupiter?"
 
 
 def test_a_name_stands_for_what_the_question_before_referred_to() -> None:

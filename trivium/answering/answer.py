@@ -11,7 +11,7 @@ from trivium.answering.clauses import sections_with_number
 from trivium.answering.computing import kind_of
 from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.followups import asks_for_more, goes_on
+from trivium.answering.followups import asks_for_more, goes_on, leaning
 from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
@@ -212,10 +212,12 @@ def _read_in_context(
     if asked.match_query == typed.match_query:
         return _read(asked, context, analyzer)._replace(last=last if goes_on(question) else "")
     read = _read(asked, context, analyzer, typed.match_query)
-    found = _read(typed, context, analyzer)
-    completed, alone = _judged(asked, read.offered, context), _judged(typed, found.offered, context)
-    if alone.best > completed.best and _judged(asked, found.offered, context).best > completed.best:
-        return found._replace(last=last, judgement=alone)
+    completed = _judged(asked, read.offered, context)
+    if leaning(question, context.store) == "refers":
+        found = _read(typed, context, analyzer)
+        alone = _judged(typed, found.offered, context)
+        if alone.best > completed.best and _judged(asked, found.offered, context).best > completed.best:
+            return found._replace(last=last, judgement=alone)
     return read._replace(told=asks_for_more(question), last=last, judgement=completed)
 
 

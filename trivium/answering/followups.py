@@ -46,9 +46,11 @@ _ABBREVIATIONS = re.compile(r"\b(?:IT|US|WHO)\b")
 """Names that look like pronouns, unless the whole question is in capitals."""
 _OPENING = re.compile(r"\A\s*(?:(?:and|but|so|or|also|ok(?:ay)?|then|now)\b[\s,]*)+", re.IGNORECASE)
 _ELLIPTIC = re.compile(
-    r"\A\s*(?:(?:and|but|or|also|ok|so|no|sorry|wait)\b[\s,]*)*(?:(?:what|how)\s+about\b|i\s+meant?\b|(?:and|or)\b)",
+    r"\A\s*(?:(?:and|but|or|also|ok|so|no|sorry|wait)\b[\s,]*)*(?:(?:what|how)\s+about\b|why\s+not\b|i\s+meant?\b|(?:and|or)\b)",
     re.IGNORECASE,
 )
+_GOES_ON = re.compile(r"\s*(?:and|but|or)\b", re.IGNORECASE)
+"""How a question begins that leans on the one before, if it says one word of its own ("And what's the price?")."""
 _OF_WHAT = re.compile(
     r"\s*(?:which\s+(?:ones?\s+)?(?:of\s+(?:them|these|those)\s+)?(?:is|are|was|were|has|have|had|does|do|did)\b"
     r"|(?:in|at|on|from|by|to|for|with|since|until)\s+(?:which|what|how|whom)\b)",
@@ -67,7 +69,7 @@ _CLAUSE = frozenset(
 )
 """Words that begin a clause in which a pronoun refers to the previous clause."""
 _POINTING = re.compile(
-    r"\b(?:this|these|those|latter|former)\b|\bthat\W*$|\b(?:from|of|mentioned)\s+(?:before|above|earlier)\b|\bback\s+to\b"
+    r"\b(?:this|these|those|latter|former)\b|\bthat\W*$|\bif\s+that\b|\b(?:from|of|mentioned)\s+(?:before|above|earlier)\b|\bback\s+to\b"
     r"|\b(?:than|do|does|did|after|before|about|of|in|on|by|for|from|with|like|to|is|was)\s+that\b(?!\s+\w+(?:s|ed)\b)"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbeen )\bthere\b(?!\s+(?:is|are|was|were)\b)",
     re.IGNORECASE,
@@ -114,6 +116,7 @@ _QUANTITIES = frozenset(
 )
 _CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
 """A code of letters and digits: E511, ORV-17A."""
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}")
 
 
 def leaning(question: str, store: GraphReader) -> Leaning | None:
@@ -129,9 +132,8 @@ def leaning(question: str, store: GraphReader) -> Leaning | None:
     end = _end(_ELLIPTIC, question)
     if end and _ASKING.isdisjoint(words(question[end:])):
         return "unfinished" if _POSSESSIVE.isdisjoint(words(question[end:])) else "refers"
-    if _POINTING.search(rest) or _has_pronoun(rest, names):
-        return "refers"
-    return None
+    says_little = _GOES_ON.match(question) and len({*topic} - {"s"}) == 1 and not names
+    return "refers" if says_little or _POINTING.search(rest) or _has_pronoun(rest, names) else None
 
 
 def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
@@ -152,9 +154,7 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
         return _with_names(question, history[-1], before, store)
     if asks_for_more(question):
         return before
-    replaced = _with_name_replaced(question, history[-1], before, store) or _with_code_replaced(
-        question, before
-    )
+    replaced = _with_name_replaced(question, history[-1], before, store)
     return replaced or _with_end_replaced(question, before) or f"{before.rstrip()} {question.strip()}"
 
 
@@ -232,7 +232,10 @@ def _with_names(question: str, last: Turn, before: str, store: GraphReader) -> s
     own, said = known_names(question, store), said_in_answer(last, store)
     found = known_names(said, store)
     person = name_of(last.question, said, found) if _FOR_A_PERSON.match(last.question) else None
-    spoken = [*known_names(before, store), *(found if person is None else [person])]
+    asked = known_names(before, store)
+    if not asked and _GOES_ON.match(question) and _PRONOUNS.isdisjoint(words(question)):
+        found = []  # "and what if that happens?" is about what was asked
+    spoken = [*asked, *(found if person is None else [person])]
     names = [name for name in dict.fromkeys(spoken) if name not in own][:_MAX_NAMES]
     if not names:
         return f"{before.rstrip()} {question.strip()}"
@@ -248,28 +251,25 @@ def _with_names(question: str, last: Turn, before: str, store: GraphReader) -> s
 
 
 def _with_name_replaced(question: str, last: Turn, before: str, store: GraphReader) -> str | None:
-    """Return the previous question with its name replaced by the one in this question ("And Venus?"); None if either has
-    more than one name, or this one says anything else.
+    """Return the previous question with its name or code replaced by the one in this question ("And Venus?", "And
+    E511?"); None if either has more than one, or this one says anything else.
     """
-    own = known_names(question, store)
     rest = question[_end(_ELLIPTIC, question) :]
-    names = list(dict.fromkeys(known_names(before, store)))
-    if rest == question or len(own) != 1 or len(names) != 1 or set(topic_terms(rest)) - {"s", *terms(own[0])}:
-        return None
-    if not known_names(last.question, store) and leaning(last.question, store) == "refers":
+    if rest == question or (
+        not known_names(last.question, store) and leaning(last.question, store) == "refers"
+    ):
         return None  # it does not refer to the same thing
-    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
-
-
-def _with_code_replaced(question: str, before: str) -> str | None:
-    """Return the previous question with its only code replaced by that of this question, which says nothing else ("And
-    E511?"); None if it has not exactly one.
-    """
-    own = without_closing_marks(question[_end(_ELLIPTIC, question) :]).strip()
-    codes = list(dict.fromkeys(_CODE.findall(before)))
-    if own == question.strip() or not _CODE.fullmatch(own) or len(codes) != 1:
+    found = (
+        (known_names(rest, store), known_names(before, store)),
+        (_CODE.findall(rest), _CODE.findall(before)),
+        (_CAPITALISED.findall(rest), _CAPITALISED.findall(before, 1)),
+    )
+    pairs = [(list(dict.fromkeys(own)), list(dict.fromkeys(names))) for own, names in found]
+    one_each = [pair for pair in pairs if len(pair[0]) == len(pair[1]) == 1]
+    if not one_each or not set(topic_terms(rest)) <= {"s", *terms(one_each[0][0][0])}:
         return None
-    return before.replace(codes[0], own)
+    own, names = one_each[0]
+    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
 
 
 def _with_end_replaced(question: str, before: str) -> str | None:
