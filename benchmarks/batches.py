@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import trivium
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.datasets.questions import read_questions
 
 WARM_UP = 64

@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 from embedding_limit import texts_of
 
+from trivium.common.idle_cores import available_cores
 from trivium.common.iteration import batched
-from trivium.common.second_core import available_cores
 from trivium.embedding.device import Device, parse_device
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.onnx import OnnxEmbedder

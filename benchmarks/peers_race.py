@@ -17,7 +17,7 @@ from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.report import Ranking, Report
 from trivium.evaluation.run import evaluate
-from trivium.fusion.folds import read_folds
+from trivium.fusion.fold_networks import read_folds
 from trivium.types import Question
 
 SHOWN = {"hit@1": "hit@1", "hit@3": "hit@3", "hit@5": "hit@5", "mrr": "MRR"}

@@ -30,14 +30,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.checking.embed_again import LEAST_COSINE
+from trivium.checking.compare_vectors import LEAST_COSINE
 from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
 from trivium.graph.open_store import open_store
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Label
-from trivium.index import parts
+from trivium.index import build_parts
 from trivium.index.ray_build import check_ray
 from trivium.testing.toys import HashEmbedder
 
@@ -221,7 +221,7 @@ def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 figures["killed_after"].append(f"{done} {stage}")
                 last = time.perf_counter()
 
-        parts.DOCUMENTS = arguments.part_size
+        build_parts.DOCUMENTS = arguments.part_size
         try:
             with Engine.create(folder / "parts", embedder, **on) as engine:
                 engine.build(arguments.sources, ray=nodes.address, progress=progress)

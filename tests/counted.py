@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 import pytest
 
-from trivium.common import second_core as beside
+from trivium.common import idle_cores as beside
 from trivium.graph.sqlite import connection
 
 _A_TICK = 10

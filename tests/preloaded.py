@@ -37,7 +37,7 @@ from trivium.engine import LATER
 ROOT = Path(__file__).parents[1]
 COMMANDS = {f"trivium.cli.{place.partition('.')[0]}" for named in PANELS.values() for place in named.values()}
 OTHERS = (
-    "trivium.checking.run",
+    "trivium.checking.check_store",
     "tokenizers",
     "tantivy",
     "usearch.index",

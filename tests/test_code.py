@@ -8,7 +8,7 @@ import pytest
 
 from tests.parser.documents.files import book_of
 from trivium.engine import Engine
-from trivium.parser.split import MAX_TOKENS, split_points
+from trivium.parser.split_blocks import MAX_TOKENS, split_points
 from trivium.text.normalise import count_tokens
 
 COMMAND = "orchard plant \\\n  --tree pear \\\n  --row 14"

@@ -35,7 +35,7 @@ MAX_EXPONENT = 1.5
 FALLBACK = "finditer"
 
 EXCUSED = {
-    "trivium.parser.documents.table_heads._NUMBER": "cells of at most 100 characters",
+    "trivium.parser.documents.header_rows._NUMBER": "cells of at most 100 characters",
     "trivium.parser.documents.number_format._TOKEN": "at most 255 characters, as Excel allows",
     "trivium.speech.piper._WROTE": "lines of a program that the owner of the machine has chosen",
 }

@@ -187,7 +187,7 @@ def test_processes_end_although_a_fork_has_their_pipes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a fork that closes its engine leaves those of the program that it was made from."""
-    monkeypatch.setattr("trivium.common.workers._END_SECONDS", 30.0)
+    monkeypatch.setattr("trivium.common.worker_processes._END_SECONDS", 30.0)
     (tmp_path / "Mars.md").write_text("# Mars\n\nMars is a planet.\n")
     with Engine.create(tmp_path / "store", "minilm") as engine:
         engine.build([tmp_path / "Mars.md"])

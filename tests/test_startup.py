@@ -23,7 +23,12 @@ NO_SEARCH_NEEDS = {
     *("trivium.parser.html", "trivium.parser.sources", "trivium.parser.documents.front_matter"),
     *("trivium.index.indexer", "trivium.index.load", "trivium.checking", "trivium.graph.backup"),
     *("trivium.graph.dbpedia", "trivium.graph.bulk", "trivium.graph.neo4j", "neo4j"),
-    *("trivium.live.pages", "trivium.live.cache", "trivium.live.arxiv", "trivium.live.mediawiki"),
+    *(
+        "trivium.live.fetch_pages",
+        "trivium.live.result_cache",
+        "trivium.live.arxiv",
+        "trivium.live.mediawiki",
+    ),
     *("trivium.answering.answer", "trivium.endpoints", "trivium.chunking.registry"),
     *("trivium.evaluation", "trivium.datasets", "trivium.synthetic", "trivium.training", "trivium.server"),
     *("tensorflow", "torch", "langchain_core", "fastapi", "openai", "datasets"),
@@ -96,9 +101,14 @@ with Engine.create({str(tmp_path / "store")!r}, HashEmbedder()) as engine:
 REMOTE = {f"trivium.parser.sources.{name}" for name in ("arxiv", "huggingface", "mediawiki", "web", "zim")}
 SELDOM = {
     *("ray", "requests", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
-    *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.nq"),
+    *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.natural_questions"),
     *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.ray_build"),
-    *("trivium.search.searcher", "trivium.fusion.network", "trivium.retrievers.walk", "trivium.live.view"),
+    *(
+        "trivium.search.searcher",
+        "trivium.fusion.network",
+        "trivium.retrievers.walk",
+        "trivium.live.extended_store",
+    ),
 }
 
 
@@ -126,7 +136,12 @@ collection = Collection(Engine.open({str(tmp_path / "store")!r}, HashEmbedder())
 collection.open(follow=False)
 collection.close()
 """
-    needed = {"trivium.search.answers", "trivium.index.indexer", "trivium.parser.html", "trivium.live.pages"}
+    needed = {
+        "trivium.search.answers",
+        "trivium.index.indexer",
+        "trivium.parser.html",
+        "trivium.live.fetch_pages",
+    }
     assert needed | {"trivium.live.arxiv", "requests", "jinja2"} <= loaded_by(code)
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import typer
 
-from trivium.chunking.spec import CHUNKERS
+from trivium.chunking.chunker_spec import CHUNKERS
 from trivium.cli.app import app
 from trivium.embedding.images import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
@@ -19,7 +19,7 @@ from trivium.embedding.registry import GROUP as EMBEDDERS
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.llm.registry import GROUP as CHAT_MODELS
-from trivium.parser.sources.items import FORMATS
+from trivium.parser.sources.source_items import FORMATS
 from trivium.rerank.registry import PLUGINS as RERANKERS
 from trivium.retrievers.path_selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.retrievers.path_selectors import SELECTORS

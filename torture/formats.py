@@ -20,13 +20,13 @@ from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter
 from trivium.graph.page_graph import PageGraph
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources import nq
+from trivium.parser.sources import natural_questions
 from trivium.parser.sources.answer_tracing import MarkedPage
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.files import parse_json
-from trivium.parser.sources.items import Format, Item, Problem
-from trivium.parser.sources.nq_rows import as_row
-from trivium.parser.sources.records import Record, read_records, records_to_pages
+from trivium.parser.sources.natural_question_rows import as_row
+from trivium.parser.sources.read_files import parse_json
+from trivium.parser.sources.source_items import Format, Item, Problem
+from trivium.parser.sources.title_text_records import Record, read_records, records_to_pages
 from trivium.sample import folder as sample_folder
 from trivium.sample import pages_folder
 from trivium.types import Page
@@ -204,7 +204,7 @@ def _check_row(item: Item, page: Page) -> None:
         row = as_row(parse_json(data))
         chunks = [(chunk.start, chunk.end) for _, chunk in page.all_chunks()]
         marked_page = MarkedPage(page.text, chunks)
-        for question in nq.questions(row, "any"):
+        for question in natural_questions.questions(row, "any"):
             for marked in question.marked:
                 found = marked_page.find(marked)
                 assert isinstance(found, str) or all(0 <= at < len(chunks) for at in found)

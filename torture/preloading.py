@@ -42,7 +42,7 @@ def preloaded() -> Iterator[None]:
 def _preload() -> None:
     for name in MODULES:
         importlib.import_module(name)
-    from trivium.common.second_core import end_threads
+    from trivium.common.idle_cores import end_threads
     from trivium.testing import toy_store
 
     with tempfile.TemporaryDirectory() as folder, toy_store(folder) as engine:

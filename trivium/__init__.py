@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from trivium.graph.source_store.source_of_truth import SourceOfTruth as SourceOfTruth
     from trivium.graph.source_store.source_of_truth import StoredPage as StoredPage
     from trivium.graph.source_store.store import SourceStore as SourceStore
-    from trivium.index.report import IngestReport as IngestReport
+    from trivium.index.load_report import IngestReport as IngestReport
     from trivium.live.source import LiveDocument as LiveDocument
     from trivium.live.source import LiveSource as LiveSource
     from trivium.llm.chat_model import ChatModel as ChatModel
@@ -137,7 +137,7 @@ _MODULES = {
     "graph.records": ("StoreInfo",),
     "graph.source_store.source_of_truth": ("SourceOfTruth", "StoredPage"),
     "graph.source_store.store": ("SourceStore",),
-    "index.report": ("IngestReport",),
+    "index.load_report": ("IngestReport",),
     "settings.limits": ("InputLimits",),
     "live.source": ("LiveDocument", "LiveSource"),
     "llm.chat_model": ("ChatModel", "Message", "Reply", "ReplyUsage"),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
-from trivium.common.arguments import check_known, checked, shown
+from trivium.common.argument_checks import check_known, checked, shown
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # imported lazily: a search needs nothing of a build, and a b
     from trivium.fusion.score_table import Fusion
     from trivium.graph.backup import BackupReport
     from trivium.index.indexer import Indexer
-    from trivium.index.report import IngestReport
+    from trivium.index.load_report import IngestReport
     from trivium.index.requests import BuildOptions
     from trivium.live.source import LiveSource
     from trivium.rerank.reranker import Reranker
@@ -56,8 +56,8 @@ LATER = (
     "trivium.index.isolated_load",
     "trivium.index.page_names",
     "trivium.index.parser_process",
-    "trivium.live.cache",
-    "trivium.live.pages",
+    "trivium.live.result_cache",
+    "trivium.live.fetch_pages",
     *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
 )
 """Modules that an engine imports lazily, on its first answer, change of documents or live source. Long-running
@@ -115,7 +115,7 @@ class Engine:
         self._parts: dict[str, Any] | None = None  # what other processes open the store with
 
         def make_searcher() -> Searcher:
-            from trivium.live.querying import LiveSources
+            from trivium.live.ask_sources import LiveSources
             from trivium.rerank.registry import Rerankers
             from trivium.retrievers.path_selectors import make_selector
             from trivium.search.fuse import Fusions
@@ -259,7 +259,7 @@ class Engine:
         added again under its name replaces the earlier one, also under another title. Otherwise like :meth:`build`;
         ``names``, ``by_name``, ``isolated``, ``prune`` and ``ray`` are not available.
         """
-        from trivium.index.in_memory import as_files
+        from trivium.index.in_memory_documents import as_files
 
         _reject(options, "names", "by_name", "isolated", "prune", "ray")
         with as_files(files) as names:
@@ -279,7 +279,7 @@ class Engine:
         all of them. Otherwise like :meth:`build`; ``format``, ``names``, ``by_name``, ``prune``
         and ``ray`` are not available.
         """
-        from trivium.index.in_memory import as_records
+        from trivium.index.in_memory_documents import as_records
 
         _reject(options, "format", "names", "by_name", "prune", "ray")
         if not isinstance(source, str) or not source.strip():
@@ -368,7 +368,7 @@ class Engine:
                 continue  # another thread has just asked for another number of processes
 
     def _searching(self, count: int) -> SearchProcesses:
-        from trivium.common.workers import plain
+        from trivium.common.worker_processes import plain
         from trivium.search_processes import SearchProcesses
 
         if self._parts is None:
@@ -441,7 +441,7 @@ class Engine:
         leftovers and marks damaged pages so that the next load replaces them. The report lists what remains. Raises
         StoreError when the store cannot be read or written at all.
         """
-        from trivium.checking.run import check_store
+        from trivium.checking.check_store import check_store
 
         return check_store(self.store, self._embedder, repair=repair, full=full, progress=progress)
 

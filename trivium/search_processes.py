@@ -16,7 +16,7 @@ from typing import Any
 
 import trivium.errors
 from trivium.common import stopping
-from trivium.common.workers import Pool, WorkerLostError, answer_all, plain
+from trivium.common.worker_processes import Pool, WorkerLostError, answer_all, plain
 from trivium.errors import InputError, StoreError, TriviumError
 from trivium.search.requests import check_question
 from trivium.serialization import hit_json, hit_of
@@ -144,7 +144,7 @@ def _error(name: str, message: str) -> Exception:
 
 def search(pipe: Connection, store: str, parts: dict[str, Any]) -> None:
     """Open the store and answer batches of questions until the pipe is closed."""
-    from trivium.common.second_core import alone
+    from trivium.common.idle_cores import alone
     from trivium.engine import Engine
 
     try:

@@ -6,18 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
+from typing_extensions import TypedDict
 
 from trivium.answering.layout import as_markdown
-from trivium.common.data_frames import data_frame
+from trivium.errors import MissingExtraError
 from trivium.types import Answer, Hit, LiveOrigin
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from trivium.graph.records import StoreInfo
+    from trivium.index.load_report import IngestReport
     from trivium.index.questions import QuestionReport
-    from trivium.index.report import IngestReport
+
+
+def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str] = ()) -> DataFrame:
+    """Create a DataFrame with one line per row; the named ``columns`` come first, then the others in order of first
+    appearance. Missing values are NaN. Raises MissingExtraError without pandas.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtraError("a data frame", "pandas") from error
+    listed = [dict(row) for row in rows]
+    names = dict.fromkeys([*columns, *(name for row in listed for name in row)])
+    return pandas.DataFrame(listed, columns=list(names))
 
 
 class LiveFields(TypedDict):

@@ -19,12 +19,11 @@ import numpy as np
 
 from experiments.answers.agreement import GOOD, agreements
 from experiments.answers.spoilt import KINDS, RIGHT, Trial, right_answers, trials
-from trivium.common.files import JsonLines
+from trivium.common.safe_files import JsonLines
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.evaluation.answers.folder import begin
-from trivium.evaluation.answers.grade_prompts import VERSION
-from trivium.evaluation.answers.grades import LOWER_IS_BETTER, MEASURES, Graded, Grader
+from trivium.evaluation.answers.grading_judge import LOWER_IS_BETTER, MEASURES, VERSION, Graded, Grader
+from trivium.evaluation.answers.run_folder import begin
 from trivium.evaluation.digests import digest_of
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.tables import grid, share

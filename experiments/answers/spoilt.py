@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trivium.datasets.gold import Traced
-from trivium.evaluation.answers.measures import contains
+from trivium.evaluation.answers.model_free_measures import contains
 from trivium.graph.protocols import GraphReader
 from trivium.text.normalise import sentences
 from trivium.types import Question

@@ -24,9 +24,9 @@ from rich.table import Table as Grid
 
 import trivium
 from experiments.convex.weights import Example, fit_weights
+from trivium.datasets.cross_validation import folds
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
-from trivium.datasets.splits import folds
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.convex import Convex, features
 from trivium.fusion.rrf import ReciprocalRank

@@ -38,12 +38,12 @@ from rich.console import Console
 from rich.progress import track
 
 import trivium
+from trivium.datasets.cross_validation import clusters, folds
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
-from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.significance import mean_intervals
-from trivium.evaluation.trec import read_runs
+from trivium.evaluation.trec_files import read_runs
 from trivium.retrievers.diffusion import RankedList, first_stage
 from trivium.retrievers.query import Query
 

@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup, Comment
 
 from trivium.index.parsing import parse_item
 from trivium.parser.sources.discover import discover
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.text.normalise import composed
 

@@ -25,14 +25,14 @@ from rich.console import Console
 from rich.progress import track
 
 from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
-from trivium.chunking.cuts import by_tokens
+from trivium.chunking.split_text import by_tokens
 from trivium.datasets.gold import Gold
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.variants import TokenEmbedder, WholeText
 from trivium.errors import InputError
 from trivium.evaluation import ranking_measures as retrieval
-from trivium.evaluation.trec import write_rankings
+from trivium.evaluation.trec_files import write_rankings
 
 CUTOFFS = (1, 5, 10, 25)
 MEASURES = tuple(f"{name}@{k}" for name in ("recall", "mrr") for k in CUTOFFS)

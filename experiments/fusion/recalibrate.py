@@ -24,8 +24,8 @@ from trivium.common.arrays import Floats
 from trivium.fusion.artefact import Artefact, load, write
 from trivium.training.calibrate import Scaling, apply, calibrate
 from trivium.training.crossfit import crossfit
-from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.settings import Settings
+from trivium.training.training_data import Collection, Example, examples_of, read
 
 
 def main() -> None:

@@ -26,9 +26,9 @@ from trivium.fusion.convex import load
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
-from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
+from trivium.training.training_data import Collection, Example, examples_of, read
 
 Scores = list[np.ndarray]
 ROUNDS = 200

@@ -21,10 +21,10 @@ from trivium.evaluation.tables import grid, share
 from trivium.fusion.network import Network
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
-from trivium.training.data import Collection, Example, HitSet, examples_of, read
 from trivium.training.fit import train
 from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
+from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
 EPOCHS = 8
 """Used without validation questions: the mean of the best epochs of a full training."""

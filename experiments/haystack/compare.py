@@ -24,7 +24,7 @@ from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run import evaluate
-from trivium.fusion.folds import read_folds
+from trivium.fusion.fold_networks import read_folds
 from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.score_table import Fusion

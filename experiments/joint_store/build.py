@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import trivium
-from trivium.cli.load_report import print_load
+from trivium.cli.print_load import print_load
 from trivium.cli.terminal import progress
 
 

@@ -29,10 +29,10 @@ import numpy as np
 
 from tests.fakes.live_server import Known, LiveServer, live_server
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.engine import Engine
 from trivium.graph.filter_language import parse
-from trivium.live.querying import LiveSources
+from trivium.live.ask_sources import LiveSources
 from trivium.sample import pages_folder, question_files
 from trivium.search import candidates
 from trivium.search.fuse import fuse_candidates

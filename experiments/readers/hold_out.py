@@ -14,8 +14,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from trivium.datasets.cross_validation import folds
 from trivium.datasets.questions import read_questions
-from trivium.datasets.splits import folds
 from trivium.fusion.hit_lists import load_hits, save_hits
 
 FOLDS, SEED = 2, 0

@@ -29,12 +29,12 @@ from rich.progress import track
 from rich.table import Table as Grid
 
 import trivium
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
-from trivium.datasets.splits import clusters
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.significance import mean_intervals
-from trivium.evaluation.trec import read_runs, write_rankings
+from trivium.evaluation.trec_files import read_runs, write_rankings
 from trivium.retrievers.query import Query
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.retrievers.signals import SignalSettings

@@ -18,7 +18,7 @@ from trivium.llm.registry import open_chat_model
 from trivium.sample import folder
 from trivium.synthetic.judge import score
 from trivium.synthetic.records import CRITERIA, Bridge, Judged, Outcome, Written
-from trivium.synthetic.run import THRESHOLD
+from trivium.synthetic.run_folder import THRESHOLD
 
 
 def main(

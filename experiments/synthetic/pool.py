@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.graph.open_store import open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import unescape
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.sample_bridges import Sampling, draw
 from trivium.types import GoldPassage, Question
 
 ALL = 10**9

@@ -18,8 +18,8 @@ from trivium.llm.registry import open_chat_model
 from trivium.synthetic.generate import generate
 from trivium.synthetic.plain import PlainSampling, generate_plain
 from trivium.synthetic.records import Outcome
-from trivium.synthetic.run import Run
-from trivium.synthetic.sample import Sampling
+from trivium.synthetic.run_folder import Run
+from trivium.synthetic.sample_bridges import Sampling
 
 WAYS = ("hops", "plain")
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 from fuser_settings import ThesisSettings
 
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
-from trivium.datasets.splits import clusters
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.hit_lists import HitFile, HitList, hit_list, load_hits, save_hits
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.ranking import Ranking
-from trivium.training.data import Collection, HitSet
+from trivium.training.training_data import Collection, HitSet
 
 RETRIEVERS = ThesisSettings().retrievers
 EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {

@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 import trivium
 from trivium.common.arrays import Floats
 from trivium.common.progress import Progress, StageProgress
-from trivium.datasets.splits import folds
+from trivium.datasets.cross_validation import folds
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.training.crossfit import Crossfit, EpochCounter, stack, validation_part
-from trivium.training.data import Collection, Example, read
 from trivium.training.fit import Scale, Tick, Trained
 from trivium.training.report import save_outcome
 from trivium.training.run import Outcome, finished
+from trivium.training.training_data import Collection, Example, read
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",), "none": ("raw",)}
 _PATH_FLOOR = 0.0

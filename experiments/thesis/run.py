@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from systems import Questions, Scores, naive_ranking, trained
 
-from trivium.datasets.splits import clusters, folds
+from trivium.datasets.cross_validation import clusters, folds
 from trivium.evaluation.ranking_measures import measure
 from trivium.evaluation.run import SEVERAL_PARTS, headline
 from trivium.evaluation.significance import holm, mean_intervals, p_values
@@ -32,8 +32,8 @@ from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import Network
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
-from trivium.training.data import Collection, HitSet, read
 from trivium.training.fit import load_keras
+from trivium.training.training_data import Collection, HitSet, read
 
 SETTINGS = ThesisSettings(sampling="share", mining="mixed")
 HYBRID = "**hybrid** (`--sampling share --mining mixed`)"

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
 
-from trivium.datasets.splits import folds
+from trivium.datasets.cross_validation import folds
 from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
-from trivium.training.data import Collection
+from trivium.training.training_data import Collection
 
 Scores = NDArray[np.float64]
 Questions = tuple[list[HitList], list[list[str]], Scores]

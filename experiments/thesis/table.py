@@ -39,7 +39,7 @@ from collect import Source, each_retriever, gold_of, hit_sets
 from fuser_settings import MININGS, SAMPLINGS, ThesisSettings
 
 from trivium.errors import InputError, TriviumError
-from trivium.evaluation.trec import read_runs
+from trivium.evaluation.trec_files import read_runs
 from trivium.training.fit import load_keras
 
 TABLES = ("4.1", "4.2", "4.3", "4.4", "4.5")

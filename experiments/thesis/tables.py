@@ -19,9 +19,9 @@ from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import MULTI_HOP, SINGLE_HOP, measure
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, plain, share
-from trivium.evaluation.trec import Runs, write_rankings
+from trivium.evaluation.trec_files import Runs, write_rankings
 from trivium.search.ranking import Ranking
-from trivium.training.data import Collection as HitCollection
+from trivium.training.training_data import Collection as HitCollection
 
 ONE_HOP = tuple(f"{name}@{k}" for name in ("hit", "precision", "recall") for k in SINGLE_HOP)
 SEVERAL_HOPS = tuple(

@@ -18,7 +18,7 @@ from graphs import Edges
 from numpy.typing import NDArray
 from runs import DEEP, Rankings, Setting, Values, cell, headline, judge, sweep
 
-from trivium.datasets.splits import clusters, folds
+from trivium.datasets.cross_validation import clusters, folds
 from trivium.evaluation.significance import holm, mean_interval, p_value
 from trivium.fusion.hit_lists import HitList, load_hits
 

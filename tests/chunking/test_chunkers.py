@@ -12,14 +12,14 @@ from hypothesis import given, settings
 
 from tests.chunking.pages import page_of, pages, sections
 from tests.fakes.chat_model import ScriptedModel
-from trivium.chunking import cuts
+from trivium.chunking import split_text
 from trivium.chunking.agentic import Agentic, rule_of_thumb
 from trivium.chunking.chunker import Chunker
+from trivium.chunking.chunker_spec import CHUNKERS, parse_spec
+from trivium.chunking.length_chunkers import BLOCKS, portable_chunker
 from trivium.chunking.merge_short_blocks import joined as join_short_blocks
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.semantic import Semantic
-from trivium.chunking.spec import CHUNKERS, parse_spec
-from trivium.chunking.strategies import BLOCKS, portable_chunker
 from trivium.errors import ChatModelError, ConfigurationError, InputError
 from trivium.testing import HashEmbedder
 from trivium.types import ChunkKind, Link, Page
@@ -94,7 +94,7 @@ def test_sizes_are_kept_and_the_same_page_gives_the_same_chunks(spec: str, page:
     assert cut == chunker(spec).rechunk(page)
     for _, chunk in cut.all_chunks():
         if wanted.size is not None and chunk.kind != ChunkKind.IMAGE:
-            size = len(chunk.text) if wanted.characters else cuts.count(chunk.text)
+            size = len(chunk.text) if wanted.characters else split_text.count(chunk.text)
             assert size <= wanted.size
 
 
@@ -120,9 +120,9 @@ def test_short_blocks_of_a_document_stand_together(page: Page) -> None:
             ]
             assert after.text[chunk.start : chunk.end] == chunk.text
             assert len({block.pages for block in inside}) == 1
-            assert len(inside) == 1 or sum(cuts.count(block.text) for block in inside) <= 30
+            assert len(inside) == 1 or sum(split_text.count(block.text) for block in inside) <= 30
         for one, next_ in pairwise(now.chunks):
-            together = cuts.count(one.text) + cuts.count(next_.text)
+            together = split_text.count(one.text) + split_text.count(next_.text)
             assert (
                 together > 30
                 or ChunkKind.IMAGE in (one.kind, next_.kind)
@@ -138,16 +138,18 @@ def test_short_blocks_of_a_document_stand_together(page: Page) -> None:
 def test_fixed_windows_overlap_by_what_was_asked(page: Page) -> None:
     """Each window of 12 tokens begins with the last 4 of the one before."""
     for _, chunk in page.all_chunks():
-        found = cuts.by_tokens(chunk.text, 12, 4)
+        found = split_text.by_tokens(chunk.text, 12, 4)
         for (_, end), (start, _) in pairwise(found):
-            assert cuts.count(chunk.text[start:end]) == 4
-        assert [span[0] for span in found] == [span[0] for span in cuts.tokens(chunk.text)[::8]][: len(found)]
+            assert split_text.count(chunk.text[start:end]) == 4
+        assert [span[0] for span in found] == [span[0] for span in split_text.tokens(chunk.text)[::8]][
+            : len(found)
+        ]
 
 
 def test_windows_of_characters_end_between_words() -> None:
     """1000/200, as many systems cut: whole words, at most 1,000 characters, at most 200 again."""
     text = " ".join(f"word{number}" for number in range(1_000))
-    windows = cuts.by_characters(text, 1_000, 200)
+    windows = split_text.by_characters(text, 1_000, 200)
     assert max(end - start for start, end in windows) <= 1_000
     assert all(re.fullmatch(r"(word\d+ )*word\d+", text[start:end]) for start, end in windows)
     shared = [a[1] - b[0] for a, b in pairwise(windows)]

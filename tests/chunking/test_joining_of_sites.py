@@ -4,7 +4,7 @@ from pathlib import Path
 
 from trivium.chunking.merge_short_blocks import joined
 from trivium.parser.sources.discover import read
-from trivium.parser.sources.items import Item
+from trivium.parser.sources.source_items import Item
 from trivium.types import Page
 
 BODY = "<h1>Mars</h1><p>A planet.</p><p>It is red.</p>"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
-from trivium.cli.withdrawn import without_withdrawn
+from trivium.cli.withdrawn_options import without_withdrawn
 from trivium.embedding.variants import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError

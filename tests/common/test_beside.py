@@ -9,9 +9,9 @@ from contextvars import ContextVar
 
 import pytest
 
-from trivium.common import second_core as module
+from trivium.common import idle_cores as module
 from trivium.common.cache import Memo
-from trivium.common.second_core import Beside, alone, for_each
+from trivium.common.idle_cores import Beside, alone, for_each
 
 
 @pytest.fixture(autouse=True)

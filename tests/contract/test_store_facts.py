@@ -65,7 +65,12 @@ def test_when_a_page_was_added_survives_its_replacement_but_not_its_removal(
     """The other facts are replaced with it."""
 
     def at(moment: str) -> None:
-        for module in ("sqlite.insert_rows.now", "neo4j.insert.now", "page_facts.now", "source_store.derived_graph.now"):
+        for module in (
+            "sqlite.insert_rows.now",
+            "neo4j.insert.now",
+            "page_facts.now",
+            "source_store.derived_graph.now",
+        ):
             monkeypatch.setattr(f"trivium.graph.{module}", lambda: moment)
 
     at("2024-01-01T00:00:00Z")

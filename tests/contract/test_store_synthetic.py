@@ -14,8 +14,8 @@ from trivium.graph.protocols import GraphStore
 from trivium.synthetic import plain
 from trivium.synthetic.generate import generate
 from trivium.synthetic.plain import PlainSampling, draw_passages
-from trivium.synthetic.run import Run
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.run_folder import Run
+from trivium.synthetic.sample_bridges import Sampling, draw
 
 
 def test_bridges_are_drawn_alike_and_a_run_goes_on_in_another_home(store: GraphStore, tmp_path: Path) -> None:

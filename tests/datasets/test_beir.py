@@ -12,10 +12,10 @@ import pytest
 from trivium import Engine
 from trivium.datasets.beir import read_benchmark
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.errors import QuestionFileError
 from trivium.evaluation.run import evaluate
-from trivium.evaluation.trec import read_qrels, write_runs
+from trivium.evaluation.trec_files import read_qrels, write_runs
 
 CORPUS = [
     {"_id": "7", "title": "Ferry", "text": "The ferry to Ulm leaves at six."},

@@ -12,16 +12,16 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.nq_rows import NULL, ONA, TARN, NqDocument, write_rows
-from trivium.chunking.strategies import portable_chunker
+from trivium.chunking.length_chunkers import portable_chunker
 from trivium.datasets.gold import Cause
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.errors import QuestionFileError
 from trivium.evaluation.report import traced_json
 from trivium.graph.build_page_graph import build
 from trivium.graph.protocols import GraphStore
-from trivium.parser.sources.items import Problem
-from trivium.parser.sources.nq import to_page
+from trivium.parser.sources.natural_questions import to_page
+from trivium.parser.sources.source_items import Problem
 
 TABLE = [f"Tarn#Moons#chunk-{n}" for n in range(2, 7)]
 P0, P1, SOME_TABLE = TARN.element("p", 0), TARN.element("p", 1), TARN.element("table")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.datasets.match import MIN_SHARE, PageTexts, QuotedTexts, without_labels, words_of
+from trivium.datasets.match_text import MIN_SHARE, PageTexts, QuotedTexts, without_labels, words_of
 from trivium.text.normalise import normalise_name
 
 TEN = "one two three four five six seven eight nine ten"  # seven 4-grams

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.datasets.test_trace import SPIN, TWICE, Shelf, shelf
+from tests.datasets.test_trace_gold import SPIN, TWICE, Shelf, shelf
 from trivium.datasets.gold import Cause, Traced
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.graph.records import ChunkRecord, PageRecord
 from trivium.graph.schema import page_of
 from trivium.types import Evidence, GoldPassage, Question

@@ -16,7 +16,7 @@ from trivium.engine import Engine
 from trivium.evaluation.comparison.run import compare_runs
 from trivium.fusion.hit_lists import load_hits
 from trivium.graph.open_store import open_store
-from trivium.training.data import read
+from trivium.training.training_data import read
 from trivium.types import Turn
 
 SAID = (

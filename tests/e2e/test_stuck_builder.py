@@ -32,8 +32,8 @@ EmbeddedStore.open(sys.argv[1]).refresh()
 
 IMPATIENT = """
 import sys
-from trivium.graph.sqlite import building
-building.WAIT_SECONDS = 0.3
+from trivium.graph.sqlite import index_lock
+index_lock.WAIT_SECONDS = 0.3
 from trivium.cli import main
 main(sys.argv[1:])
 """

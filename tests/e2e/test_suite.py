@@ -14,7 +14,7 @@ from trivium.evaluation.comparison.run import compare_runs, explainer
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import Suite, read_suite
 from trivium.evaluation.suite.run import run_suite
-from trivium.evaluation.trec import read_run
+from trivium.evaluation.trec_files import read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
 from trivium.search.searcher import Searcher

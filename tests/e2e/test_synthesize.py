@@ -22,11 +22,11 @@ from tests.e2e.conftest import Result
 from tests.fakes.openai_server import OpenAIServer, streamed
 from trivium.cli.app import main
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.graph.open_store import open_store
 from trivium.synthetic.plain import PlainSampling, draw_passages
 from trivium.synthetic.records import Bridge
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.sample_bridges import Sampling, draw
 
 ENTITIES = 4
 SCORES = {"multi_hop": 9, "clear": 8, "unambiguous": 8, "one_answer": 10}

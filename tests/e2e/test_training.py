@@ -27,7 +27,7 @@ from trivium.fusion.hit_lists import load_hits
 from trivium.fusion.network import Network
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
-from trivium.training.data import layout_of
+from trivium.training.training_data import layout_of
 
 QUESTION = "Who discovered the moons of Mars?"
 SOME = 60

@@ -314,7 +314,7 @@ def test_a_server_embeds_on_its_device(tmp_path: Path) -> None:
 
 def test_a_cluster_embeds_where_the_build_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each machine opens the embedder on the device of the build, and tells what is missing there."""
-    from trivium.index.parts import Work
+    from trivium.index.build_parts import Work
     from trivium.index.ray_build import embed_texts_on_node
     from trivium.settings.limits import DEFAULT_LIMITS
 

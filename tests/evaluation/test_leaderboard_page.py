@@ -16,7 +16,7 @@ from trivium.cli.app import app
 from trivium.datasets.gold import Gold
 from trivium.evaluation.leaderboard import leaderboard_page, rank_runs
 from trivium.evaluation.pages import MOST_LINES
-from trivium.evaluation.trec import run_path, write_qrels, write_run
+from trivium.evaluation.trec_files import run_path, write_qrels, write_run
 
 EVIL = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
 

@@ -14,7 +14,7 @@ from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import CMC_DEPTH
 from trivium.evaluation.report import HEADLINE, Rankings, Report, print_report
 from trivium.evaluation.run import evaluate
-from trivium.evaluation.trec import read_qrels, read_run, write_runs
+from trivium.evaluation.trec_files import read_qrels, read_run, write_runs
 from trivium.types import Question
 
 PAGES = ["Mars", "Mars", "Io", "Venus", "Earth", "Moon", "Pluto", "Ceres"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import InputError
-from trivium.evaluation.trec import read_runs
+from trivium.evaluation.trec_files import read_runs
 
 
 def written(folder: Path, name: str, *lines: str) -> Path:

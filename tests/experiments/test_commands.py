@@ -18,7 +18,7 @@ from tests.fakes.openai_server import OpenAIServer, Request, chat, streamed
 from trivium import Engine
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.leaderboard import read_leaderboard
-from trivium.evaluation.trec import read_run, write_run
+from trivium.evaluation.trec_files import read_run, write_run
 from trivium.llm.chat_model import Message
 from trivium.sample import folder, pages_folder
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.answers.spoilt import KINDS, RIGHT, RightAnswer, other_number, spoil, trials
-from trivium.evaluation.answers.measures import contains
+from trivium.evaluation.answers.model_free_measures import contains
 from trivium.types import Question
 
 NAMES = ["William Lassell", "Asaph Hall", "Pluto"]

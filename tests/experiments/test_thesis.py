@@ -18,7 +18,7 @@ from trivium.datasets.questions import read_questions
 from trivium.embedding.variants import is_plain
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.leaderboard import read_leaderboard
-from trivium.evaluation.trec import write_run
+from trivium.evaluation.trec_files import write_run
 from trivium.fusion.hit_lists import hit_list, load_hits
 from trivium.fusion.score_table import Table
 from trivium.graph.schema import Label

@@ -18,8 +18,8 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.score_table import Table
 from trivium.search.ranking import fused_ranking, own_ranking
-from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained
+from trivium.training.training_data import Collection, HitSet
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "thesis"))
 

@@ -11,7 +11,7 @@ import pytest
 
 import trivium.index.load as ingest
 from trivium import Engine
-from trivium.chunking.spec import DEFAULT
+from trivium.chunking.chunker_spec import DEFAULT
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.variants import WholeText
 from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMismatchError, EmbeddingError

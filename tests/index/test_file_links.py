@@ -11,7 +11,7 @@ from trivium.graph.schema import Hop
 from trivium.index.file_links import FilePaths
 from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
-from trivium.index.report import IngestReport
+from trivium.index.load_report import IngestReport
 
 SITE = FilePaths(
     [

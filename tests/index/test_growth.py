@@ -15,7 +15,7 @@ from trivium.index.parsing import parse_item
 from trivium.index.record_pages import RecordPages
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import file_items
-from trivium.parser.sources.items import Item
+from trivium.parser.sources.source_items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 
 MAX_EXPONENT = 1.5

@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 import trivium.index.load as ingest
-import trivium.index.page_batches as merge
+import trivium.index.write_batches as merge
 from tests.waiting import until
 from trivium.chunking.chunker import Chunker
 from trivium.graph.schema import Hop
@@ -23,7 +23,7 @@ from trivium.graph.sqlite import EmbeddedStore
 from trivium.index import parsing
 from trivium.index.load import load
 from trivium.parser.sources import discover
-from trivium.parser.sources.items import Item, Problem
+from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 WritePage = Callable[..., Path]

@@ -20,11 +20,11 @@ from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord, Vectors
 from trivium.graph.sqlite import EmbeddedStore, index_rows, load_index, vectors
 from trivium.index import record_pages
+from trivium.index.embed_missing import Waiting
 from trivium.index.load import load
 from trivium.index.record_pages import RecordPages
-from trivium.index.vectors import Waiting
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.items import Item
+from trivium.parser.sources.source_items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.testing import HashEmbedder
 

@@ -19,8 +19,8 @@ from tests.index.mixed_sources import write_sources
 from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
-from trivium.index import parts
-from trivium.index.report import IngestReport
+from trivium.index import build_parts
+from trivium.index.load_report import IngestReport
 from trivium.testing.toys import HashEmbedder
 
 pytestmark = [
@@ -85,8 +85,8 @@ def test_the_command_is_interrupted_and_goes_on_although_a_node_is_killed(
 
 
 IN_SMALL_PARTS = """
-from trivium.index import parts
-parts.DOCUMENTS = 2
+from trivium.index import build_parts
+build_parts.DOCUMENTS = 2
 from trivium.__main__ import run
 run()
 """
@@ -97,7 +97,7 @@ def test_a_node_that_is_killed_costs_nothing_but_time(
     nodes: Nodes, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it embeds."""
-    monkeypatch.setattr(parts, "DOCUMENTS", 3)
+    monkeypatch.setattr(build_parts, "DOCUMENTS", 3)
     build(tmp_path / "ordinary", sources)
     nodes.replace()
     killed: list[int] = []

@@ -16,11 +16,11 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.packages import REVERSED, install_package
 from tests.integrations.mcp_client import Call, connected, said, text
 from trivium.answering.events import NOT_FOUND
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.integrations.mcp import sections, tools
-from trivium.integrations.mcp.answers import NOTE
+from trivium.integrations.mcp.output_schemas import NOTE
 from trivium.integrations.mcp.tools import Defaults
 from trivium.llm.chat_model import Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema

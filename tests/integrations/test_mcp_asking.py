@@ -23,7 +23,7 @@ from tests.server.world import QUESTION, build_store
 from tests.waiting import until
 from trivium.answering.layout import as_markdown
 from trivium.engine import Engine
-from trivium.integrations.mcp.answers import Answered, Found
+from trivium.integrations.mcp.output_schemas import Answered, Found
 from trivium.integrations.mcp.tools import Defaults, Tools
 from trivium.server.schemas import AskAnswer, AskBody, SearchAnswer, SearchBody
 from trivium.types import Turn

@@ -13,9 +13,9 @@ from tests.fakes.live_server import PAGES, SEARXNG, TAVILY, Known, Reply, live_s
 from tests.live.world import Scripted, document
 from trivium.common import stopping
 from trivium.errors import ConfigurationError, InputError
-from trivium.live import concurrently as together
-from trivium.live.cache import LiveCache
-from trivium.live.querying import LiveSources
+from trivium.live import run_concurrently as together
+from trivium.live.ask_sources import LiveSources
+from trivium.live.result_cache import LiveCache
 from trivium.live.source import LiveDocument, LivePassage
 from trivium.settings.settings import Settings
 
@@ -164,11 +164,11 @@ def test_the_cache_keeps_documents_as_they_are_and_survives_damage(tmp_path: Pat
 
 
 def test_the_cache_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trivium.live import cache
+    from trivium.live import result_cache
 
-    monkeypatch.setattr(cache, "_FILES", 5)
-    monkeypatch.setattr(cache, "_CHECKED_EVERY", 2)
-    monkeypatch.setattr(cache, "_IN_MEMORY", 3)
+    monkeypatch.setattr(result_cache, "_FILES", 5)
+    monkeypatch.setattr(result_cache, "_CHECKED_EVERY", 2)
+    monkeypatch.setattr(result_cache, "_IN_MEMORY", 3)
     kept = LiveCache(tmp_path)
     for number in range(20):
         kept.put((str(number),), [MARS])

@@ -16,7 +16,7 @@ from trivium.answering.events import Done, Found
 from trivium.common.arrays import Floats
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
-from trivium.live.querying import LiveSources
+from trivium.live.ask_sources import LiveSources
 from trivium.retrievers.query import Candidate, Query
 from trivium.serialization import answer_json, hit_json, to_pandas
 from trivium.settings.settings import Settings

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from trivium.common import stopping
-from trivium.live.querying import FoundDocument
+from trivium.live.ask_sources import FoundDocument
 from trivium.live.source import LiveDocument
 from trivium.types import LiveOrigin
 

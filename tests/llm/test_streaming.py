@@ -17,8 +17,8 @@ from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError
 from trivium.llm import openai as openai_module
 from trivium.llm.chat_model import ChatModel, Message, ReplyUsage
-from trivium.llm.counting import CountingChatModel
 from trivium.llm.openai import OpenAIChatModel
+from trivium.llm.token_usage import CountingChatModel
 from trivium.types import Usage
 
 KEY = "sk-very-secret"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.parser.html import parse_html
-from trivium.parser.html.links import _PLAIN, article_title, link_target
+from trivium.parser.html.link_targets import _PLAIN, article_title, link_target
 
 EN = "en.wikipedia.org"
 

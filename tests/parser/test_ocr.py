@@ -16,8 +16,7 @@ import pytest
 from tests.pictures import drawn
 from trivium.errors import ParseError
 from trivium.parser import ocr_cache
-from trivium.parser.ocr import Ocr, Pixels, ocr_available
-from trivium.parser.ocr_lines import TextBox, lines_of
+from trivium.parser.ocr import Ocr, Pixels, TextBox, lines_of, ocr_available
 from trivium.settings.limits import InputLimits
 
 if not ocr_available() and not os.environ.get("CI"):

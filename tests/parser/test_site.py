@@ -10,7 +10,7 @@ from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
 from trivium.parser.html.site import is_wiki
 from trivium.parser.sources.discover import read
-from trivium.parser.sources.items import Item
+from trivium.parser.sources.source_items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Page
 

@@ -15,7 +15,7 @@ from trivium.parser import ocr, thumbnails
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import reader_of
 from trivium.parser.ocr import Ocr
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.parser.thumbnails import Thumbnails
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Page

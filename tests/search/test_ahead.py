@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trivium.common.second_core import alone
+from trivium.common.idle_cores import alone
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions
 from trivium.embedding.variants import without_headings

@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.common.arrays import Floats
-from trivium.common.second_core import Beside
+from trivium.common.idle_cores import Beside
 from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.score_table import Table
 from trivium.graph.records import Neighbour, Vectors

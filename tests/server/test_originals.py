@@ -16,7 +16,7 @@ from tests.fakes.pdf_writer import PdfFile
 from tests.server.test_documents import job
 from tests.server.world import serving
 from trivium.engine import Engine
-from trivium.parser.documents import pdf_pages
+from trivium.parser.documents import render_pdf_page
 from trivium.server.settings import ServerSettings
 
 pytest.importorskip("PIL")
@@ -91,7 +91,7 @@ def test_a_picture_is_drawn_once_and_kept_by_no_browser(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = client.get(shown(client)["image"])
-    monkeypatch.setattr(pdf_pages, "_PROGRAM", Path("nowhere"))
+    monkeypatch.setattr(render_pdf_page, "_PROGRAM", Path("nowhere"))
     again = client.get(shown(client)["image"])
     assert again.content == first.content and first.headers["cache-control"] == "no-store"
 
@@ -174,19 +174,19 @@ def test_pages_are_documents_and_need_the_key_of_these(folder: Path) -> None:
 def test_a_hostile_page_is_refused_within_limits(box: float) -> None:
     """Of any size it is no larger than was asked for; a file that kills the program is an error like others."""
     try:
-        drawn = pdf_pages.draw_page(pdf([FIRST], box=box), 1, longest=400)
-    except pdf_pages.ParseError:
+        drawn = render_pdf_page.draw_page(pdf([FIRST], box=box), 1, longest=400)
+    except render_pdf_page.ParseError:
         return
     assert max(Image.open(io.BytesIO(drawn.picture)).size) <= 400
 
 
 def test_a_file_that_needs_too_much_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A form that shows itself again and again, garbage, and a program that does not come to an end."""
-    with pytest.raises(pdf_pages.ParseError, match="cannot be opened"):
-        pdf_pages.draw_page(b"%PDF-1.7 and no more", 1, longest=400)
-    with pytest.raises(pdf_pages.ParseError, match="cannot be opened"):
-        pdf_pages.draw_page(pdf([FIRST], encrypted=True), 1, longest=400)
-    assert pdf_pages.draw_page(pdf([FIRST], loop="form"), 1, longest=400).picture
-    monkeypatch.setattr(pdf_pages, "_PATIENCE_SECONDS", 0.0)
-    with pytest.raises(pdf_pages.ParseError, match="limits of memory and time"):
-        pdf_pages.draw_page(pdf([FIRST]), 1, longest=400)
+    with pytest.raises(render_pdf_page.ParseError, match="cannot be opened"):
+        render_pdf_page.draw_page(b"%PDF-1.7 and no more", 1, longest=400)
+    with pytest.raises(render_pdf_page.ParseError, match="cannot be opened"):
+        render_pdf_page.draw_page(pdf([FIRST], encrypted=True), 1, longest=400)
+    assert render_pdf_page.draw_page(pdf([FIRST], loop="form"), 1, longest=400).picture
+    monkeypatch.setattr(render_pdf_page, "_PATIENCE_SECONDS", 0.0)
+    with pytest.raises(render_pdf_page.ParseError, match="limits of memory and time"):
+        render_pdf_page.draw_page(pdf([FIRST]), 1, longest=400)

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from tests.fakes.cross_encoder_files import write_cross_encoder
 from tests.server.world import HTML, QUESTION, finished
 from tests.waiting import until
-from trivium.common.workers import Worker, running
+from trivium.common.worker_processes import Worker, running
 from trivium.server import processes
 from trivium.server.app import create_app
 from trivium.server.errors import ApiError

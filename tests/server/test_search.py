@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tests.contract.graphs import graph
 from tests.fakes.packages import REVERSED, install_package
 from tests.server.world import QUESTION, serving
-from trivium.common.second_core import _HELPERS, Beside
+from trivium.common.idle_cores import _HELPERS, Beside
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
@@ -88,8 +88,8 @@ def test_a_second_core_is_used_only_while_fewer_questions_than_cores_are_asked(
             begun.append(beside.begin(lambda: None))
         return Reply(b"{}")
 
-    monkeypatch.setattr("trivium.common.second_core.available_cores", lambda: 2)
-    monkeypatch.setattr("trivium.common.second_core._HELPERS", type(_HELPERS)())
+    monkeypatch.setattr("trivium.common.idle_cores.available_cores", lambda: 2)
+    monkeypatch.setattr("trivium.common.idle_cores._HELPERS", type(_HELPERS)())
     monkeypatch.setattr(service, "_CORES", cores)
     monkeypatch.setitem(cast(dict[str, Kind], KINDS), "search", Kind(SearchBody, work))
     assert client.post("/search", json={"question": QUESTION}).status_code == 200

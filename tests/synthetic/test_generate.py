@@ -31,8 +31,8 @@ from trivium.synthetic.checks import Check
 from trivium.synthetic.generate import generate
 from trivium.synthetic.judge import judge
 from trivium.synthetic.records import Judged, Outcome, Written
-from trivium.synthetic.run import Run
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.run_folder import Run
+from trivium.synthetic.sample_bridges import Sampling, draw
 from trivium.types import Usage
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import InputError
-from trivium.synthetic.log import Log
+from trivium.synthetic.run_folder import Log
 
 SETTINGS = {"model": "a", "seed": 0}
 

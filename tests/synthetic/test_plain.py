@@ -15,7 +15,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page
 from tests.synthetic.world import HALL, MOONS, STICKNEY, world
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.errors import ChatModelError, InputError
 from trivium.llm.chat_model import Message
 from trivium.synthetic.checks import Check
@@ -24,7 +24,7 @@ from trivium.synthetic.judge import judge
 from trivium.synthetic.plain import PlainSampling, checked_plain, draw_passages, generate_plain
 from trivium.synthetic.records import Outcome, Source
 from trivium.synthetic.reply import PlainDraft
-from trivium.synthetic.run import Run
+from trivium.synthetic.run_folder import Run
 
 HALL_SOURCE = Source("Asaph Hall#chunk-1", "Asaph Hall", "Asaph Hall", HALL)
 

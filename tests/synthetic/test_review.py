@@ -11,16 +11,16 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
 from tests.synthetic.world import GOOD, many, question_of
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import trace
+from trivium.datasets.trace_gold import trace
 from trivium.errors import InputError
-from trivium.evaluation.trec import read_qrels
+from trivium.evaluation.trec_files import read_qrels
 from trivium.synthetic.export import export
 from trivium.synthetic.generate import generate
 from trivium.synthetic.judge import judge
 from trivium.synthetic.records import Decision
 from trivium.synthetic.review import REVIEW_SETTINGS, Review
-from trivium.synthetic.run import Run
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.run_folder import Run
+from trivium.synthetic.sample_bridges import Sampling, draw
 
 SCORES = [
     GOOD,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.synthetic.records import Bridge
-from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.sample_bridges import Sampling, draw
 from trivium.types import Page
 
 MOONS = (

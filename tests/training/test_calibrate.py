@@ -19,7 +19,7 @@ from trivium.training.calibrate import (
     expected_calibration_error,
     probability_bins,
 )
-from trivium.training.data import Example
+from trivium.training.training_data import Example
 
 World = tuple[list[NDArray[np.float64]], list[Example], NDArray[np.int64]]
 TRUE = Scaling(2.0, -1.0, 0.4)

@@ -14,9 +14,9 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
 from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
-from trivium.training.data import Example, examples_of
 from trivium.training.fit import train, validate
 from trivium.training.settings import Settings
+from trivium.training.training_data import Example, examples_of
 
 pytestmark = needs_tensorflow
 

@@ -13,7 +13,7 @@ import pytest
 from tests.training.world import QUICK, RETRIEVERS, collection_of, needs_tensorflow
 from trivium.errors import FusionError, MissingExtraError
 from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, SUMS, load
-from trivium.fusion.folds import read_folds
+from trivium.fusion.fold_networks import read_folds
 from trivium.fusion.registry import make_fusion
 from trivium.training import report as saving
 from trivium.training.report import save_outcome

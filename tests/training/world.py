@@ -10,8 +10,8 @@ import pytest
 
 from trivium.fusion.hit_lists import HitFile, HitList, save_hits
 from trivium.fusion.score_table import Table
-from trivium.training.data import Collection, HitSet
 from trivium.training.settings import Settings
+from trivium.training.training_data import Collection, HitSet
 
 needs_tensorflow = pytest.mark.skipif(
     find_spec("tensorflow") is None, reason="TensorFlow is not installed (the extra `train`)"

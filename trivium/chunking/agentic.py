@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from trivium.chunking import cuts
+from trivium.chunking import split_text
 from trivium.chunking.chunker import Chunker
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message
@@ -108,5 +108,5 @@ def rule_of_thumb(page: Page) -> str:
 
 def _average(page: Page) -> float:
     """Return the average number of tokens per block."""
-    lengths = [cuts.count(chunk.text) for _, chunk in page.all_chunks()]
+    lengths = [split_text.count(chunk.text) for _, chunk in page.all_chunks()]
     return sum(lengths) / max(1, len(lengths))

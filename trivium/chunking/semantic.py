@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.chunking import cuts
+from trivium.chunking import split_text
 from trivium.chunking.chunker import Span, recut, runs_of, span_of
-from trivium.chunking.spec import ChunkerSpec
+from trivium.chunking.chunker_spec import ChunkerSpec
 from trivium.text.normalise import sentences
 from trivium.types import ChunkKind, Page
 
@@ -56,7 +56,7 @@ class Semantic:
 
         def cut(text: str) -> list[Span]:
             breaks = np.flatnonzero((changes[text] >= least) & _peaks(changes[text])) + 1
-            return cuts.fill(text, parts[text], self.size, breaks.tolist())
+            return split_text.fill(text, parts[text], self.size, breaks.tolist())
 
         return recut(page, cut)
 

@@ -19,7 +19,7 @@ from trivium.cli.terminal import (
     print_anything,
     shown,
 )
-from trivium.cli.withdrawn import without_withdrawn
+from trivium.cli.withdrawn_options import without_withdrawn
 from trivium.errors import TriviumError
 
 USAGE = 2

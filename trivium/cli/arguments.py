@@ -194,7 +194,7 @@ def check_default_embedder(language: str | None, store: str) -> None:
     from trivium.graph.open_store import may_hold_something
 
     if not may_hold_something(store):
-        from trivium.index.languages import check_embedder_knows
+        from trivium.index.document_languages import check_embedder_knows
 
         check_embedder_knows(check_language(language), default_name())
 

@@ -17,7 +17,9 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.layout import blocks_of, heads_of
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
-from trivium.cli.hits import (
+from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
+from trivium.cli.options_from_requests import takes
+from trivium.cli.print_hits import (
     print_citation,
     print_hints,
     print_legend,
@@ -25,8 +27,6 @@ from trivium.cli.hits import (
     print_sources,
     print_warnings,
 )
-from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store
-from trivium.cli.options_from_requests import takes
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.log_odds import in_words
 from trivium.search.requests import AskRequest

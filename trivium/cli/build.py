@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from trivium.chunking.spec import parse_spec
+from trivium.chunking.chunker_spec import parse_spec
 from trivium.cli.arguments import (
     LoadSettings,
     chat_model,
@@ -19,7 +19,6 @@ from trivium.cli.arguments import (
     read_load_settings,
     wrong_argument,
 )
-from trivium.cli.load_report import print_left_out, print_load, print_waiting
 from trivium.cli.options import (
     EmbedderOption,
     Json,
@@ -28,12 +27,13 @@ from trivium.cli.options import (
     Store,
 )
 from trivium.cli.options_from_requests import takes
+from trivium.cli.print_load import print_left_out, print_load, print_waiting
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import NothingReadError
 from trivium.graph.open_store import may_hold_something, never_left_empty
-from trivium.index.report import MAX_REASONS, IngestReport, nothing_read
+from trivium.index.load_report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
@@ -129,7 +129,7 @@ def build(
     """
     settings = read_load_settings(assignments)
     if given["prune"]:
-        from trivium.index.pruning import folders_of
+        from trivium.index.deleted_files import folders_of
 
         if not folders_of(sources):
             raise typer.BadParameter("expected a folder among the sources, got none", param_hint="--prune")

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from trivium.checking.report import CheckReport, unreadable
-from trivium.cli.hits import print_warnings
 from trivium.cli.options import Json, StoreArgument, StoreToo, one_store, store_needed
+from trivium.cli.print_hits import print_warnings
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.common.suggested_commands import for_store
 from trivium.engine import Engine

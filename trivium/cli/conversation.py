@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from trivium.cli.hits import print_details, print_legend, print_reasons
+from trivium.cli.print_hits import print_details, print_legend, print_reasons
 from trivium.cli.terminal import err, shown
 from trivium.errors import InputError, TriviumError
 from trivium.types import Answer, Hit, Turn

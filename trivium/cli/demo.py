@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from trivium.cli.ask import print_answer
 from trivium.cli.build import load_sources
-from trivium.cli.hits import LEGEND, print_details, print_reasons
+from trivium.cli.print_hits import LEGEND, print_details, print_reasons
 from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
 from trivium.index.requests import BuildRequest

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.load_report import print_problems
 from trivium.cli.options import Json, NoEmbed, Store
+from trivium.cli.print_load import print_problems
 from trivium.cli.terminal import PARTIAL, count, err, out, print_json, progress
 from trivium.engine import Engine
 from trivium.serialization import info_json

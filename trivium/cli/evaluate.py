@@ -29,7 +29,7 @@ from trivium.errors import QuestionFileError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.requests import EvaluateRequest
-from trivium.evaluation.trec import write_runs
+from trivium.evaluation.trec_files import write_runs
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.names import CONVEX, DEFAULT, NETWORK
 from trivium.rerank.names import NAMES as RERANKER_NAMES

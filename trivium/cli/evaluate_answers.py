@@ -13,7 +13,7 @@ from trivium.cli.evaluate import Fusions, Questions
 from trivium.cli.options import AnswerFromOption, Json, ModelOption, RetrieverOption, Store
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.errors import InputError
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 if TYPE_CHECKING:
     from trivium.evaluation.answers.bertscore import BertScore

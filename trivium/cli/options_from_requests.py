@@ -12,12 +12,12 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from trivium.chunking.spec import parse_spec
+from trivium.chunking.chunker_spec import parse_spec
 from trivium.cli.arguments import wrong_argument
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.filter_language import parse as parse_condition
 from trivium.metadata import parse_assignments
-from trivium.parser.sources.items import check_format
+from trivium.parser.sources.source_items import check_format
 from trivium.search.cut import Cut
 from trivium.text.languages import check_language
 from trivium.types import MetadataValue

@@ -11,7 +11,7 @@ from rich.text import Text
 from trivium.cli.terminal import out, shown
 from trivium.synthetic.records import Decision, Source
 from trivium.synthetic.review import REVIEW_SETTINGS, Review
-from trivium.synthetic.run import Candidate, Run
+from trivium.synthetic.run_folder import Candidate, Run
 from trivium.text.normalise import normalise_name, plain
 
 _KEYS = {

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from trivium.cli.arguments import open_engine, reranker_name, wrong_argument
-from trivium.cli.hits import (
+from trivium.cli.options import Json, SetOption, Store
+from trivium.cli.options_from_requests import takes
+from trivium.cli.print_hits import (
     print_details,
     print_hints,
     print_hits,
@@ -20,8 +22,6 @@ from trivium.cli.hits import (
     print_sources,
     print_warnings,
 )
-from trivium.cli.options import Json, SetOption, Store
-from trivium.cli.options_from_requests import takes
 from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
 from trivium.search.requests import SearchRequest

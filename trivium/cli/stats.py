@@ -7,7 +7,7 @@ from dataclasses import asdict
 from rich.markup import escape
 from rich.table import Table
 
-from trivium.chunking.spec import DEFAULT
+from trivium.chunking.chunker_spec import DEFAULT
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import count, err, out, print_json, shown
 from trivium.embedding.variants import is_late, is_plain

@@ -22,8 +22,8 @@ from trivium.synthetic.export import export as export_run
 from trivium.synthetic.generate import generate as generate_run
 from trivium.synthetic.judge import judge as judge_run
 from trivium.synthetic.plain import PlainSampling, generate_plain
-from trivium.synthetic.run import Run
-from trivium.synthetic.sample import Sampling
+from trivium.synthetic.run_folder import Run
+from trivium.synthetic.sample_bridges import Sampling
 
 synthesize = typer.Typer(
     help="Create a benchmark of questions from a store: generate (multi-hop) or plain, judge, review, export.",

@@ -80,10 +80,10 @@ def train(
     with wrong_argument("--out"):
         check_publishable(folder)
     # Imported here because these modules take a second to load.
-    from trivium.training.data import read
     from trivium.training.fit import load_keras
     from trivium.training.report import save_outcome
     from trivium.training.run import train_fusion
+    from trivium.training.training_data import read
 
     collection = read(
         hits, importance or (), settings.folds

@@ -2,7 +2,7 @@
 
 The lines of judgements are ``query-id``, ``corpus-id`` and ``score``, separated by tabs, below a line with these names.
 Scores are grades; documents with 0 are not relevant. Every judged query is a question. Its documents are those of
-``corpus.jsonl`` (:data:`trivium.parser.sources.records.DOCUMENT_ID`).
+``corpus.jsonl`` (:data:`trivium.parser.sources.title_text_records.DOCUMENT_ID`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 
 from trivium.errors import InputError, QuestionFileError
-from trivium.parser.sources.files import read_lines
-from trivium.parser.sources.recognise import QRELS, QUERIES, is_of_benchmark
-from trivium.parser.sources.records import DOCUMENT_ID
+from trivium.parser.sources.read_files import read_lines
+from trivium.parser.sources.recognise_format import QRELS, QUERIES, is_of_benchmark
+from trivium.parser.sources.title_text_records import DOCUMENT_ID
 from trivium.types import Question
 
 _SPLITS = ("test", "dev", "train")

@@ -3,15 +3,22 @@
 ``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document`` and ``pages``, ``evidence``,
 ``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional; null counts as
 absent, and other keys are ignored. If ``document`` and ``pages`` are given, ``evidence`` is ignored, because in some
-files it contains the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
-Original Natural Questions rows can be read directly (:mod:`trivium.parser.sources.nq_files`), and so can a folder of
-the benchmark BEIR (:mod:`trivium.datasets.beir`). :mod:`trivium.datasets.question_tables` describes tables.
+files it contains the text of these pages. :mod:`trivium.datasets.trace_gold` defines how the gold is found in a store.
+Original Natural Questions rows can be read directly (:mod:`trivium.parser.sources.natural_question_files`), and so can a
+folder of the benchmark BEIR (:mod:`trivium.datasets.beir`).
+
+Tables are CSV and TSV, as spreadsheets write them. The first row has the keys of question files, in any case;
+``answer``, ``quote`` and ``gold_title`` are for one value. A cell may have several answers, titles, pages, quotes or
+earlier questions, one in each line. Answers may be separated by ``|``, and those in a column ``answers``, page numbers
+and titles in ``gold_titles`` also by ``;``. Columns ``answer 1``, ``answer 2`` are read together. A cell may also be
+JSON. With a ``quote`` a ``page`` is the passage that holds it; several pages are all needed (``gold_titles``).
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +26,72 @@ from typing import Any
 
 from trivium.common.progress import Progress
 from trivium.datasets.beir import is_benchmark, read_benchmark
-from trivium.datasets.question_tables import is_table, table_questions
 from trivium.errors import InputError, QuestionFileError, said
-from trivium.parser.sources.annotators import MAJORITY, check_annotators
-from trivium.parser.sources.items import Problem, some_keys
-from trivium.parser.sources.nq_files import is_row_source, read_row_questions
+from trivium.parser.documents.delimited import table_rows
+from trivium.parser.sources.natural_question_files import is_row_source, read_row_questions
+from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotators
+from trivium.parser.sources.source_items import Problem, some_keys
+from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Evidence, GoldPassage, Question, Turn
+
+_SINGULAR = {"answer": "answers", "quote": "quotes", "gold_title": "gold_titles"}
+_SEPARATORS = {
+    "answer": r"[\n|]", "answers": r"[\n|;]", "page": r"\n", "pages": r"[\n|;,]", "quote": r"(?!)", "quotes": r"\n",
+    "gold_title": r"\n", "gold_titles": r"[\n|;]", "history": r"\n",
+}  # fmt: skip
+_FLAGS = ("unanswerable", "gold_any")
+_NO = ("false", "no", "n", "0", "-", "falsch", "nein", "faux", "non")
+
+
+def is_table(path: Path) -> bool:
+    """Whether a question file is a table, by its name."""
+    return path.suffix.lower() in (".csv", ".tsv", ".tab")
+
+
+def table_questions(data: bytes, name: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return the rows of a table with their numbers, as objects of a question file. Raises InputError without a column
+    ``question``.
+    """
+    filled = [
+        (number, [str(cell).strip() for cell in row])
+        for number, row in enumerate(table_rows(data, name, DEFAULT_LIMITS), 1)
+        if any(str(cell).strip() for cell in row)
+    ]
+    names = filled[0][1] if filled else []
+    heads = [re.sub(r"\W+", "_", head.lower().rstrip("0123456789").rstrip(" _")) for head in names]
+    if "question" not in heads:
+        raise InputError(f'expected a column "question", got the columns {", ".join(names)[:200] or "none"}')
+    return [(number, _row(heads, cells)) for number, cells in filled[1:]]
+
+
+def _row(heads: list[str], cells: list[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for head, cell in zip(heads, cells, strict=False):
+        value = _json(cell) if cell[:1] in ("[", "{") else cell
+        if cell and head in _SEPARATORS:
+            parts = value if isinstance(value, list) else re.split(_SEPARATORS[head], cell)
+            given = [part.strip() if isinstance(part, str) else part for part in parts]
+            row.setdefault(_SINGULAR.get(head, head), []).extend(part for part in given if part != "")
+        elif cell:
+            row[head] = cell.casefold() not in _NO if head in _FLAGS else value
+    pages, quotes = row.pop("page", []), row.pop("quotes", [])
+    if "pages" in row:
+        row["pages"] = [int(number) if str(number).isdecimal() else number for number in row["pages"]]
+    if quotes and "document" in row:
+        row.setdefault("evidence", [{"document": row["document"], "quotes": quotes}])
+    elif quotes and len(pages) == 1:
+        row.setdefault("gold_passages", [{"title": pages[0], "text": quote} for quote in quotes])
+    elif len(pages) > 1:
+        row.setdefault("gold_titles", pages)
+    return row | ({"page": pages[0]} if pages else {})
+
+
+def _json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+
 
 EXAMPLE = '{"question": "Who discovered Phobos?", "page": "Phobos (moon)", "answers": ["Asaph Hall"]}'
 """A line of a question file, for messages."""
@@ -50,8 +117,9 @@ def read_questions(
     """Read the questions of a file, in order. Blank lines are skipped.
 
     ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or ``hf:NAME[:SPLIT]``.
-    ``annotators`` then selects whose answers count (:func:`trivium.parser.sources.annotators.counted`), ``on_problem``
-    is called for unreadable rows, which are skipped (by default they are logged), and ``progress`` counts bytes.
+    ``annotators`` then selects whose answers count (:func:`trivium.parser.sources.natural_question_rows.counted`),
+    ``on_problem`` is called for unreadable rows, which are skipped (by default they are logged), and ``progress``
+    counts bytes.
 
     A question without ``id`` gets the id ``line-<n>``, n counted from 1. If the id is already taken, as may happen in
     concatenated files, the later question gets the id ``<id> (line <n>)``. Raises QuestionFileError, naming the line,

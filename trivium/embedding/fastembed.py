@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from trivium.embedding.batches import embed_each
 from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
-from trivium.embedding.workers import embed_each
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings.settings import load_settings
 from trivium.types import EmbedderIdentity

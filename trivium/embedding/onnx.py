@@ -20,6 +20,8 @@ from trivium.embedding.batches import (
     SHORT,
     Ids,
     embed_batches,
+    embed_each,
+    embed_groups,
     equal_lengths,
     is_batch,
 )
@@ -41,7 +43,6 @@ from trivium.embedding.model_files import check, locate
 from trivium.embedding.onnx_batch_graph import HIDDEN, is_candidate
 from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.variants import TokenEncoder, Tokens, WholeText, embed_spans
-from trivium.embedding.workers import embed_each, embed_groups
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 

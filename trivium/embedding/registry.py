@@ -72,7 +72,7 @@ def open_embedder(
     if family == "openai" and model:
         return _openai(model, settings)
     if name.startswith(TEI) and model:
-        from trivium.embedding.server import ServerEmbedder
+        from trivium.embedding.tei_server import ServerEmbedder
 
         if settings.embed_with is None:
             raise ConfigurationError(

@@ -20,7 +20,7 @@ from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, runtime_che
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.embedding.embedder import Embedder, Vectors, embed_queries, l2_normalize, to_valid_text
 from trivium.errors import EmbedderMismatchError, EmbeddingError
 from trivium.types import EmbedderIdentity

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.datasets.splits import clusters
+from trivium.datasets.cross_validation import clusters
 from trivium.errors import InputError
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import best_system

@@ -10,13 +10,13 @@ from pathlib import Path
 from trivium.answering.rewriting import rewrite_question
 from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
-from trivium.datasets.trace import Traced, trace
+from trivium.datasets.trace_gold import Traced, trace
 from trivium.errors import InputError
 from trivium.evaluation.default_gate import decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
-from trivium.evaluation.trec import read_runs, refuse_unknown_chunks, unknown_chunks
+from trivium.evaluation.trec_files import read_runs, refuse_unknown_chunks, unknown_chunks
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hit_lists import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.names import CONVEX, NETWORK
@@ -24,7 +24,7 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.score_table import Table
 from trivium.graph.filter_language import parse
 from trivium.graph.protocols import GraphReader
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.query import Query, Retriever
 from trivium.search.candidates import DEPTH

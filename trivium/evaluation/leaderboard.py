@@ -11,9 +11,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
-from trivium.datasets.splits import clusters
 from trivium.errors import InputError
 from trivium.evaluation.pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.ranking_measures import cumulative_matches, measure
@@ -21,7 +21,7 @@ from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.run import headline
 from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, share, with_interval
-from trivium.evaluation.trec import read_qrels, read_runs
+from trivium.evaluation.trec_files import read_qrels, read_runs
 
 ENDINGS = (".run", ".trec")
 """File name endings of runs."""

@@ -15,7 +15,7 @@ from trivium.common.arrays import Floats
 from trivium.datasets.gold import Traced
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import Cell, Table, matches_table
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 Ranking = Sequence[tuple[str, float]]
 """Chunk uris with their scores, best first."""

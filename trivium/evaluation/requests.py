@@ -13,7 +13,7 @@ from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
 from trivium.fusion.names import DEFAULT
 from trivium.graph.filter_language import Condition, parse
 from trivium.llm.chat_model import ChatModel
-from trivium.parser.sources.annotators import MAJORITY, check_annotators
+from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
@@ -44,7 +44,7 @@ class EvaluateRequest:
     - ``hits``: file to save the hit lists to, for training.
     - ``settings``: settings of rerankers.
     - ``annotators``: for original rows of Natural Questions, whose answers count
-      (:func:`trivium.parser.sources.annotators.counted`). Unreadable rows are the report's ``problems``.
+      (:func:`trivium.parser.sources.natural_question_rows.counted`). Unreadable rows are the report's ``problems``.
 
     Raises InputError for a malformed condition or rule.
     """

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold, Traced
-from trivium.datasets.splits import clusters
 from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import cumulative_matches, measure
 from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, SystemScores

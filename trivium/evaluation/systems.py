@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from trivium.errors import InputError
 from trivium.evaluation.digests import digest_of_folder
-from trivium.llm.counting import CountingChatModel
+from trivium.llm.token_usage import CountingChatModel
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.path import Selector

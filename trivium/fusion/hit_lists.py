@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.files import replacing
+from trivium.common.safe_files import replacing
 from trivium.errors import FusionError
 from trivium.fusion.score_table import Table
 

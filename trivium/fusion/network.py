@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, product
 from trivium.common.cache import Memo
-from trivium.common.second_core import Beside
+from trivium.common.idle_cores import Beside
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.score_table import Fused, Table

@@ -18,8 +18,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from trivium.common.files import replacing, scratch_folder, writing_new_file
 from trivium.common.progress import Progress
+from trivium.common.safe_files import replacing, scratch_folder, writing_new_file
 from trivium.errors import InputError, StoreError, StoreFormatError
 from trivium.graph.open_store import is_address
 from trivium.graph.schema import SCHEMA_VERSION

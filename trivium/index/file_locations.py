@@ -13,8 +13,8 @@ from trivium.graph.page_facts import each_page
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri
 from trivium.index.record_pages import RECORDS
-from trivium.parser.sources.items import Item, clean_text, printable_path
-from trivium.parser.sources.records import FORMAT as RECORDS_FORMAT
+from trivium.parser.sources.source_items import Item, clean_text, printable_path
+from trivium.parser.sources.title_text_records import FORMAT as RECORDS_FORMAT
 from trivium.text.normalise import composed
 
 _AT_ONCE = 1_000

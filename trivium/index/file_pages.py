@@ -16,7 +16,7 @@ from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_links import FilePaths, future_path
 from trivium.index.file_locations import Places, PlaceStore, is_gone, is_same, path_alias, plain_path
 from trivium.index.record_pages import RECORDS
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.text.normalise import composed, normalise_name, normalise_title
 
 _NAMES_TRIED = 8

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.chunking.chunker import Chunker
+from trivium.chunking.chunker_spec import DEFAULT
 from trivium.chunking.registry import make_chunker
-from trivium.chunking.spec import DEFAULT
-from trivium.common.arguments import check_texts
+from trivium.common.argument_checks import check_texts
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.embedding.variants import is_late, is_plain
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.page_facts import check_chunker
 from trivium.graph.protocols import GraphStore
+from trivium.index.document_languages import allow_any_embedder, check_embedder_knows, check_embedder_of
+from trivium.index.embed_missing import fill_pictures, fill_sentences, fill_texts, forget_context
 from trivium.index.isolation import ParserProcess
-from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
 from trivium.index.load import delete_linked, load
-from trivium.index.report import IngestReport, nothing_read
+from trivium.index.load_report import IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
-from trivium.index.vectors import fill_pictures, fill_sentences, fill_texts, forget_context
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
 from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.images import ImageEmbedder
     from trivium.graph.bulk import ExportReport
     from trivium.graph.dbpedia import EnrichReport
-    from trivium.index.pruning import Pruning
+    from trivium.index.deleted_files import Pruning
     from trivium.index.ray_build import RayBuild
     from trivium.llm.chat_model import ChatModel
 
@@ -146,7 +146,7 @@ class Indexer:
         return report
 
     def _pruning(self, sources: Sequence[str]) -> Pruning:
-        from trivium.index.pruning import Pruning, folders_of
+        from trivium.index.deleted_files import Pruning, folders_of
 
         folders = folders_of(sources)
         if not folders:
@@ -177,7 +177,7 @@ class Indexer:
     def _on_ray(
         self, address: str, limits: InputLimits, chunker: str, request: BuildRequest
     ) -> AbstractContextManager[RayBuild]:
-        from trivium.index.parts import Work
+        from trivium.index.build_parts import Work
         from trivium.index.ray_build import ray_build
 
         folder = request.parts

@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from trivium.common.iteration import batched
-from trivium.common.workers import WorkerLostError
+from trivium.common.worker_processes import WorkerLostError
 from trivium.graph.page_graph import PageGraph
 from trivium.index.graph_messages import Joined, dump, load
-from trivium.parser.sources.items import Format, LeftOut, Problem, printable_path
+from trivium.parser.sources.source_items import Format, LeftOut, Problem, printable_path
 from trivium.settings.limits import InputLimits
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trivium.chunking.spec import DEFAULT
+from trivium.chunking.chunker_spec import DEFAULT
 
 if TYPE_CHECKING:  # the parser is imported on first use
     from multiprocessing.connection import Connection
 
-    from trivium.common.workers import Worker
+    from trivium.common.worker_processes import Worker
     from trivium.index.isolated_load import Names, Outcome
     from trivium.parser.sources.discover import FoundFile
-    from trivium.parser.sources.items import Format
+    from trivium.parser.sources.source_items import Format
     from trivium.settings.limits import InputLimits
 
 _BEAT_SECONDS = 0.1
@@ -66,7 +66,7 @@ class ParserProcess:
     def connect(self) -> Connection:
         """Return the pipe to the process, starting it if necessary."""
         if self._worker is None:
-            from trivium.common.workers import Worker
+            from trivium.common.worker_processes import Worker
 
             self._worker = Worker("trivium.index.parser_process:parse_all")
         return self._worker.connect()

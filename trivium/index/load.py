@@ -17,29 +17,29 @@ from itertools import chain
 from pathlib import Path
 
 from trivium.chunking.chunker import Chunker
-from trivium.chunking.strategies import BLOCKS
+from trivium.chunking.length_chunkers import BLOCKS
+from trivium.common.idle_cores import available_cores
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
-from trivium.common.second_core import available_cores
 from trivium.errors import ConfigurationError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_facts import each_page
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import unescape
+from trivium.index.document_languages import Localiser, StoredLocaliser
 from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages
 from trivium.index.isolation import ParserProcess
-from trivium.index.languages import Localiser, StoredLocaliser
-from trivium.index.mentions import link_mentions, pages_mentioning
-from trivium.index.page_batches import BeforeReplacing, LoadStore, Merge, PageCheck
+from trivium.index.link_mentions import link_mentions, pages_mentioning
+from trivium.index.load_report import IngestReport
 from trivium.index.parsing import Loaded, ParserPool, parse_item
 from trivium.index.record_pages import RECORDS, RecordPages
-from trivium.index.report import IngestReport
+from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import Found, FoundFile, discover, expand
-from trivium.parser.sources.items import Format, Item, LeftOut, Problem
-from trivium.parser.sources.records import relinked
+from trivium.parser.sources.source_items import Format, Item, LeftOut, Problem
+from trivium.parser.sources.title_text_records import relinked
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.languages import AUTO, check_language
 from trivium.types import Chunk, ChunkKind, MetadataValue, Page

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from trivium.chunking.strategies import portable_chunker
-from trivium.common.workers import limit_memory, limit_processor_time
+from trivium.chunking.length_chunkers import portable_chunker
+from trivium.common.worker_processes import limit_memory, limit_processor_time
 from trivium.graph.page_graph import PageGraph
 from trivium.index.graph_messages import dump, load, parts_of
 from trivium.index.parsing import parse_document
@@ -22,7 +22,7 @@ from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.parser import ocr_cache
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import Found, file_items
-from trivium.parser.sources.items import Format, Item, LeftOut, Problem, printable_path
+from trivium.parser.sources.source_items import Format, Item, LeftOut, Problem, printable_path
 from trivium.settings.limits import InputLimits
 
 if sys.platform != "win32":

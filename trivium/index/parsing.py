@@ -9,14 +9,14 @@ from multiprocessing.connection import Connection
 from typing import cast
 
 from trivium.chunking.chunker import Chunker
-from trivium.chunking.spec import DEFAULT
-from trivium.chunking.strategies import BLOCKS, portable_chunker
-from trivium.common.workers import Pool, WorkerLostError, answer_all, limit_processor_time
+from trivium.chunking.chunker_spec import DEFAULT
+from trivium.chunking.length_chunkers import BLOCKS, portable_chunker
+from trivium.common.worker_processes import Pool, WorkerLostError, answer_all, limit_processor_time
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_graph import PageGraph
 from trivium.parser.sources.discover import read
-from trivium.parser.sources.items import Item, Problem
+from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 Loaded = list[PageGraph] | Problem

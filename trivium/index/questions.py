@@ -16,10 +16,10 @@ from trivium.common.progress import Progress
 from trivium.graph.page_graph import QuestionNode
 from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
-from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.answer_tracing import MarkedPage
-from trivium.parser.sources.items import Problem
-from trivium.parser.sources.nq_files import read_row_questions
+from trivium.parser.sources.natural_question_files import read_row_questions
+from trivium.parser.sources.natural_question_rows import MAJORITY
+from trivium.parser.sources.source_items import Problem
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Question
@@ -77,8 +77,8 @@ def put_questions(
     """Trace the questions of the rows among the sources to chunks of their pages, and store them as ``is_answer_of``
     relations.
 
-    ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`). A stored question
-    that can no longer be traced is removed.
+    ``annotators`` says whose answers count (:func:`trivium.parser.sources.natural_question_rows.counted`). A stored
+    question that can no longer be traced is removed.
     ``progress`` counts bytes of files. Raises InputError for an unknown value of ``annotators``.
     """
     report = QuestionReport()

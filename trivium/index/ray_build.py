@@ -1,4 +1,4 @@
-"""Makes the parts of a build (:mod:`trivium.index.parts`) on the machines of a Ray cluster.
+"""Makes the parts of a build (:mod:`trivium.index.build_parts`) on the machines of a Ray cluster.
 
 A part has two tasks, parsing and embedding. A lost node loses the parts that it was making, which Ray makes again
 elsewhere. Parts come to the process that the user started, which keeps them in files until the build is done: where it is
@@ -21,16 +21,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from trivium.common.fetching import package_version
-from trivium.common.files import TEMPORARY, replacing, write_file
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
+from trivium.common.safe_files import TEMPORARY, replacing, write_file
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, TriviumError
 from trivium.graph.protocols import VectorWriter
 from trivium.graph.records import Passage
-from trivium.index.parsing import Loaded, ParserPool
-from trivium.index.parts import (
+from trivium.index.build_parts import (
     Arrays,
     Part,
     Work,
@@ -42,8 +41,9 @@ from trivium.index.parts import (
     put_vectors,
     read_part,
 )
+from trivium.index.parsing import Loaded, ParserPool
 from trivium.parser.sources.discover import PARTS_FILE
-from trivium.parser.sources.items import Item, Problem
+from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.settings import load_settings
 
 LOCAL = "local"

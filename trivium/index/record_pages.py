@@ -12,13 +12,19 @@ from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile, gettempdir
 
 from trivium.chunking.chunker import Chunker
-from trivium.chunking.strategies import BLOCKS
+from trivium.chunking.length_chunkers import BLOCKS
 from trivium.errors import InputError, TriviumError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_graph import PageGraph
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.items import Item, Problem
-from trivium.parser.sources.records import Record, common_metadata, read_records, records_to_pages, relinked
+from trivium.parser.sources.source_items import Item, Problem
+from trivium.parser.sources.title_text_records import (
+    Record,
+    common_metadata,
+    read_records,
+    records_to_pages,
+    relinked,
+)
 from trivium.settings.limits import InputLimits
 
 RECORDS = "records:"

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from trivium.common.arguments import check_count, check_fields, check_type
+from trivium.common.argument_checks import check_count, check_fields, check_type
 from trivium.common.progress import StageProgress
 from trivium.errors import ConfigurationError, InputError
-from trivium.index.page_batches import PageCheck
+from trivium.index.write_batches import PageCheck
 from trivium.metadata import check as check_metadata
-from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY, check_annotators
-from trivium.parser.sources.items import FORMATS, Format
+from trivium.parser.sources.natural_question_rows import ANNOTATORS, MAJORITY, check_annotators
+from trivium.parser.sources.source_items import FORMATS, Format
 from trivium.settings.limits import InputLimits
 from trivium.text.languages import AUTO, check_language
 from trivium.text.languages import NAMES as LANGUAGES

@@ -10,7 +10,7 @@ from typing import ClassVar
 from trivium.common import stopping
 from trivium.common.fetching import user_agent
 from trivium.errors import InputError
-from trivium.live.pages import SMALL, with_page
+from trivium.live.fetch_pages import SMALL, with_page
 from trivium.live.responses import address_of, ask, date_of, results, text_of, title_of, within
 from trivium.live.source import RESULTS, LiveDocument
 from trivium.parser.sources import mediawiki

@@ -11,8 +11,8 @@ from typing import Any
 from trivium.common.fetching import Fetched, fetch
 from trivium.errors import InputError
 from trivium.parser.document import MAX_TITLE
-from trivium.parser.sources.files import parse_json
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.read_files import parse_json
+from trivium.parser.sources.source_items import clean_text
 from trivium.text.normalise import composed
 
 MAX_BYTES = 4 << 20

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from trivium.errors import ParseError, TriviumError, said
-from trivium.parser.split import split_points
+from trivium.parser.split_blocks import split_points
 from trivium.parser.text_runs import Address, PictureText, TextRun
 from trivium.text.headings import BETWEEN
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.files import replacing
+from trivium.common.safe_files import replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image

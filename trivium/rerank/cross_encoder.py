@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.embedding.embedder import to_valid_text
 from trivium.errors import ConfigurationError, MissingExtraError, RerankError
 from trivium.rerank.limits import at_once

@@ -12,11 +12,11 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.common.cache import Memo
-from trivium.common.second_core import Beside
+from trivium.common.idle_cores import Beside
 from trivium.fusion.imputation import borrow
 from trivium.fusion.score_table import Table
 from trivium.graph.records import rank_key
-from trivium.live.view import origins
+from trivium.live.extended_store import origins
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of

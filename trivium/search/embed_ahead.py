@@ -1,5 +1,5 @@
 """Embeds the next questions of a batch while the current one is searched for. Embedders release the GIL, so the two
-overlap. Where other processes keep the other cores busy (:func:`trivium.common.second_core.alone`), groups of questions
+overlap. Where other processes keep the other cores busy (:func:`trivium.common.idle_cores.alone`), groups of questions
 are embedded when the first of them is needed, in the same thread.
 """
 
@@ -12,7 +12,7 @@ from contextvars import copy_context
 from types import TracebackType
 from typing import Self
 
-from trivium.common.second_core import is_alone
+from trivium.common.idle_cores import is_alone
 from trivium.graph.records import Vectors
 
 _AHEAD = 2

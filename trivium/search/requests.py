@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, TypedDict, get_args
 
-from trivium.common.arguments import check_count, check_fields, shown
+from trivium.common.argument_checks import check_count, check_fields, shown
 from trivium.errors import InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filter_language import Where, parse

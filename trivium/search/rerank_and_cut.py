@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from trivium.common.arguments import check_count
+from trivium.common.argument_checks import check_count
 from trivium.errors import InputError, RerankError
 from trivium.graph.records import round_score
 from trivium.rerank.as_retriever import rerank_candidates

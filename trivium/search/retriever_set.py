@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from trivium.common.arguments import check_texts
+from trivium.common.argument_checks import check_texts
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
 from trivium.rerank.as_retriever import RerankRetriever

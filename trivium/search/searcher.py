@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from trivium.common.arguments import check_type
-from trivium.common.second_core import for_each
+from trivium.common.argument_checks import check_type
+from trivium.common.idle_cores import for_each
 from trivium.common.suggested_commands import for_store
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions, StoreEmbedder
@@ -21,9 +21,9 @@ from trivium.graph.filtered_store import Within
 from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore
 from trivium.graph.records import Vectors, page_numbers, round_score
-from trivium.live.new_chunks import TextVectors
-from trivium.live.querying import LiveAnswers, LiveSources
-from trivium.live.view import live_view, origins
+from trivium.live.ask_sources import LiveAnswers, LiveSources
+from trivium.live.extended_store import live_view, origins
+from trivium.live.found_chunks import TextVectors
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.signals import SignalSettings

@@ -24,7 +24,6 @@ from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import NO_MODEL
 from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
-from trivium.server.access_log import AccessLog
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.carry_out import SCORES
 from trivium.server.changes import perform
@@ -35,6 +34,7 @@ from trivium.server.jobs_folder import Spool, spool_folder, store_name
 from trivium.server.keys import KeyRing
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
+from trivium.server.middleware import AccessLog
 from trivium.server.originals import Originals
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes

@@ -10,7 +10,7 @@ from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, NothingReadError
 from trivium.graph.schema import unescape
-from trivium.index.report import IngestReport
+from trivium.index.load_report import IngestReport
 from trivium.metadata import parse_object
 from trivium.server.job_table import Change
 from trivium.server.jobs import JobError

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from trivium.common.files import LockFile, folder_to_disk
+from trivium.common.safe_files import LockFile, folder_to_disk
 from trivium.graph.arrays.array_files import cannot_change
 from trivium.graph.open_store import is_address
 from trivium.server.job_table import JobTable

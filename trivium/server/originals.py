@@ -12,8 +12,8 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import page_numbers
-from trivium.parser.documents.pdf_pages import DrawnPage, draw_page
-from trivium.parser.sources.files import read_document
+from trivium.parser.documents.render_pdf_page import DrawnPage, draw_page
+from trivium.parser.sources.read_files import read_document
 from trivium.settings.settings import load_settings
 from trivium.types import MetadataValue
 
@@ -90,7 +90,7 @@ class Originals:
 
     def draw(self, original: Original) -> DrawnPage:
         """Draw the page and locate the passage on it. Raises NoOriginalError, and the errors of
-        :func:`~trivium.parser.documents.pdf_pages.draw_page`.
+        :func:`~trivium.parser.documents.render_pdf_page.draw_page`.
         """
         path = _path_of(original.source)
         try:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trivium.common.workers import Worker, WorkerLostError
+from trivium.common.worker_processes import Worker, WorkerLostError
 from trivium.errors import StoreError
 from trivium.search.stage_timing import StageEnded, StageObserver
 from trivium.server.carry_out import Reply

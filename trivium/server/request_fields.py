@@ -12,7 +12,7 @@ from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.names import FUSIONS
 from trivium.graph.filter_language import MAX_CHARACTERS, parse
-from trivium.live.querying import MAX_SOURCES
+from trivium.live.ask_sources import MAX_SOURCES
 from trivium.rerank.names import FREE, PREFIX
 from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut

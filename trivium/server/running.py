@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 from threadpoolctl import threadpool_limits
 
-from trivium.common.workers import kill_workers
+from trivium.common.worker_processes import kill_workers
 from trivium.errors import ConfigurationError
 from trivium.server.settings import ServerSettings
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from trivium.common.second_core import alone
-from trivium.common.workers import answer_all
+from trivium.common.idle_cores import alone
+from trivium.common.worker_processes import answer_all
 from trivium.engine import Engine
 from trivium.search.stage_timing import StageEnded
 from trivium.server.carry_out import KINDS

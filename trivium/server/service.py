@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from trivium.answering.events import AnswerEvent
 from trivium.answering.writing import WritingOptions
-from trivium.common.second_core import alone, available_cores
+from trivium.common.idle_cores import alone, available_cores
 from trivium.engine import Engine
 from trivium.graph.filter_language import Where
 from trivium.llm.chat_model import ChatModel

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.errors import ConfigurationError
 from trivium.server.keys import Key, parse_key
 from trivium.server.live_switch import Mode

@@ -14,10 +14,10 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from trivium.common.files import folder_to_disk, is_full_disk, to_disk
+from trivium.common.safe_files import folder_to_disk, is_full_disk, to_disk
 from trivium.errors import InputError
 from trivium.metadata import parse_object
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.server.errors import ApiError, busy, disk_full, unsupported
 from trivium.server.job_table import Change, NoJobsError
 from trivium.server.jobs import Jobs

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.trec import write_qrels
+from trivium.evaluation.trec_files import write_qrels
 from trivium.graph.schema import unescape
 from trivium.synthetic.records import Decision
-from trivium.synthetic.run import Candidate, Run
+from trivium.synthetic.run_folder import Candidate, Run
 
 
 @dataclass(frozen=True, slots=True)

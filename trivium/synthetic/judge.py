@@ -7,7 +7,7 @@ from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.prompt import ask, judge_prompt, judge_version
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria_of
 from trivium.synthetic.reply import Unreadable, read_scores, scores_schema
-from trivium.synthetic.run import Run
+from trivium.synthetic.run_folder import Run
 
 
 def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:

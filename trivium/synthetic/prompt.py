@@ -12,7 +12,7 @@ from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.records import CRITERIA, PLAIN_CRITERIA, Bridge, Source, criteria_of
-from trivium.synthetic.sample import MIN_SOURCES
+from trivium.synthetic.sample_bridges import MIN_SOURCES
 from trivium.text.normalise import plain, sentences
 from trivium.types import Usage
 

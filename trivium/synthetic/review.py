@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from trivium.synthetic.records import Decision, Reviewed
-from trivium.synthetic.run import Candidate
+from trivium.synthetic.run_folder import Candidate
 
 REVIEW_SETTINGS = {"step": "review"}
 """A review has no options, so its settings are constant."""

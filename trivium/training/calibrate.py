@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.fusion.network import Network, weight_together
-from trivium.training.data import Example
+from trivium.training.training_data import Example
 
 BINS = 10
 UNANSWERED = 0.2

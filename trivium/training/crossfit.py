@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
-from trivium.datasets.splits import clusters, folds
+from trivium.datasets.cross_validation import clusters, folds
 from trivium.fusion.network import Network
-from trivium.training.data import Example
 from trivium.training.fit import Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
+from trivium.training.training_data import Example
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,8 @@ import numpy as np
 from trivium.common.arrays import Floats32
 from trivium.errors import ConfigurationError, InputError, MissingExtraError
 from trivium.fusion.network import CLIP, Network
-from trivium.training.data import Example
 from trivium.training.settings import Settings
+from trivium.training.training_data import Example
 
 Scale = tuple[Floats32, Floats32]
 """Mean and standard deviation (f,) of the features."""

@@ -15,12 +15,12 @@ from trivium.evaluation.report import HEADLINE, Report
 from trivium.evaluation.tables import Cell, Table, chance, plain, share, with_interval
 from trivium.fusion.artefact import CARD, DESCRIPTION, FOLDS, NUMBERS, publishing, write
 from trivium.fusion.artefact import REPORT as REPORT_FOLDER
-from trivium.fusion.folds import write_folds
+from trivium.fusion.fold_networks import write_folds
 from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
 from trivium.training.calibrate import Bin
-from trivium.training.data import HitSet
 from trivium.training.run import NETWORK, Outcome, headline_measures
+from trivium.training.training_data import HitSet
 
 REPORT = "report.md"
 QUESTIONS = 100

@@ -20,8 +20,8 @@ from trivium.fusion.score_table import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
-from trivium.training.data import Collection, Example, HitSet, examples_of
 from trivium.training.settings import Settings
+from trivium.training.training_data import Collection, Example, HitSet, examples_of
 
 NETWORK = "network"
 """The name of the trained fusion in reports."""

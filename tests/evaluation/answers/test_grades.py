@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.fakes.chat_model import ScriptedModel
-from trivium.evaluation.answers.grades import GRADE_SCHEMA, MEASURES, Graded, Grader, read_grade
+from trivium.evaluation.answers.grading_judge import GRADE_SCHEMA, MEASURES, Graded, Grader, read_grade
 from trivium.evaluation.answers.judged import MalformedError
 from trivium.llm.chat_model import Message, Reply
 from trivium.llm.json_replies import JsonSchema

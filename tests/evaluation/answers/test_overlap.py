@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from trivium.evaluation.answers.measures import contains, exact_match, normalise, rouge_l, token_f1
+from trivium.evaluation.answers.model_free_measures import contains, exact_match, normalise, rouge_l, token_f1
 
 
 def test_texts_are_normalised_as_squad_does() -> None:

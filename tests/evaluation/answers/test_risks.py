@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.evaluation.answers.test_measures import answered
+from tests.evaluation.answers.test_model_free_measures import answered
 from trivium.evaluation.answers.report import Risk
 from trivium.evaluation.answers.summary import risk_curve
 

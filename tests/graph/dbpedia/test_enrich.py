@@ -29,7 +29,7 @@ from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 PAGES = {
     "Albert Einstein": ["Princeton, New Jersey", "Ulm", "Nobel Prize"],

@@ -15,7 +15,7 @@ from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia import Reporter, open_source
 from trivium.graph.dbpedia.files import LINE_LIMIT
 from trivium.graph.dbpedia.source import Statement
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 pytest.importorskip("pyoxigraph")
 

@@ -34,7 +34,7 @@ from trivium.graph.neo4j.prepare_database import (
 )
 from trivium.graph.open_store import never_left_empty
 from trivium.graph.schema import SCHEMA_VERSION, Label
-from trivium.index.report import IngestReport
+from trivium.index.load_report import IngestReport
 from trivium.types import EmbedderIdentity
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.contract.graphs import IDENTITY, embed_pending, graph
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
-from trivium.common import workers
+from trivium.common import worker_processes
 from trivium.graph.sqlite import EmbeddedStore, load_index
 from trivium.graph.sqlite import load_index as merge
 
@@ -72,7 +72,7 @@ def test_one_that_is_ended_leaves_the_store_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers.sys, "executable", "/bin/false")
+    monkeypatch.setattr(worker_processes.sys, "executable", "/bin/false")
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.set_embedder(IDENTITY)
         for title in "ABCD":

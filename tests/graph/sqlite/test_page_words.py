@@ -17,7 +17,7 @@ from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.sqlite import EmbeddedStore, open_database, page_words
 from trivium.graph.sqlite.open_database import schema_script
-from trivium.index.mentions import pages_mentioning
+from trivium.index.link_mentions import pages_mentioning
 from trivium.parser.gazetteer import Gazetteer
 from trivium.text.normalise import normalise_title
 

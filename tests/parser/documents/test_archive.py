@@ -26,7 +26,7 @@ from tests.parser.documents.files import (
 from trivium.errors import InputError, ParseError
 from trivium.parser.documents.archive import OLE_SIGNATURE, Archive, resolved
 from trivium.parser.documents.office import Package
-from trivium.parser.sources.recognise import recognise
+from trivium.parser.sources.recognise_format import recognise
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 LAUGHS = (

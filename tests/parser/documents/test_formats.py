@@ -13,8 +13,8 @@ from trivium.errors import ConfigurationError, InputError, ParseError
 from trivium.parser.documents.archive import OLE_SIGNATURE
 from trivium.parser.documents.formats import GROUP, document_formats, reader_of
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.items import Item, check_format
-from trivium.parser.sources.recognise import known_formats, recognise
+from trivium.parser.sources.recognise_format import known_formats, recognise
+from trivium.parser.sources.source_items import Item, check_format
 
 READERS = """
 from trivium import DocumentFile, DocumentFormat, ParseError

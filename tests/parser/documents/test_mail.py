@@ -17,7 +17,7 @@ from trivium.index.load import load
 from trivium.parser.documents import mail
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.items import Item
+from trivium.parser.sources.source_items import Item
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Page
 

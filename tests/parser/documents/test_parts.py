@@ -29,7 +29,7 @@ from tests.parser.documents.files import (
 from tests.parser.documents.office_xml import RELATED
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
-from trivium.parser.sources.recognise import recognise
+from trivium.parser.sources.recognise_format import recognise
 from trivium.parser.text_runs import TextRun
 from trivium.types import ChunkKind
 

@@ -13,8 +13,8 @@ from trivium.errors import ParseError
 from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import format_of_content
-from trivium.parser.documents.pdf import pdfium, pictures
-from trivium.parser.documents.pdf_pages import draw_page
+from trivium.parser.documents.pdf import ocr_pages, pdfium
+from trivium.parser.documents.render_pdf_page import draw_page
 from trivium.settings.limits import InputLimits
 from trivium.types import ChunkKind, Page
 
@@ -865,7 +865,7 @@ class FakeOcr:
 def test_without_ocr_pages_without_text_are_counted_and_a_document_of_them_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(pictures.PageReader, "available", False)
+    monkeypatch.setattr(ocr_pages.PageReader, "available", False)
     page = read(scanned(1, 2))
     assert (page.text, page.metadata["pages_without_text"]) == ("Printed words.", 2)
     with pytest.raises(Exception, match=r"trivium\[ocr\]"):
@@ -873,7 +873,7 @@ def test_without_ocr_pages_without_text_are_counted_and_a_document_of_them_is_re
 
 
 def test_with_ocr_pages_without_text_are_read_as_pictures(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pictures, "Ocr", lambda limits: FakeOcr())
+    monkeypatch.setattr(ocr_pages, "Ocr", lambda limits: FakeOcr())
     page = read(scanned(1, 1))
     assert [(c.text, c.pages) for c in page.chunks] == [
         ("Printed words.", (1, 1)),

@@ -11,7 +11,7 @@ from PIL import Image
 from tests.fakes.pdf_writer import PdfFile
 from tests.parser.documents.test_pdf import FakeOcr, read
 from trivium.errors import ParseError
-from trivium.parser.documents.pdf import pictures
+from trivium.parser.documents.pdf import ocr_pages
 from trivium.parser.documents.pdf.blocks import Block, Kind
 from trivium.parser.documents.pdf.pdfium import opened
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
@@ -31,7 +31,7 @@ def chunks_of(file: PdfFile) -> list[tuple[str, str, tuple[int, int] | None]]:
 
 @pytest.fixture
 def without_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures.PageReader, "available", False)
+    monkeypatch.setattr(ocr_pages.PageReader, "available", False)
 
 
 @pytest.mark.parametrize("height", [380, 555])
@@ -118,7 +118,7 @@ def test_captions_begin_with_the_word_for_a_picture_in_many_languages(line: str,
     """Words that only begin alike are text."""
     place = PlacedPicture(72, 400, 372, 540, 300, 140, b"key")
     beneath = Block(Kind.TEXT, line, 1, 10, bold=False, base=388, last_base=388, x0=72, x1=300)
-    found = pictures.with_pictures([beneath], [pictures.ReadPicture(place, "")], 1)
+    found = ocr_pages.with_pictures([beneath], [ocr_pages.ReadPicture(place, "")], 1)
     assert [(block.kind, block.text) for block in found] == [
         (Kind.PICTURE if is_caption else Kind.TEXT, line)
     ]
@@ -146,7 +146,7 @@ def test_text_in_a_picture_is_read_once_and_stands_where_the_picture_does(
             seen.append(getattr(picture, "shape", None))
             return super().read(picture)
 
-    monkeypatch.setattr(pictures, "Ocr", lambda limits: Counting())
+    monkeypatch.setattr(ocr_pages, "Ocr", lambda limits: Counting())
     file, image = illustrated()
     icon, rule = file.image(60, 60, bytes(3_600)), file.image(4_000, 110, bytes(440_000))
     hostile = file.image(1_000_000, 1_000_000, b"x")
@@ -173,7 +173,7 @@ def test_a_damaged_picture_with_a_caption_is_the_caption(monkeypatch: pytest.Mon
         def read(self, picture: object) -> str:
             raise ParseError("the picture is damaged")
 
-    monkeypatch.setattr(pictures, "Ocr", lambda limits: Refusing())
+    monkeypatch.setattr(ocr_pages, "Ocr", lambda limits: Refusing())
     file = PdfFile()
     page = file.page()
     page.text(72, 700, PROSE)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trivium.errors import InputError
-from trivium.parser.sources.annotators import counted
-from trivium.parser.sources.nq_rows import Annotation
+from trivium.parser.sources.natural_question_rows import Annotation, counted
 from trivium.types import NoAnswer
 
 A, B = (3, 9), (12, 20)

@@ -12,7 +12,7 @@ import pytest
 
 from trivium.errors import InputError
 from trivium.parser.sources.discover import discover
-from trivium.parser.sources.items import Item, Problem
+from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.limits import DEFAULT_LIMITS
 
 HTML = "<!DOCTYPE html>\n<html><head><title>Io</title></head><body><p>Io is a moon.</p></body></html>"

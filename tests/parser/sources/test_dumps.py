@@ -15,10 +15,10 @@ from benchmarks.ray_cluster import differences
 from tests.fakes.ray_here import RayHere
 from trivium.engine import Engine
 from trivium.errors import InputError, MissingExtraError
-from trivium.index import parts, ray_build
+from trivium.index import build_parts, ray_build
 from trivium.parser.sources.discover import discover, file_items, read
-from trivium.parser.sources.items import Item, Problem
-from trivium.parser.sources.wikimedia import to_page
+from trivium.parser.sources.source_items import Item, Problem
+from trivium.parser.sources.wikimedia_dumps import to_page
 from trivium.settings.limits import InputLimits
 from trivium.testing.toys import HashEmbedder
 from trivium.types import Page
@@ -168,7 +168,7 @@ def test_a_build_by_parts_makes_the_same_store(
     """A part for each page here; a second build makes none anew."""
     ray = RayHere()
     monkeypatch.setattr(ray_build, "check_ray", lambda _: ray)
-    monkeypatch.setattr(parts, "DOCUMENTS", 1)
+    monkeypatch.setattr(build_parts, "DOCUMENTS", 1)
     with Engine.create(tmp_path / "ordinary", HashEmbedder()) as ordinary:
         ordinary.build([dumps / name])
         with Engine.create(tmp_path / "store", HashEmbedder()) as store:

@@ -12,8 +12,8 @@ import pytest
 from trivium.errors import InputError, MissingExtraError
 from trivium.parser.sources import huggingface
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.items import Item, Problem
-from trivium.parser.sources.nq import questions
+from trivium.parser.sources.natural_questions import questions
+from trivium.parser.sources.source_items import Item, Problem
 
 needs_datasets = pytest.mark.skipif(
     importlib.util.find_spec("datasets") is None, reason="the extra  datasets  is not installed"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.parser.sources.discover import FoundFile, discover, expand
-from trivium.parser.sources.items import Item, LeftOut, Problem
+from trivium.parser.sources.source_items import Item, LeftOut, Problem
 
 HTML = "<!DOCTYPE html>\n<title>Io</title><p>Io is a moon.</p>"
 

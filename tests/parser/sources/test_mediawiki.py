@@ -15,8 +15,8 @@ import pytest
 from tests.fakes.local_server import LocalServer, QuietHandler
 from trivium.errors import InputError
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.items import Item, Problem
 from trivium.parser.sources.mediawiki import MediaWiki, to_page
+from trivium.parser.sources.source_items import Item, Problem
 
 TEXT = """<div class="mw-parser-output">
 <p><b>Earth</b> orbits the <a href="/wiki/Sun" title="Sun">Sun</a>.</p>

@@ -16,8 +16,8 @@ from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.text import decode
 from trivium.parser.html import parse_html
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.files import read_document
-from trivium.parser.sources.items import Item, Problem
+from trivium.parser.sources.read_files import read_document
+from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.limits import InputLimits
 
 PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]

@@ -16,7 +16,7 @@ from trivium.graph.schema import Hop
 from trivium.index.load import load
 from trivium.parser.sources import web
 from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 from trivium.settings.limits import DEFAULT_LIMITS
 
 HTML = "text/html; charset=utf-8"

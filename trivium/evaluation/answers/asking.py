@@ -17,15 +17,15 @@ from trivium.answering.prompt_styles import DEFAULT, prompt_style
 from trivium.answering.prompting import ANSWER_TOKENS, quoted
 from trivium.answering.repetition import Repetition
 from trivium.answering.writing import Writing
-from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
+from trivium.common.safe_files import JsonLines
 from trivium.datasets.gold import Gold, Traced
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.systems import SearchModels, System
-from trivium.evaluation.trec import write_rankings
+from trivium.evaluation.trec_files import write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.search.requests import Warned

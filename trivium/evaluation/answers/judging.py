@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
+from trivium.common.safe_files import JsonLines
 from trivium.embedding.embedder import Embedder
 from trivium.errors import InputError
-from trivium.evaluation.answers import grade_prompts, grades, ragas_judge
+from trivium.evaluation.answers import grading_judge, ragas_judge
 from trivium.evaluation.answers.asking import kept, nothing
-from trivium.evaluation.answers.grades import Graded, Grader
+from trivium.evaluation.answers.grading_judge import Graded, Grader
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.ragas_judge import RagasJudge, RagasJudged
 from trivium.evaluation.answers.records import Answered
@@ -42,7 +42,7 @@ class Way:
 
 
 WAYS: Mapping[str, Way] = {
-    "grades": Way(grades.MEASURES, Graded, "graded", lambda: grade_prompts.VERSION),
+    "grades": Way(grading_judge.MEASURES, Graded, "graded", lambda: grading_judge.VERSION),
     "ragas": Way(ragas_judge.MEASURES, RagasJudged, "ragas", ragas_judge.package_version),
 }
 """Methods by name: grades with reasons, and the package ragas."""

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from trivium.common.arrays import Floats
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing

@@ -14,9 +14,9 @@ from trivium.datasets.questions import log_problem, read_questions
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
-from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import FILES, collect_judgements, judge_settings
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT, AnswerReport
+from trivium.evaluation.answers.run_folder import begin
 from trivium.evaluation.answers.summary import measure_answers, summarise
 from trivium.evaluation.digests import (
     changed_retrieval,
@@ -30,7 +30,7 @@ from trivium.evaluation.requests import AnswersRequest
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.systems import SearchModels, System
 from trivium.llm.chat_model import ChatModel
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 from trivium.retrievers.names import RETRIEVERS
 from trivium.settings.settings import load_settings
 from trivium.types import Question

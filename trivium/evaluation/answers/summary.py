@@ -10,13 +10,13 @@ from itertools import chain
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Traced
-from trivium.datasets.splits import clusters
 from trivium.embedding.embedder import Embedder
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import WAYS, Judgements
-from trivium.evaluation.answers.measures import MEASURES, measure
+from trivium.evaluation.answers.model_free_measures import MEASURES, measure
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.answers.report import (
     FIVE,

@@ -8,14 +8,14 @@ from math import inf
 from pathlib import Path
 from urllib.parse import unquote
 
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
 from trivium.evaluation.evaluator import stand_alone
-from trivium.evaluation.trec import read_qrels, read_run
+from trivium.evaluation.trec_files import read_qrels, read_run
 from trivium.retrievers.names import RETRIEVERS
 from trivium.types import Question
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
 from trivium.evaluation.report import Comparison
-from trivium.evaluation.trec import run_path
+from trivium.evaluation.trec_files import run_path
 
 RESULT = "set.json"
 """Written last: a folder that contains it is complete."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.common.files import write_file
 from trivium.common.progress import StageProgress
+from trivium.common.safe_files import write_file
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.evaluation.comparison.run import QUESTIONS, write_texts
@@ -34,7 +34,7 @@ from trivium.evaluation.suite.results import (
     load_result,
     save_result,
 )
-from trivium.evaluation.trec import write_runs
+from trivium.evaluation.trec_files import write_runs
 from trivium.parser.sources import huggingface
 from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.path import Selector

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from trivium.common.files import write_file
+from trivium.common.safe_files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE
 from trivium.evaluation.pages import Section, report_page
 from trivium.evaluation.significance import LEVEL, RESAMPLES

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Traced
-from trivium.datasets.splits import clusters
-from trivium.evaluation.answers.grades import LOWER_IS_BETTER
+from trivium.evaluation.answers.grading_judge import LOWER_IS_BETTER
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
 from trivium.evaluation.answers.report import SUM_OF_FIVE, Compared, sum_of_five, usage_json, warning_lines
 from trivium.evaluation.answers.summary import (

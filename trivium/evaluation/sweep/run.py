@@ -10,14 +10,13 @@ from typing import Any
 
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.common.arrays import Floats
-from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
+from trivium.common.safe_files import JsonLines
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
-from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judging import (
     WAYS,
     Judgements,
@@ -25,10 +24,11 @@ from trivium.evaluation.answers.judging import (
     collect_judgements,
     judgement_file,
 )
-from trivium.evaluation.answers.measures import MEASURES
+from trivium.evaluation.answers.model_free_measures import MEASURES
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import FIVE, NO_CONTEXT, SUM_OF_FIVE
 from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_rows, run_settings
+from trivium.evaluation.answers.run_folder import begin
 from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import sample as drawn

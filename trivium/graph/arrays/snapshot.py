@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trivium.common.cache import LruCache
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.graph.arrays.array_files import Rows, distinct, read_manifest, write_manifest
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.keyword_index import (

@@ -16,7 +16,7 @@ from io import BufferedWriter
 from itertools import islice
 from pathlib import Path
 
-from trivium.common.files import TEMPORARY, is_full_disk, replacing
+from trivium.common.safe_files import TEMPORARY, is_full_disk, replacing
 from trivium.errors import StoreError
 from trivium.graph.bulk.tables import NODES, RELATIONSHIPS, headers
 

@@ -11,7 +11,7 @@ from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia.files import OpenFile, lines, opened
 from trivium.graph.dbpedia.mapping import ONTOLOGY, PRIMARY_TOPIC, Titles
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 _ITEM = "http://www.wikidata.org/entity/"
 _COLUMNS = 5

@@ -22,7 +22,7 @@ from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter, Source, Statement
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 _MAX_PROBLEMS = 1_000
 _PAGES_A_WRITE = 500

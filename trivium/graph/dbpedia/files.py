@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from trivium.errors import said
-from trivium.parser.sources.items import Problem, printable_path
+from trivium.parser.sources.source_items import Problem, printable_path
 
 LINE_LIMIT = 1 << 20
 """Bytes of the longest line that is read; abstracts of DBpedia stay far below."""

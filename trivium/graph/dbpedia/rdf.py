@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from trivium.graph.dbpedia.files import Line, OpenFile, lines
 from trivium.graph.dbpedia.source import Statement
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 Report = Callable[[Problem], None]
 Advance = Callable[[int], None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 Statement = tuple[str, str, str]
 """Subject, predicate, object: three IRIs. Statements about literals and blank nodes are of no use here."""

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 from urllib3.exceptions import ReadTimeoutError
 
 from trivium.common.fetching import user_agent
-from trivium.common.files import JsonLines
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
+from trivium.common.safe_files import JsonLines
 from trivium.errors import InputError, TriviumError
 from trivium.graph.dbpedia.source import Statement
 from trivium.text.normalise import has_lone_surrogate

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from trivium.graph.dbpedia.mapping import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
 from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.graph.dbpedia.sparql_client import About, AnswerFile, SparqlClient, SparqlError, TooMuchError
-from trivium.parser.sources.items import Problem
+from trivium.parser.sources.source_items import Problem
 
 
 def valid_iri(iri: str) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.common.arrays import expand_ranges, own_chunk_ranges
-from trivium.common.files import replacing
+from trivium.common.safe_files import replacing
 from trivium.graph.arrays.array_files import Csr, Rows, load_arrays
 from trivium.graph.arrays.row_moves import Moves
 from trivium.graph.arrays.topology import link, make_adjacency

@@ -54,7 +54,7 @@ class PageReader(Protocol):
         ...
 
     def unlinked_pages(self) -> list[str]:
-        """Return the sorted uris of pages whose mentions are still to be linked (:mod:`trivium.index.mentions`):
+        """Return the sorted uris of pages whose mentions are still to be linked (:mod:`trivium.index.link_mentions`):
         their content hash ends with a dot.
         """
         ...
@@ -94,8 +94,8 @@ class GraphWriter(Protocol):
         A stored page with the same content hash is left unchanged, one with another hash is replaced as a whole, and
         a page with a lower revision than the stored one is skipped. In each case the aliases it brings are added to
         the known ones. An interrupted call leaves the store unchanged. ``chunker`` is what split the pages, in the
-        form of :mod:`trivium.chunking.spec`: a store without pages records it in the same transaction, one with pages
-        raises ChunkerMismatchError when it differs. With None it is neither recorded nor checked.
+        form of :mod:`trivium.chunking.chunker_spec`: a store without pages records it in the same transaction, one with
+        pages raises ChunkerMismatchError when it differs. With None it is neither recorded nor checked.
         """
         ...
 

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trivium.common.workers import Worker, WorkerLostError
+from trivium.common.worker_processes import Worker, WorkerLostError
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays.array_files import check_open_files, is_full
 from trivium.graph.arrays.keyword_index import is_panic

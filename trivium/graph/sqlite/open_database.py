@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
-from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
+from trivium.common.safe_files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.graph.sqlite.connection import DATABASE, Database, translated

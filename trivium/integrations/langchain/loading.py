@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from trivium.common.files import replacing
+from trivium.common.safe_files import replacing
 from trivium.errors import InputError
-from trivium.index.in_memory import record_line
+from trivium.index.in_memory_documents import record_line
 
 _OWN = ("title", "text")
 """Keys of a record that cannot be used for metadata."""

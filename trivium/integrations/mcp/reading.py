@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 from anyio import CapacityLimiter, to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 
-from trivium.common.second_core import available_cores
+from trivium.common.idle_cores import available_cores
 from trivium.common.stopping import Stop
 from trivium.engine import Engine
 from trivium.errors import (

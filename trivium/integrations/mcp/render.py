@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
 from trivium.common.log_odds import in_words, percent, words_for
-from trivium.integrations.mcp.answers import (
+from trivium.integrations.mcp.output_schemas import (
     NOTE,
     Answered,
     Cited,

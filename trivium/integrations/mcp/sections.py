@@ -8,7 +8,7 @@ from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
-from trivium.integrations.mcp.answers import OpenedSection, PassageText, SectionName
+from trivium.integrations.mcp.output_schemas import OpenedSection, PassageText, SectionName
 from trivium.search.subgraph_drawings import find_entity
 
 MAX_CHARACTERS = 12_000

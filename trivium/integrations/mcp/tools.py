@@ -16,7 +16,7 @@ from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.schema import headings_of
-from trivium.integrations.mcp.answers import (
+from trivium.integrations.mcp.output_schemas import (
     Answered,
     Cited,
     Counts,

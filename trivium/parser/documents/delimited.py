@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
+from trivium.parser.documents.header_rows import Row
 from trivium.parser.documents.office import Deadline
-from trivium.parser.documents.rows import add_rows
-from trivium.parser.documents.table_heads import Row
+from trivium.parser.documents.table_rows import add_rows
 from trivium.parser.documents.text import decode
 from trivium.settings.limits import InputLimits
 from trivium.types import Page

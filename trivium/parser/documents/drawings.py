@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.parser.document import Document
 from trivium.parser.documents.office import Package, R, local
-from trivium.parser.documents.rows import RowRun, clean_cell
-from trivium.parser.pictures import Pictures
+from trivium.parser.documents.table_rows import RowRun, clean_cell
+from trivium.parser.picture_text import Pictures
 from trivium.parser.tables import Cell, Table, linearise
 from trivium.parser.text_runs import TextRun
 from trivium.types import ChunkKind

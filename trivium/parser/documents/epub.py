@@ -16,7 +16,7 @@ from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline, sensible_title
 from trivium.parser.html.input_limits import checked_bytes
 from trivium.parser.html.reader import Reader, inline_text
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue, Page

@@ -22,6 +22,7 @@ from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.drawings import drawn_texts, texts_of
+from trivium.parser.documents.header_rows import Row, ShownNumber, SpannedRow
 from trivium.parser.documents.number_format import (
     MAIN,
     Formats,
@@ -36,8 +37,7 @@ from trivium.parser.documents.number_format import (
 )
 from trivium.parser.documents.office import Deadline, Package, translated
 from trivium.parser.documents.office_text import ShiftedText
-from trivium.parser.documents.rows import RowRun, add_rows, clean_cell
-from trivium.parser.documents.table_heads import Row, ShownNumber, SpannedRow
+from trivium.parser.documents.table_rows import RowRun, add_rows, clean_cell
 from trivium.parser.symbol_fonts import symbols
 from trivium.parser.text_runs import TextRun
 from trivium.settings.limits import InputLimits

@@ -11,7 +11,7 @@ from datetime import date, datetime, time
 
 import yaml
 
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.text.normalise import composed
 from trivium.types import MetadataValue
 

@@ -12,7 +12,7 @@ from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.ocr import Ocr, require_ocr
 from trivium.parser.open_pictures import decoded, open_picture
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.parser.text_runs import PictureText
 from trivium.parser.thumbnails import Thumbnails
 from trivium.settings.limits import InputLimits

@@ -30,7 +30,7 @@ from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
 from trivium.parser.documents.text import decode
 from trivium.parser.html.fragment import first_title, parse_markup, read_blocks
 from trivium.parser.ocr import parser_time
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Page

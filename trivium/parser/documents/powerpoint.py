@@ -10,13 +10,13 @@ from typing import Any
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.drawings import A, drawn_texts, embedded_picture
+from trivium.parser.documents.header_rows import head_rows
 from trivium.parser.documents.office import Deadline, Package, R, integer, local, translated
 from trivium.parser.documents.office_text import M, ShiftedText, formula
-from trivium.parser.documents.rows import RowRun
-from trivium.parser.documents.table_heads import head_rows
+from trivium.parser.documents.table_rows import RowRun
 from trivium.parser.documents.word_numbering import formatted
 from trivium.parser.documents.word_text import content
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.parser.symbol_fonts import SYMBOL_FONTS, symbols
 from trivium.parser.tables import MAX_COLUMNS, MAX_ROWS, Cell, Table, linearise, parse_span
 from trivium.parser.text_runs import BREAK, COMMA, LINE, TextRun, indented_line

@@ -12,7 +12,7 @@ from trivium.errors import ParseError
 from trivium.parser.document import Document
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.encodings import decoded_as
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.parser.text_runs import Verbatim
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import composed

@@ -20,7 +20,7 @@ from trivium.parser.documents.office import Deadline, Package, translated
 from trivium.parser.documents.word_styles import Look, Role, Styles, W, is_on
 from trivium.parser.documents.word_table import read_table
 from trivium.parser.documents.word_text import Paragraph, WordText, content
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.parser.text_runs import LINE, TextRun, Verbatim, indented_line
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trivium.parser.documents.drawings import EmbeddedPicture
-from trivium.parser.documents.table_heads import head_rows
+from trivium.parser.documents.header_rows import head_rows
 from trivium.parser.documents.word_styles import W, is_on, value
 from trivium.parser.documents.word_text import WordText, content
 from trivium.parser.tables import MAX_COLUMNS, MAX_ROWS, Cell, Table, linearise, parse_span

@@ -9,9 +9,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from trivium.errors import ParseError
 from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile
-from trivium.parser.html import blocks, inline, tables  # noqa: F401  (importing them registers their handlers)
-from trivium.parser.html.identity import REDIRECTED_MARK, identify
+from trivium.parser.html import (  # noqa: F401  (importing them registers their handlers)
+    block_elements,
+    inline_elements,
+    table_elements,
+)
 from trivium.parser.html.input_limits import checked_bytes
+from trivium.parser.html.page_identity import REDIRECTED_MARK, identify
 from trivium.parser.html.reader import LinkResolver, Reader
 from trivium.parser.html.site import is_wiki, read_site
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits

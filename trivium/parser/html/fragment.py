@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from trivium.errors import ParseError
 from trivium.parser.document import MAX_TITLE, Document
 from trivium.parser.html.input_limits import checked_bytes
-from trivium.parser.html.links import local_address
+from trivium.parser.html.link_targets import local_address
 from trivium.parser.html.reader import PictureReader, Reader, inline_text
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title

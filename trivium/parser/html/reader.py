@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trivium.parser.document import Document
-from trivium.parser.html.links import link_target
+from trivium.parser.html.link_targets import link_target
 from trivium.parser.list_numbers import ListNumbers
 from trivium.parser.text_runs import COMMA, LINE, SPACE, PictureText, TextRun, indented_line
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits

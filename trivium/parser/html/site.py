@@ -19,9 +19,9 @@ from trivium.parser.document import MAX_TITLE
 from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
 from trivium.parser.html.boilerplate import contents
-from trivium.parser.html.links import canonical_host, link_target, local_address
+from trivium.parser.html.link_targets import canonical_host, link_target, local_address
 from trivium.parser.html.reader import Reader, inline_text
-from trivium.parser.pictures import Pictures
+from trivium.parser.picture_text import Pictures
 from trivium.parser.text_runs import Address
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title

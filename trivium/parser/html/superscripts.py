@@ -8,7 +8,7 @@ from functools import lru_cache
 from selectolax.lexbor import LexborNode
 
 from trivium.parser.html.reader import SKIP, Leave, Numerator, Reader, handles
-from trivium.parser.html.skipped import is_skipped
+from trivium.parser.html.skipped_elements import is_skipped
 from trivium.parser.notation import fraction, grouped, lowered, note_mark, raised
 from trivium.parser.text_runs import COLON, COMMA, SPACE, TextRun
 from trivium.types import ChunkKind

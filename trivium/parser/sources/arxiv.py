@@ -19,7 +19,7 @@ from trivium.common.fetching import fetch, user_agent
 from trivium.errors import InputError
 from trivium.metadata import clean
 from trivium.parser.document import MAX_TITLE
-from trivium.parser.sources.items import ARXIV, Item, Problem, clean_text
+from trivium.parser.sources.source_items import ARXIV, Item, Problem, clean_text
 from trivium.settings.settings import Settings, load_settings
 from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import composed, normalise_title

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trivium.errors import InputError
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.formats import document_formats, reader_of
-from trivium.parser.sources.files import (
+from trivium.parser.sources.read_files import (
     packed_as,
     parse_json,
     read_document,
@@ -23,7 +23,9 @@ from trivium.parser.sources.files import (
     read_slice,
     too_long,
 )
-from trivium.parser.sources.items import (
+from trivium.parser.sources.recognise_format import is_left_out, known_formats, recognise
+from trivium.parser.sources.referenced_pictures import shown_pictures
+from trivium.parser.sources.source_items import (
     ARXIV,
     HUGGING_FACE,
     MEDIAWIKI,
@@ -35,8 +37,6 @@ from trivium.parser.sources.items import (
     check_format,
     printable_path,
 )
-from trivium.parser.sources.recognise import is_left_out, known_formats, recognise
-from trivium.parser.sources.referenced_pictures import shown_pictures
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import Page
 
@@ -260,10 +260,10 @@ def file_items(
         if kind == "nq":
             yield from _rows(path, kind, limits)
         elif kind == "wikimedia":
-            from trivium.parser.sources import wikimedia
+            from trivium.parser.sources import wikimedia_dumps
 
-            is_tar = wikimedia.is_tar(Path(path))
-            yield from wikimedia.rows_of_tar(path, limits) if is_tar else _rows(path, kind, limits)
+            is_tar = wikimedia_dumps.is_tar(Path(path))
+            yield from wikimedia_dumps.rows_of_tar(path, limits) if is_tar else _rows(path, kind, limits)
         elif kind == "zim":
             from trivium.parser.sources import zim
 
@@ -290,7 +290,7 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     """Return the pages of an item of any format except ``records``. A page's ``source`` is the item's name.
 
     Raises InputError (including ParseError) when the document cannot be used. Records are read by
-    :func:`trivium.parser.sources.records.read_records`, because their links depend on the titles of all records.
+    :func:`trivium.parser.sources.title_text_records.read_records`, because their links depend on all titles.
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
@@ -312,14 +312,14 @@ def _page_of_json(item: Item, value: object, limits: InputLimits) -> Page:
 
         return arxiv.to_page(value, source=item.name)
     if item.format == "wikimedia":
-        from trivium.parser.sources import wikimedia
+        from trivium.parser.sources import wikimedia_dumps
 
-        return wikimedia.to_page(value, source=item.name, limits=limits)
+        return wikimedia_dumps.to_page(value, source=item.name, limits=limits)
     if item.format == "nq":
-        from trivium.parser.sources import nq
-        from trivium.parser.sources.nq_rows import as_row
+        from trivium.parser.sources import natural_questions
+        from trivium.parser.sources.natural_question_rows import as_row
 
-        return nq.to_page(as_row(value), source=item.name, limits=limits)
+        return natural_questions.to_page(as_row(value), source=item.name, limits=limits)
     from trivium.parser.sources import mediawiki
 
     return mediawiki.to_page(value, source=item.name, limits=limits)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trivium.errors import InputError, MissingExtraError
-from trivium.parser.sources.items import HUGGING_FACE, Item, Problem
-from trivium.parser.sources.nq_rows import as_row, document_of
+from trivium.parser.sources.natural_question_rows import as_row, document_of
+from trivium.parser.sources.source_items import HUGGING_FACE, Item, Problem
 
 PREFIX = HUGGING_FACE
 _FILE_FORMATS = ("json", "parquet")

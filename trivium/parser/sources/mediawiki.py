@@ -21,9 +21,9 @@ from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError, retried, retry_after
 from trivium.errors import InputError
 from trivium.parser.html import parse_html
-from trivium.parser.sources.files import parse_json
-from trivium.parser.sources.items import MEDIAWIKI, Item, clean_text
+from trivium.parser.sources.read_files import parse_json
 from trivium.parser.sources.response_cache import AnswerCache
+from trivium.parser.sources.source_items import MEDIAWIKI, Item, clean_text
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.settings.settings import load_settings
 from trivium.text.normalise import normalise_title

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from trivium.errors import InputError
 from trivium.parser.documents.formats import BUILT_IN, PICTURE_SUFFIXES
-from trivium.parser.sources.files import read_document
+from trivium.parser.sources.read_files import read_document
 from trivium.settings.limits import InputLimits
 
 _HTML = BUILT_IN["html"].suffixes

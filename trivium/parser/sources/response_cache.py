@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.common.files import replacing
+from trivium.common.safe_files import replacing
 from trivium.errors import InputError
-from trivium.parser.sources.files import parse_json, read_document
+from trivium.parser.sources.read_files import parse_json, read_document
 
 Key = tuple[str, str]
 """The address of the service, and the request."""

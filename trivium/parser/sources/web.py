@@ -14,9 +14,9 @@ from trivium.common.retries import PassingError, retried
 from trivium.errors import InputError
 from trivium.parser.documents.formats import document_formats, format_of_name
 from trivium.parser.encodings import as_utf8
-from trivium.parser.sources.files import read_document
-from trivium.parser.sources.items import Format, Item
-from trivium.parser.sources.recognise import recognise
+from trivium.parser.sources.read_files import read_document
+from trivium.parser.sources.recognise_format import recognise
+from trivium.parser.sources.source_items import Format, Item
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 
 _CONNECT_SECONDS, _READ_SECONDS, _WHOLE_SECONDS = 10.0, 30.0, 120.0

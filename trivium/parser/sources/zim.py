@@ -24,9 +24,9 @@ import numpy as np
 from trivium.errors import InputError, MissingExtraError, said
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.html import parse_html
-from trivium.parser.html.links import article_title, canonical_host, link_target
-from trivium.parser.sources.files import in_megabytes
-from trivium.parser.sources.items import Item, Problem, clean_text, printable_path
+from trivium.parser.html.link_targets import article_title, canonical_host, link_target
+from trivium.parser.sources.read_files import in_megabytes
+from trivium.parser.sources.source_items import Item, Problem, clean_text, printable_path
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Page

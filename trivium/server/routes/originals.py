@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from trivium.engine import Engine
 from trivium.errors import ParseError
-from trivium.parser.documents.pdf_pages import MEDIA_TYPE, DrawnPage
+from trivium.parser.documents.render_pdf_page import MEDIA_TYPE, DrawnPage
 from trivium.server.errors import not_found
 from trivium.server.originals import NoOriginalError, Original, original_of
 from trivium.server.routes.documents import known_document

@@ -19,12 +19,12 @@ from trivium.parser.documents.pdf.document_title import (
     stated_title,
 )
 from trivium.parser.documents.pdf.lines import Line, lines_of
+from trivium.parser.documents.pdf.ocr_pages import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, Span, opened
-from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture
 from trivium.parser.documents.pdf.running_heads import without_furniture
 from trivium.parser.ocr import parser_time
-from trivium.parser.sources.items import clean_text
+from trivium.parser.sources.source_items import clean_text
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import composed, normalise_title
 from trivium.types import MetadataValue, Page

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError
-from trivium.parser.documents.pdf.glyphs import gather
+from trivium.parser.documents.pdf.glyph_spans import gather
 from trivium.parser.documents.pdf.placed_pictures import PlacedPicture, pictures_of
 
 _lock = threading.RLock()  # PDFium has global state, so only one thread may use it at a time

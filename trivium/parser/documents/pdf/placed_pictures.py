@@ -19,7 +19,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfMatrix
 
 from trivium.native.loops import loops
-from trivium.parser.documents.pdf.glyphs import address_of
+from trivium.parser.documents.pdf.glyph_spans import address_of
 
 _IMAGE: Final = int(pdfium.FPDF_PAGEOBJ_IMAGE)
 _FORM: Final = int(pdfium.FPDF_PAGEOBJ_FORM)

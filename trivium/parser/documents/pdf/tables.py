@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.parser.documents.header_rows import header_of
 from trivium.parser.documents.pdf.lines import BULLETS, Cell, Line
 from trivium.parser.documents.pdf.table_heads import Head, heads_of
-from trivium.parser.documents.table_heads import header_of
 from trivium.parser.tables import Cell as TableCell
 from trivium.parser.tables import Table
 
