@@ -31,8 +31,8 @@ from neo4j_server import run_tool, server
 from rich.console import Console
 from rich.table import Table
 
-from trivium.graph.bulk import export
 from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j_import import export
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of

@@ -22,7 +22,7 @@ NO_SEARCH_NEEDS = {
     *("scipy.sparse", "requests", "jinja2", "tarfile"),
     *("trivium.parser.html", "trivium.parser.sources", "trivium.parser.documents.front_matter"),
     *("trivium.index.indexer", "trivium.index.load", "trivium.checking", "trivium.graph.backup"),
-    *("trivium.graph.dbpedia", "trivium.graph.bulk", "trivium.graph.neo4j", "neo4j"),
+    *("trivium.graph.dbpedia", "trivium.graph.neo4j_import", "trivium.graph.neo4j", "neo4j"),
     *(
         "trivium.live.fetch_pages",
         "trivium.live.result_cache",
@@ -67,7 +67,7 @@ def test_a_command_that_asks_loads_nothing_that_fills_or_measures(command: str) 
 @pytest.mark.parametrize("command", ["compare", "leaderboard", "keys", "train"])
 def test_a_command_without_a_store_loads_no_engine(command: str) -> None:
     loaded = loaded_by_command(command, "--help")
-    module = {"compare": "runs", "leaderboard": "runs"}.get(command, command)
+    module = {"compare": "compare_runs", "leaderboard": "compare_runs"}.get(command, command)
     assert f"trivium.cli.{module}" in loaded and "trivium.engine" not in loaded
 
 
@@ -100,9 +100,9 @@ with Engine.create({str(tmp_path / "store")!r}, HashEmbedder()) as engine:
 
 REMOTE = {f"trivium.parser.sources.{name}" for name in ("arxiv", "huggingface", "mediawiki", "web", "zim")}
 SELDOM = {
-    *("ray", "requests", "trivium.graph.bulk", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
+    *("ray", "requests", "trivium.graph.neo4j_import", "trivium.graph.dbpedia", "trivium.graph.neo4j"),
     *("trivium.chunking.agentic", "trivium.chunking.semantic", "trivium.parser.sources.natural_questions"),
-    *("trivium.index.questions", "trivium.index.isolated_load", "trivium.index.ray_build"),
+    *("trivium.index.load_questions", "trivium.index.isolated_load", "trivium.index.ray_build"),
     *(
         "trivium.search.searcher",
         "trivium.fusion.network",

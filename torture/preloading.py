@@ -18,7 +18,7 @@ from torture.worlds import EMBEDDER
 MODULES = (
     "trivium.cli",
     "trivium.server.app",
-    "trivium.server.running",
+    "trivium.server.run_server",
     "openai",
     "requests",
     "tantivy",

@@ -317,7 +317,7 @@ class Engine:
         there is. The six best are examined. An answer without a language model makes the same decision: otherwise its
         outcome is ``absent``. Raises InputError and the errors of a search.
         """
-        from trivium.search.on_topic import is_about
+        from trivium.search.about_question import is_about
 
         return is_about(self.searcher, question, hits)
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from trivium.graph.records import StoreInfo
+    from trivium.index.load_questions import QuestionReport
     from trivium.index.load_report import IngestReport
-    from trivium.index.questions import QuestionReport
 
 
 def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str] = ()) -> DataFrame:

@@ -37,8 +37,8 @@ import numpy as np
 from experiments.documents.sets import DocumentSet, EvidenceQuestion, load_set
 from trivium import Engine
 from trivium.embedding.embedder import Vectors
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.onnx import OnnxEmbedder
-from trivium.embedding.variants import WholeText
 from trivium.graph.schema import embedding_text, headings_of, page_uri
 from trivium.text.normalise import normalise_title, sentences, words
 

@@ -28,8 +28,8 @@ from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_tas
 from trivium.chunking.split_text import by_tokens
 from trivium.datasets.gold import Gold
 from trivium.embedding.embedder import Embedder, Vectors
+from trivium.embedding.late_chunking import TokenEmbedder, WholeText
 from trivium.embedding.registry import open_embedder
-from trivium.embedding.variants import TokenEmbedder, WholeText
 from trivium.errors import InputError
 from trivium.evaluation import ranking_measures as retrieval
 from trivium.evaluation.trec_files import write_rankings

@@ -19,7 +19,7 @@ import numpy as np
 
 from trivium.cli.terminal import progress
 from trivium.common.iteration import batched
-from trivium.embedding.variants import is_plain
+from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.protocols import GraphStore

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
 from trivium.cli.withdrawn_options import without_withdrawn
-from trivium.embedding.variants import is_plain
+from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.fusion.hit_lists import load_hits

@@ -143,7 +143,7 @@ def test_a_server_is_started_with_the_models_to_choose_from(
     started: list[Any] = []
     monkeypatch.setattr("trivium.server.logs.log_as_json", lambda: None)
     monkeypatch.setattr("trivium.server.app.create_app", lambda *_, **given: started.append(given))
-    monkeypatch.setattr("trivium.server.running.run", lambda *_: None)
+    monkeypatch.setattr("trivium.server.run_server.run", lambda *_: None)
     models = ("--model", "none", "--model", "openai:small", "--model", "large")
     assert run("serve", "--store", store / "store", *models)[0] == 0
     assert started[0]["model"] is None

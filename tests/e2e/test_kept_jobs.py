@@ -90,7 +90,7 @@ _ENDLESS = """
 import sys, time
 from pathlib import Path
 from trivium.server import app
-from trivium.server.running import run
+from trivium.server.run_server import run
 from trivium.server.settings import ServerSettings
 
 def work(engine, change, files, progress):

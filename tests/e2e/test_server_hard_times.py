@@ -23,7 +23,7 @@ QUESTION = {"question": "Who discovered the moons of Mars?"}
 _STUCK = """
 import sys, threading
 from fastapi import FastAPI
-from trivium.server import running
+from trivium.server import run_server
 from trivium.server.app import create_app
 from trivium.server.collection import Collection
 from trivium.server.logs import log_as_json
@@ -36,11 +36,11 @@ class Stuck:
         yield
 if what == "opening":
     Collection.open = lambda collection: forever.wait()
-running.CLOSE_SECONDS = 1.0
+run_server.CLOSE_SECONDS = 1.0
 settings = ServerSettings(port=0, shutdown_timeout=1.0)
 app = create_app(store, settings, answerer=lambda engine: Stuck())
 log_as_json()
-running.run(app, settings, lambda address: print(address, flush=True))
+run_server.run(app, settings, lambda address: print(address, flush=True))
 """
 
 

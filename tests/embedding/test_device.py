@@ -20,12 +20,12 @@ from tests.fakes.openai_server import OpenAIServer
 from trivium.cli.app import app
 from trivium.embedding.batches import BATCH_TOKENS, batches, embed_batches
 from trivium.embedding.device import CPU, Device, check_taken, parse_device
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
 from trivium.embedding.onnx_float_graph import POOLED, float_graph
 from trivium.embedding.registry import open_embedder
-from trivium.embedding.variants import WholeText
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings.settings import Settings, load_settings

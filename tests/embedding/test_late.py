@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.onnx import OnnxEmbedder
-from trivium.embedding.variants import (
+from trivium.embedding.late_chunking import (
     LateEmbedder,
     TokenEncoder,
     Tokens,
@@ -21,6 +20,7 @@ from trivium.embedding.variants import (
     late,
     windows,
 )
+from trivium.embedding.onnx import OnnxEmbedder
 from trivium.errors import EmbeddingError
 from trivium.testing import HashEmbedder
 

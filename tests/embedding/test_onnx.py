@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from trivium.embedding import onnx
 from trivium.embedding.batches import embed_each
 from trivium.embedding.embedder import Embedder, Vectors, to_valid_text
+from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
-from trivium.embedding.variants import WholeText
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 
 TEXTS = [

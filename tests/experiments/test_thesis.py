@@ -15,7 +15,7 @@ from tests.training.world import needs_tensorflow
 from trivium import Engine
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
-from trivium.embedding.variants import is_plain
+from trivium.embedding.late_chunking import is_plain
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec_files import write_run

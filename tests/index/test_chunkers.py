@@ -13,7 +13,7 @@ import trivium.index.load as ingest
 from trivium import Engine
 from trivium.chunking.chunker_spec import DEFAULT
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.variants import WholeText
+from trivium.embedding.late_chunking import WholeText
 from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMismatchError, EmbeddingError
 from trivium.graph.page_graph import ChunkNode
 from trivium.graph.schema import Label

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.graphs import embed_pending, graph
-from trivium.embedding.fill import fill
+from trivium.embedding.embed_in_slices import fill
 from trivium.graph import page_facts as listing
 from trivium.graph.arrays import keyword_index, vector_matrix
 from trivium.graph.page_facts import each_page

@@ -13,8 +13,8 @@ import pytest
 
 from trivium.common.idle_cores import alone
 from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
+from trivium.embedding.late_chunking import without_headings
 from trivium.embedding.store_embedder import RememberedQuestions
-from trivium.embedding.variants import without_headings
 from trivium.engine import Engine
 from trivium.graph.arrays import search
 from trivium.graph.arrays.array_files import Rows

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.server.world import QUESTION, finished, serving
 from trivium.server import service
 from trivium.server.answer_cache import AnswerCache
-from trivium.server.carry_out import KINDS, Kind, Reply
+from trivium.server.question_kinds import KINDS, Kind, Reply
 from trivium.server.schemas import ExplainBody, SearchBody
 from trivium.server.settings import ServerSettings
 

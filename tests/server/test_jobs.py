@@ -21,10 +21,10 @@ from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import StoreBusyError
 from trivium.server import app, jobs, request_checks, uploads
-from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.job_table import Change
 from trivium.server.jobs_folder import Spool
+from trivium.server.make_changes import perform
 from trivium.server.settings import ServerSettings
 
 MEGABYTE = 1 << 20

@@ -20,7 +20,7 @@ from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.serialization import hit_json
 from trivium.server import service
-from trivium.server.carry_out import KINDS, Kind, Reply
+from trivium.server.question_kinds import KINDS, Kind, Reply
 from trivium.server.schemas import SearchBody
 from trivium.server.settings import ServerSettings
 

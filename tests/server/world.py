@@ -19,7 +19,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.chat_model import ChatModel
 from trivium.server.app import create_app
-from trivium.server.running import Server
+from trivium.server.run_server import Server
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.speech import Speech

@@ -12,7 +12,7 @@ import numpy as np
 
 from trivium.answering.passages import NumberedPassage
 from trivium.embedding.embedder import Embedder, Vectors
-from trivium.embedding.variants import embedded_headings
+from trivium.embedding.late_chunking import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text, headings_of

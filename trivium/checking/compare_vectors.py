@@ -10,7 +10,7 @@ import numpy as np
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.embedder import Embedder
-from trivium.embedding.variants import LateEmbedder, PlainEmbedder
+from trivium.embedding.late_chunking import LateEmbedder, PlainEmbedder
 from trivium.graph.check_findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors

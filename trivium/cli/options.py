@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options_from_requests import RANKING, checked
-from trivium.fusion.names import FUSIONS
+from trivium.fusion.fusion_names import FUSIONS
 from trivium.graph.filter_language import parse as parse_condition
 from trivium.llm.registry import NAMES
-from trivium.rerank.names import NAMES as RERANKER_NAMES
-from trivium.retrievers.names import NAMES as RETRIEVER_NAMES
+from trivium.rerank.reranker_names import NAMES as RERANKER_NAMES
+from trivium.retrievers.retriever_names import NAMES as RETRIEVER_NAMES
 from trivium.settings.settings import load_settings
 
 MODEL_NAMES = f"{NAMES}, or one of an installed package"

@@ -20,7 +20,7 @@ from trivium.text.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.text.normalise import plain
 
 if TYPE_CHECKING:
-    from trivium.index.questions import QuestionReport
+    from trivium.index.load_questions import QuestionReport
 
 _PROBLEMS_SHOWN = 20
 _MAX_TITLE = 60

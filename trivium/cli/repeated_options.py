@@ -17,15 +17,15 @@ def _is_number(word: str) -> bool:
 
 def _is_retriever(word: str) -> bool:
     from trivium.plugins import list_plugins
-    from trivium.rerank.names import PREFIX
-    from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
+    from trivium.rerank.reranker_names import PREFIX
+    from trivium.retrievers.retriever_names import OPTIONAL, PLUGINS, RETRIEVERS
 
     named = word in (*RETRIEVERS, *OPTIONAL) or word.startswith(PREFIX)
     return named or word in list_plugins(PLUGINS)
 
 
 def _is_fusion(word: str) -> bool:
-    from trivium.fusion.names import FUSIONS, PLUGINS
+    from trivium.fusion.fusion_names import FUSIONS, PLUGINS
     from trivium.plugins import list_plugins
 
     return word in FUSIONS or word in list_plugins(PLUGINS)
@@ -33,7 +33,7 @@ def _is_fusion(word: str) -> bool:
 
 def _is_reranker(word: str) -> bool:
     from trivium.plugins import list_plugins
-    from trivium.rerank.names import FAMILIES, PLUGINS
+    from trivium.rerank.reranker_names import FAMILIES, PLUGINS
 
     return word.partition(":")[0] in FAMILIES or word in list_plugins(PLUGINS)
 

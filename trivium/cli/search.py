@@ -89,7 +89,7 @@ def search(
     """
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
-    from trivium.search.on_topic import search_and_judge
+    from trivium.search.about_question import search_and_judge
     from trivium.search.picture_queries import views_for
 
     picture = None if image is None else _read(image)

@@ -102,7 +102,7 @@ def serve(
         # Imported here because the web framework is slow to load and no other command needs it.
         from trivium.server.app import create_app
         from trivium.server.logs import log_as_json
-        from trivium.server.running import run
+        from trivium.server.run_server import run
         from trivium.server.settings import ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("trivium"):

@@ -10,7 +10,7 @@ from rich.table import Table
 from trivium.chunking.chunker_spec import DEFAULT
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import count, err, out, print_json, shown
-from trivium.embedding.variants import is_late, is_plain
+from trivium.embedding.late_chunking import is_late, is_plain
 from trivium.engine import Engine
 from trivium.errors import FusionError
 from trivium.fusion.default_decision import Decision, read_decision

@@ -36,13 +36,13 @@ from trivium.embedding.device import (
     one_thread,
     unusable,
 )
+from trivium.embedding.embed_in_slices import SLICE
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
-from trivium.embedding.fill import SLICE
+from trivium.embedding.late_chunking import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import check, locate
 from trivium.embedding.onnx_batch_graph import HIDDEN, is_candidate
 from trivium.embedding.onnx_float_graph import POOLED, float_graph
-from trivium.embedding.variants import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 
@@ -125,7 +125,7 @@ class OnnxEmbedder:
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
     ) -> list[Vectors]:
         """Embed the spans of documents that are encoded as a whole, as unit vectors (n, d); see
-        :mod:`trivium.embedding.variants`.
+        :mod:`trivium.embedding.late_chunking`.
 
         A span's vector is the mean of its token vectors, even for models that otherwise use the first token. Spans
         without tokens are embedded separately. Raises EmbeddingError.

@@ -10,7 +10,7 @@ import numpy as np
 
 from trivium.embedding.embedder import Vectors, deduplicate, l2_normalize, to_valid_text
 from trivium.endpoints.endpoint import Endpoint
-from trivium.endpoints.failures import EndpointError
+from trivium.endpoints.endpoint_errors import EndpointError
 from trivium.endpoints.token_counts import TokenCounter
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity

@@ -106,7 +106,7 @@ def known_embedders() -> list[str]:
 
 def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.embedding.openai import OpenAIEmbedder
-    from trivium.endpoints.configured import openai_endpoint
+    from trivium.endpoints.from_settings import openai_endpoint
     from trivium.endpoints.token_counts import token_counter
 
     counter = token_counter(model)  # first, since it may report a missing extra

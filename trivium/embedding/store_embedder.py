@@ -14,8 +14,15 @@ import numpy as np
 from trivium.common.cache import LruCache
 from trivium.embedding.device import parse_device
 from trivium.embedding.embedder import Embedder, Vectors, embed_queries
+from trivium.embedding.late_chunking import (
+    LateEmbedder,
+    PlainEmbedder,
+    is_late,
+    is_plain,
+    late,
+    without_headings,
+)
 from trivium.embedding.registry import default_name, open_embedder
-from trivium.embedding.variants import LateEmbedder, PlainEmbedder, is_late, is_plain, late, without_headings
 from trivium.errors import ConfigurationError, EmbedderMismatchError, InputError
 from trivium.types import EmbedderIdentity
 

@@ -24,7 +24,7 @@ from pydantic import SecretStr
 from trivium.common import stopping
 from trivium.common.retries import retried, retry_after, wait_between
 from trivium.endpoints import event_loop as loop
-from trivium.endpoints.failures import EndpointError, PassingEndpointError
+from trivium.endpoints.endpoint_errors import EndpointError, PassingEndpointError
 from trivium.endpoints.stream import JsonStream, let_go
 from trivium.errors import ConfigurationError, MissingExtraError
 

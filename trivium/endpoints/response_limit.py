@@ -8,7 +8,7 @@ from types import AsyncGeneratorType
 
 import httpx2
 
-from trivium.endpoints.failures import EndpointError
+from trivium.endpoints.endpoint_errors import EndpointError
 
 MAX_BYTES = 256 << 20
 """Maximum size of a response in bytes."""

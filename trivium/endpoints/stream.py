@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from trivium.endpoints import event_loop as loop
-from trivium.endpoints.failures import EndpointError, PassingEndpointError
+from trivium.endpoints.endpoint_errors import EndpointError, PassingEndpointError
 
 if TYPE_CHECKING:
     from trivium.endpoints.endpoint import Endpoint

@@ -30,7 +30,7 @@ from trivium.errors import InputError
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import best_system
 from trivium.evaluation.significance import Interval, mean_interval, p_value
-from trivium.fusion.names import DEFAULT
+from trivium.fusion.fusion_names import DEFAULT
 
 MEASURE = "recall@5"
 LEVEL = 0.05

@@ -10,12 +10,12 @@ from trivium.answering.writing import WritingOptions
 from trivium.errors import InputError
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
-from trivium.fusion.names import DEFAULT
+from trivium.fusion.fusion_names import DEFAULT
 from trivium.graph.filter_language import Condition, parse
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.candidates import DEPTH
 from trivium.search.cut import Cut

@@ -11,7 +11,7 @@ from pathlib import Path
 from trivium.errors import FusionError
 from trivium.fusion.artefact import DESCRIPTION, Artefact, fusion_of, load
 from trivium.fusion.convex import load as load_convex
-from trivium.fusion.names import DEFAULT, FUSIONS, NETWORK, PLUGINS
+from trivium.fusion.fusion_names import DEFAULT, FUSIONS, NETWORK, PLUGINS
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.score_table import Fusion

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.fetching import package_version
+from trivium.embedding.embed_in_slices import fill, fill_parts
 from trivium.embedding.embedder import Embedder, Vectors
-from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import InputError
 from trivium.graph.build_page_graph import RULES
 from trivium.graph.page_graph import PageGraph

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
+from trivium.embedding.embed_in_slices import fill, fill_parts
 from trivium.embedding.embedder import Embedder, Vectors
-from trivium.embedding.fill import fill, fill_parts
-from trivium.embedding.variants import LateEmbedder, PlainEmbedder, WholeText, embedded_headings
+from trivium.embedding.late_chunking import LateEmbedder, PlainEmbedder, WholeText, embedded_headings
 from trivium.graph.page_facts import each_page
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore

@@ -14,8 +14,8 @@ from trivium.chunking.chunker_spec import DEFAULT
 from trivium.chunking.registry import make_chunker
 from trivium.common.argument_checks import check_texts
 from trivium.common.progress import Progress, StageProgress
+from trivium.embedding.late_chunking import is_late, is_plain
 from trivium.embedding.store_embedder import StoreEmbedder
-from trivium.embedding.variants import is_late, is_plain
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.page_facts import check_chunker
 from trivium.graph.protocols import GraphStore
@@ -31,8 +31,8 @@ from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.images import ImageEmbedder
-    from trivium.graph.bulk import ExportReport
     from trivium.graph.dbpedia import EnrichReport
+    from trivium.graph.neo4j_import import ExportReport
     from trivium.index.deleted_files import Pruning
     from trivium.index.ray_build import RayBuild
     from trivium.llm.chat_model import ChatModel
@@ -118,7 +118,7 @@ class Indexer:
                     self.store, pruning.stale(self.store, report), report.removed
                 )
             if request.questions:
-                from trivium.index.questions import put_questions
+                from trivium.index.load_questions import put_questions
 
                 report.questions = put_questions(
                     request.paths,
@@ -282,8 +282,9 @@ class Indexer:
         return report
 
     def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
-        """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
-        from trivium.graph.bulk import export
+        """Write the store as files for ``neo4j-admin database import full``; see
+        :func:`trivium.graph.neo4j_import.export`."""
+        from trivium.graph.neo4j_import import export
 
         return export(self.store, folder, progress=progress)
 

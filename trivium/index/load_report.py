@@ -15,7 +15,7 @@ from trivium.parser.sources.source_items import LeftOut, Problem
 from trivium.text.languages import NAMES
 
 if TYPE_CHECKING:
-    from trivium.index.questions import QuestionReport
+    from trivium.index.load_questions import QuestionReport
 
 _MAX_KINDS = 8
 MAX_REASONS = 3

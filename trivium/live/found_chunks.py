@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import dots
 from trivium.common.cache import LruCache
 from trivium.embedding.embedder import Embedder, deduplicate, quantize_int8
-from trivium.embedding.variants import embedded_headings
+from trivium.embedding.late_chunking import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
 from trivium.graph.schema import Hop, chunk_uri, embedding_text, entity_text, page_uri, section_uri

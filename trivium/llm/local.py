@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from trivium.endpoints.failures import EndpointError
+from trivium.endpoints.endpoint_errors import EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
 from trivium.llm.chat_model import Message, Reply
 from trivium.llm.json_replies import JsonSchema

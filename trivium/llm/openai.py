@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from trivium.endpoints.failures import EndpointError
+from trivium.endpoints.endpoint_errors import EndpointError
 from trivium.endpoints.token_counts import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.chat_model import CONTEXT_TOKENS, CountedBy, Message, Reply, ReplyUsage

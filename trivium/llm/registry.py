@@ -109,7 +109,7 @@ def check_provider(name: str, settings: Settings) -> None:
     known = [*_HOSTED, "local", *list_plugins(GROUP)]
     if not colon or family in known:
         return
-    from trivium.endpoints.configured import asks_openai
+    from trivium.endpoints.from_settings import asks_openai
 
     close = get_close_matches(family, known, n=1, cutoff=0.75)
     if close:
@@ -135,7 +135,7 @@ def _local(path: str, settings: Settings) -> ChatModel:
 
 
 def _hosted(provider: str, model: str, settings: Settings) -> OpenAIChatModel:
-    from trivium.endpoints.configured import azure_endpoint, chat_endpoint, compatible_endpoint
+    from trivium.endpoints.from_settings import azure_endpoint, chat_endpoint, compatible_endpoint
     from trivium.llm.chat_model import CONTEXT_TOKENS
     from trivium.llm.openai import OpenAIChatModel
 

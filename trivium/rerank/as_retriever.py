@@ -12,8 +12,8 @@ from trivium.common.arrays import Floats
 from trivium.errors import RerankError
 from trivium.graph.schema import headings_of
 from trivium.rerank.limits import score_within
-from trivium.rerank.names import PREFIX
 from trivium.rerank.reranker import RerankCandidate, Reranker, RerankSettings
+from trivium.rerank.reranker_names import PREFIX
 from trivium.retrievers.query import Candidate, Query, Retriever, check_depth, ranked
 
 _log = logging.getLogger(__name__)

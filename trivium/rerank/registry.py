@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
-from trivium.rerank.names import FAMILIES, FREE, NAMES, PLUGINS
 from trivium.rerank.reranker import Reranker
+from trivium.rerank.reranker_names import FAMILIES, FREE, NAMES, PLUGINS
 from trivium.rerank.without_model import DEFAULT_WEIGHT, Bm25Reranker, WeightedReranker
 from trivium.settings.settings import Settings, load_settings
 

@@ -10,9 +10,9 @@ from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
-from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.path import MatchSelector, PathRetriever, PathSettings, Selector
 from trivium.retrievers.query import Retriever
+from trivium.retrievers.retriever_names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues, with_values
 from trivium.retrievers.vector_retrievers import (
     EntityRetriever,
@@ -56,8 +56,8 @@ def make_retrievers(
     names: Sequence[str] = RETRIEVERS,
     selector: Selector | None = None,
 ) -> dict[str, Retriever]:
-    """Create the named retrievers, in the order of :data:`~trivium.retrievers.names.RETRIEVERS`, followed by optional
-    ones.
+    """Create the named retrievers, in the order of :data:`~trivium.retrievers.retriever_names.RETRIEVERS`, followed by
+    optional ones.
 
     ``selector`` is the selector of ``path``; the default needs no language model. Raises ConfigurationError for an
     unknown name.

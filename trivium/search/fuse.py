@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError, FusionError, InputError
 from trivium.fusion.default_decision import read_decision
-from trivium.fusion.names import DEFAULT, FUSIONS, PLUGINS
+from trivium.fusion.fusion_names import DEFAULT, FUSIONS, PLUGINS
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, suits
 from trivium.fusion.score_table import Fused, Fusion, Table, joined
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins
-from trivium.rerank.names import PREFIX
-from trivium.retrievers.names import OPTIONAL
+from trivium.rerank.reranker_names import PREFIX
 from trivium.retrievers.path import MatchSettings
 from trivium.retrievers.query import Query, Retriever, check_counts
 from trivium.retrievers.registry import RetrieverSettings
+from trivium.retrievers.retriever_names import OPTIONAL
 from trivium.retrievers.setting_values import flatten, with_values
 from trivium.retrievers.signals import SignalSettings
 from trivium.search.candidates import DEPTH, gather

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 
 from trivium.common.argument_checks import check_count, check_fields, shown
 from trivium.errors import InputError
-from trivium.fusion.names import FUSIONS
+from trivium.fusion.fusion_names import FUSIONS
 from trivium.graph.filter_language import Where, parse
 from trivium.live.registry import SOURCES
-from trivium.rerank.names import NAMES as RERANKERS
 from trivium.rerank.reranker import Reranker
-from trivium.retrievers.names import NAMES as RETRIEVER_NAMES
+from trivium.rerank.reranker_names import NAMES as RERANKERS
+from trivium.retrievers.retriever_names import NAMES as RETRIEVER_NAMES
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import FORMS, Cut
 from trivium.types import Intent, SourceOutcome, Turn

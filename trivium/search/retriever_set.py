@@ -11,10 +11,9 @@ from trivium.common.argument_checks import check_texts
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
 from trivium.rerank.as_retriever import RerankRetriever
-from trivium.rerank.names import PREFIX
 from trivium.rerank.registry import Rerankers
 from trivium.rerank.reranker import RerankSettings
-from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
+from trivium.rerank.reranker_names import PREFIX
 from trivium.retrievers.path import MatchSelector, Selector
 from trivium.retrievers.query import Retriever
 from trivium.retrievers.registry import (
@@ -22,6 +21,7 @@ from trivium.retrievers.registry import (
     make_plugin,
     make_retrievers,
 )
+from trivium.retrievers.retriever_names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues, flatten, with_values
 from trivium.search.fuse import DEFAULTS, Inputs
 

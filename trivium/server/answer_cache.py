@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from trivium.common.cache import LruCache
-from trivium.server.carry_out import Reply
+from trivium.server.question_kinds import Reply
 
 _PART = 16
 """An answer larger than one part in this many of the cache is not kept: it would displace too many others."""

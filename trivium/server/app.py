@@ -25,19 +25,18 @@ from trivium.llm.registry import NO_MODEL
 from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
 from trivium.server.answer_cache import AnswerCache
-from trivium.server.carry_out import SCORES
-from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.health import check_space
 from trivium.server.jobs import Jobs
 from trivium.server.jobs_folder import Spool, spool_folder, store_name
 from trivium.server.keys import KeyRing
 from trivium.server.live_switch import LiveSwitch
+from trivium.server.make_changes import perform
 from trivium.server.metrics import Metrics
 from trivium.server.middleware import AccessLog
 from trivium.server.originals import Originals
-from trivium.server.pool import Pool
 from trivium.server.processes import Processes
+from trivium.server.question_kinds import SCORES
 from trivium.server.request_checks import Guard
 from trivium.server.routes import (
     asking,
@@ -53,6 +52,7 @@ from trivium.server.routes import (
 )
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
+from trivium.server.thread_pool import Pool
 from trivium.server.uploads import Uploads
 from trivium.speech import Speech
 

@@ -11,7 +11,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.engine import LATER, Engine
 from trivium.errors import FusionError, StoreChangedError, StoreError, TriviumError
-from trivium.fusion.names import DEFAULT
+from trivium.fusion.fusion_names import DEFAULT
 from trivium.graph.records import StoreInfo
 
 T = TypeVar("T")

@@ -30,8 +30,8 @@ from trivium.errors import (
 )
 from trivium.server.job_table import NoJobsError, QueueFullError
 from trivium.server.live_switch import LiveOffError
-from trivium.server.pool import PoolFullError
 from trivium.server.request_fields import OptionError, describe_faults
+from trivium.server.thread_pool import PoolFullError
 
 RETRY_SECONDS = 1
 CLIENT_GONE = 499

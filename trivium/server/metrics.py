@@ -7,7 +7,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.search.stage_timing import StageEnded
 from trivium.server.job_table import Job, Queue
 

@@ -21,11 +21,11 @@ from pydantic import BaseModel
 from trivium.common.worker_processes import Worker, WorkerLostError
 from trivium.errors import StoreError
 from trivium.search.stage_timing import StageEnded, StageObserver
-from trivium.server.carry_out import Reply
 from trivium.server.errors import ApiError, busy
 from trivium.server.logs import request_id
+from trivium.server.question_kinds import Reply
 
-FUNCTION = "trivium.server.search_process:answer_questions"
+FUNCTION = "trivium.server.process_main:answer_questions"
 _OPEN_SECONDS = 300.0
 """Seconds a process may take to open the store before it is killed and replaced."""
 _PAUSE_SECONDS = 5.0

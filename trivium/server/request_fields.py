@@ -10,11 +10,11 @@ from pydantic import AfterValidator, Field
 
 from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
-from trivium.fusion.names import FUSIONS
+from trivium.fusion.fusion_names import FUSIONS
 from trivium.graph.filter_language import MAX_CHARACTERS, parse
 from trivium.live.ask_sources import MAX_SOURCES
-from trivium.rerank.names import FREE, PREFIX
-from trivium.retrievers.names import RETRIEVERS
+from trivium.rerank.reranker_names import FREE, PREFIX
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.search.cut import Cut
 from trivium.search.requests import AskRequest, PassageOptions, SearchRequest, describe
 from trivium.search.retriever_set import NO_NAMES

@@ -12,14 +12,6 @@ from trivium.answering.layout import as_markdown
 from trivium.graph.protocols import SearchStore
 from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
-from trivium.server.pictures import (
-    Addresses,
-    ServedCitation,
-    ServedHit,
-    addresses,
-    served_citation,
-    served_hit,
-)
 from trivium.server.request_fields import (
     AnyText,
     CutOption,
@@ -39,6 +31,14 @@ from trivium.server.request_fields import (
     Uri,
     WhereText,
     Whole,
+)
+from trivium.server.thumbnail_links import (
+    Addresses,
+    ServedCitation,
+    ServedHit,
+    addresses,
+    served_citation,
+    served_hit,
 )
 from trivium.types import (
     Answer,

@@ -21,16 +21,16 @@ from trivium.graph.filter_language import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
-from trivium.server.carry_out import KINDS, Reply
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, busy, empty
 from trivium.server.jobs import Jobs
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
 from trivium.server.originals import Originals
-from trivium.server.pool import Pool
 from trivium.server.processes import Processes
+from trivium.server.question_kinds import KINDS, Reply
 from trivium.server.settings import ServerSettings
+from trivium.server.thread_pool import Pool
 from trivium.server.uploads import Uploads
 from trivium.speech import Speech
 
@@ -152,9 +152,9 @@ class Service:
     async def answer(
         self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
     ) -> Response:
-        """Answer a question of a kind (:data:`~trivium.server.carry_out.KINDS`) within ``seconds`` (default: the time
-        limit of a request): from the cache, in a separate process if there are any, or in a thread. Raises the errors
-        of :meth:`read`.
+        """Answer a question of a kind (:data:`~trivium.server.question_kinds.KINDS`) within ``seconds`` (default: the
+        time limit of a request): from the cache, in a separate process if there are any, or in a thread. Raises the
+        errors of :meth:`read`.
         """
         self.check_ready()
         state = self.collection.state

@@ -74,7 +74,7 @@ class ServerSettings(BaseModel):
       of one with a spoken question.
     - ``timeout``, ``answer_timeout``: time limit of a request, and of one that waits for a language model.
     - ``shutdown_timeout``: how long running requests, and then the current step of a change, may take at the end. The
-      process ends at most :data:`~trivium.server.running.CLOSE_SECONDS` later.
+      process ends at most :data:`~trivium.server.run_server.CLOSE_SECONDS` later.
     - ``min_free_bytes``: free space on the file system of a folder store below which nothing is added or replaced.
 
     Work:

@@ -12,9 +12,9 @@ from trivium.embedding.embedder import Embedder, embed_queries
 from trivium.fusion.score_table import Fusion, Table
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker
-from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.path import Option, OptionKind, Selector
 from trivium.retrievers.query import Query, Retriever
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.testing.toys import toy_query, toy_store
 
 _TEXTS = ("Mars is red.", "The Moon is grey.", "Mars is red.", "x")

@@ -20,9 +20,9 @@ from tests.server.world import HEADERS, as_file, serving
 from tests.waiting import until
 from trivium.cli.app import main
 from trivium.engine import Engine
-from trivium.graph.bulk import export
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.cypher.schema import NAMES
+from trivium.graph.neo4j_import import export
 from trivium.graph.open_store import never_left_empty
 from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.testing.toys import HashEmbedder

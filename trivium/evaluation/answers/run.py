@@ -31,7 +31,7 @@ from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.systems import SearchModels, System
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.source_items import Problem
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.settings.settings import load_settings
 from trivium.types import Question
 

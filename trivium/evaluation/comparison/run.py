@@ -16,7 +16,7 @@ from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
 from trivium.evaluation.evaluator import stand_alone
 from trivium.evaluation.trec_files import read_qrels, read_run
-from trivium.retrievers.names import RETRIEVERS
+from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.types import Question
 
 QUESTIONS = "questions.jsonl"

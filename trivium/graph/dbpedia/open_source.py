@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from trivium.errors import InputError, MissingExtraError
-from trivium.graph.dbpedia.dump import DumpSource, readable_file
+from trivium.graph.dbpedia.dump_files import DumpSource, readable_file
 from trivium.graph.dbpedia.mapping import Titles, Vocabulary
 from trivium.graph.dbpedia.source import Source
 from trivium.settings.settings import load_settings

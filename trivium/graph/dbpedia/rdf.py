@@ -7,7 +7,7 @@ from itertools import count, islice
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
-from trivium.graph.dbpedia.files import Line, OpenFile, lines
+from trivium.graph.dbpedia.read_lines import Line, OpenFile, lines
 from trivium.graph.dbpedia.source import Statement
 from trivium.parser.sources.source_items import Problem
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.graph.neo4j.answered_questions import answer, answered_by, drop_unanswered
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts, insert_pages
-from trivium.graph.neo4j.questions import answer, answered_by, drop_unanswered
 from trivium.graph.neo4j.reconcile import (
     Change,
     Statements,

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.graph.neo4j.answered_questions import answer
 from trivium.graph.neo4j.apply_change import apply_change
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts
-from trivium.graph.neo4j.questions import answer
 from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version

@@ -1,8 +1,8 @@
 """Finds damage in the database and the derived files of a store, and repairs what can be made again.
 
 The database is checked by SQLite itself, texts by the hashes stored with them, vectors by their checksums, rows that
-follow from others by making them again (:mod:`trivium.graph.sqlite.derived_rows`), files by their checksums. Pages are
-checked for stores of every kind alike, by their digests (:mod:`trivium.checking`).
+follow from others by making them again (:mod:`trivium.graph.sqlite.check_derived_rows`), files by their checksums. Pages
+are checked for stores of every kind alike, by their digests (:mod:`trivium.checking`).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from trivium.graph.check_findings import (
 )
 from trivium.graph.records import Progress
 from trivium.graph.schema import embedding_text, entity_text, headings_of
+from trivium.graph.sqlite.answered_questions import damaged_questions, drop_questions
+from trivium.graph.sqlite.check_derived_rows import leftovers, make_again, tidy, wrong_tables
 from trivium.graph.sqlite.connection import Connection, Database, as_json
-from trivium.graph.sqlite.derived_rows import leftovers, make_again, tidy, wrong_tables
 from trivium.graph.sqlite.load_index import latest_folder
 from trivium.graph.sqlite.open_database import schema_script
 from trivium.graph.sqlite.pictures import drop_picture_vectors, vectors_as_stored
-from trivium.graph.sqlite.questions import damaged_questions, drop_questions
 from trivium.graph.sqlite.store_state import begin_state, read_meta
 from trivium.graph.sqlite.vectors import read_embedder
 from trivium.graph.stored_vectors import EMBED_PICTURES, UNIT_TOLERANCE, text_hash

@@ -10,8 +10,8 @@ from trivium.graph.link_fragments import split_link
 from trivium.graph.page_facts import encode_metadata, now, page_digest
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import embedding_text, headings_of
+from trivium.graph.sqlite.answered_questions import put_questions
 from trivium.graph.sqlite.connection import Connection
-from trivium.graph.sqlite.questions import put_questions
 from trivium.graph.sqlite.reconcile import Touched
 from trivium.graph.sqlite.row_ids import name_ids, next_id, text_ids
 

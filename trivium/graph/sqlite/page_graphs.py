@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from trivium.graph.link_fragments import section_link
 from trivium.graph.page_facts import decode_given, decode_metadata
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.sqlite.answered_questions import questions_of
 from trivium.graph.sqlite.connection import Connection, as_json
-from trivium.graph.sqlite.questions import questions_of
 
 _PAGE = (
     "SELECT p.id, n.uri, p.text, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''),"

@@ -32,7 +32,7 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import page_graphs, pictures, questions, reader, vectors, writer
+from trivium.graph.sqlite import answered_questions, page_graphs, pictures, reader, vectors, writer
 from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.index_rows import SqliteRows
@@ -158,7 +158,7 @@ class EmbeddedStore(ArrayReads):
     chunker = property(method(reader.chunker))
     add_aliases = method(writer.add_aliases, writes=True)
     add_relations = method(writer.add_relations, writes=True)
-    put_questions = method(questions.put_questions, writes=True)
+    put_questions = method(answered_questions.put_questions, writes=True)
     set_types = method(writer.set_types, writes=True)
     delete = method(writer.delete_pages, writes=True)
     pages = method(reader.pages)

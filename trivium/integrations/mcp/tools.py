@@ -37,8 +37,8 @@ from trivium.integrations.mcp.render import (
 )
 from trivium.integrations.mcp.sections import open_section
 from trivium.llm.chat_model import ChatModel
+from trivium.search.about_question import search_and_judge
 from trivium.search.answers import answer_stream
-from trivium.search.on_topic import search_and_judge
 from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.search.subgraph_drawings import around, find_entity
 from trivium.serialization import hit_json, live_json, scale_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trivium.parser.documents.office import local
-from trivium.parser.notation import accented, fraction, lowered, raised, root, subscript, superscript
-from trivium.parser.notation import base as base_of
+from trivium.parser.math_notation import accented, fraction, lowered, raised, root, subscript, superscript
+from trivium.parser.math_notation import base as base_of
 from trivium.parser.text_runs import SPACE, TextRun
 
 _PARTS_BEFORE = 3

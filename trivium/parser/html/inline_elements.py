@@ -10,7 +10,7 @@ from trivium.parser.html.mathml import linear_formula
 from trivium.parser.html.reader import SKIP, Leave, Mode, Picture, Reader, handles, inline_text
 from trivium.parser.html.skipped_elements import SKIPPED_TAGS, is_skipped
 from trivium.parser.html.superscripts import begin_script, script_of
-from trivium.parser.notation import subscript, superscript
+from trivium.parser.math_notation import subscript, superscript
 from trivium.parser.text_runs import BREAK, COMMA, LINE, Verbatim
 
 Attributes = dict[str, str | None]

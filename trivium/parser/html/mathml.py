@@ -1,10 +1,10 @@
-"""Formulas in MathML as plain text on one line, written by :mod:`trivium.parser.notation`."""
+"""Formulas in MathML as plain text on one line, written by :mod:`trivium.parser.math_notation`."""
 
 from __future__ import annotations
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.notation import accented, base, fraction, root, subscript, superscript
+from trivium.parser.math_notation import accented, base, fraction, root, subscript, superscript
 
 _MAX_DEPTH = 40  # deeper formulas are read as the text of their elements
 _INFIX = frozenset("+-−±∓=≠≈≡<>≤≥×·⋅∗*÷→⇒⇔∈∪∩∧∨∼≃∝∶:|")

@@ -1,4 +1,5 @@
-"""Handlers for superscripts, subscripts and the fractions made of them, which :mod:`trivium.parser.notation` writes."""
+"""Handlers for superscripts, subscripts and the fractions made of them, which
+:mod:`trivium.parser.math_notation` writes."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from trivium.parser.html.reader import SKIP, Leave, Numerator, Reader, handles
 from trivium.parser.html.skipped_elements import is_skipped
-from trivium.parser.notation import fraction, grouped, lowered, note_mark, raised
+from trivium.parser.math_notation import fraction, grouped, lowered, note_mark, raised
 from trivium.parser.text_runs import COLON, COMMA, SPACE, TextRun
 from trivium.types import ChunkKind
 

@@ -18,10 +18,10 @@ from trivium.common import stopping
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskRequest
 from trivium.server.errors import as_api_error, busy, error_body
-from trivium.server.pictures import Addresses, addresses, served_hit
 from trivium.server.request_fields import check_options, check_prompt
 from trivium.server.schemas import AskAnswer, AskBody, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
+from trivium.server.thumbnail_links import Addresses, addresses, served_hit
 from trivium.types import Answer
 
 router = APIRouter(tags=["ask"])

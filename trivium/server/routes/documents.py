@@ -17,9 +17,9 @@ from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of, page_uri, unescape
 from trivium.index.file_links import looks_like_page_file
 from trivium.server.errors import not_found
-from trivium.server.pictures import address_of
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
+from trivium.server.thumbnail_links import address_of
 from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from trivium.server.carry_out import SCORES
 from trivium.server.explanation import Explanation
+from trivium.server.question_kinds import SCORES
 from trivium.server.schemas import ExplainBody, SearchAnswer, SearchBody, errors
 from trivium.server.service import Serving
 

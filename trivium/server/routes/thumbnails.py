@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from trivium.engine import Engine
 from trivium.server.errors import not_found
-from trivium.server.pictures import MEDIA_TYPE, PATH
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
+from trivium.server.thumbnail_links import MEDIA_TYPE, PATH
 
 router = APIRouter(tags=["documents"])
 

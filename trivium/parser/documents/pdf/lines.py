@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.pdfium import Span
-from trivium.parser.notation import lowered, note_mark, raised
+from trivium.parser.math_notation import lowered, note_mark, raised
 from trivium.text.normalise import composed
 
 _WIDE_GAP = 0.9

@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 
 from trivium.errors import StoreError
-from trivium.graph.bulk.files import HEADERS, SUFFIX, File, new_files
-from trivium.graph.bulk.store_lines import StoreLines
-from trivium.graph.bulk.tables import ENTITIES, NODES, PAGES, RELATIONSHIPS
+from trivium.graph.neo4j_import.files import HEADERS, SUFFIX, File, new_files
+from trivium.graph.neo4j_import.store_lines import StoreLines
+from trivium.graph.neo4j_import.tables import ENTITIES, NODES, PAGES, RELATIONSHIPS
 from trivium.graph.node_properties import with_marks
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo

@@ -10,10 +10,10 @@ import pytest
 
 from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.bulk.files import files_of
+from tests.graph.neo4j_import.files import files_of
 from trivium.errors import StoreError
-from trivium.graph.bulk import export
-from trivium.graph.bulk.files import Files
+from trivium.graph.neo4j_import import export
+from trivium.graph.neo4j_import.files import Files
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Passage
 from trivium.graph.sqlite import EmbeddedStore

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from trivium.graph.bulk import tables
-from trivium.graph.bulk.id_table import Placed
+from trivium.graph.neo4j_import import tables
+from trivium.graph.neo4j_import.id_table import Placed
 from trivium.graph.node_properties import (
     ancestors,
     chunk_row,

@@ -16,9 +16,9 @@ from trivium.search.requests import AskRequest
 from trivium.serialization import scale_of
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
-from trivium.server.pictures import addresses
 from trivium.server.request_fields import check_options
 from trivium.server.schemas import AskAnswer, AskBody, ExplainBody, SearchAnswer, SearchBody
+from trivium.server.thumbnail_links import addresses
 from trivium.types import SourceOutcome
 
 SCORES = "X-Trivium-Scores"

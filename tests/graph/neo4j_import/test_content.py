@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, pages, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.graph.bulk.files import files_of, read_export
 from tests.graph.neo4j.database import expected
-from trivium.graph.bulk import export
+from tests.graph.neo4j_import.files import files_of, read_export
+from trivium.graph.neo4j_import import export
 from trivium.graph.page_facts import page_digest
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.sqlite import EmbeddedStore
@@ -133,8 +133,8 @@ def test_the_files_do_not_depend_on_how_much_is_read_at_a_time(
     store = MemoryStore()
     store.write([graph(f"P{n}", [("t", [f"P{n + 1}", f"E{n}"])], aliases=[f"a{n}"]) for n in range(5)])
     export(store, tmp_path / "one")
-    monkeypatch.setattr("trivium.graph.bulk.store_lines.PAGES_A_READ", size)
-    monkeypatch.setattr("trivium.graph.bulk.store_lines.ENTITIES_A_READ", size)
-    monkeypatch.setattr("trivium.graph.bulk.files.LINES_A_WRITE", size)
+    monkeypatch.setattr("trivium.graph.neo4j_import.store_lines.PAGES_A_READ", size)
+    monkeypatch.setattr("trivium.graph.neo4j_import.store_lines.ENTITIES_A_READ", size)
+    monkeypatch.setattr("trivium.graph.neo4j_import.files.LINES_A_WRITE", size)
     export(store, tmp_path / "many")
     assert files_of(tmp_path / "many") == files_of(tmp_path / "one")

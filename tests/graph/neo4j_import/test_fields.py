@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import StoreError
-from trivium.graph.bulk.tables import SEPARATOR, text_field, texts_field, vector_field
+from trivium.graph.neo4j_import.tables import SEPARATOR, text_field, texts_field, vector_field
 
 _strings = st.text(st.characters(exclude_categories=["Cs"]))
 _elements = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=SEPARATOR), min_size=1)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from trivium.common.safe_files import TEMPORARY, is_full_disk, replacing
 from trivium.errors import StoreError
-from trivium.graph.bulk.tables import NODES, RELATIONSHIPS, headers
+from trivium.graph.neo4j_import.tables import NODES, RELATIONSHIPS, headers
 
 IMPORT = "import.json"
 """What ``tools/neo4j/server import`` reads: the arguments of neo4j-admin."""

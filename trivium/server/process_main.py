@@ -15,10 +15,10 @@ from trivium.common.idle_cores import alone
 from trivium.common.worker_processes import answer_all
 from trivium.engine import Engine
 from trivium.search.stage_timing import StageEnded
-from trivium.server.carry_out import KINDS
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, as_api_error
 from trivium.server.logs import log_as_json, request_id
+from trivium.server.question_kinds import KINDS
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.graph.dbpedia.world import TOPIC, fact, ntriples, wiki
 from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia import Reporter, open_source
-from trivium.graph.dbpedia.files import LINE_LIMIT
+from trivium.graph.dbpedia.read_lines import LINE_LIMIT
 from trivium.graph.dbpedia.source import Statement
 from trivium.parser.sources.source_items import Problem
 

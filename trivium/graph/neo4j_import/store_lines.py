@@ -12,8 +12,8 @@ import numpy as np
 
 from trivium.common.arrays import Integers
 from trivium.common.iteration import batched
-from trivium.graph.bulk import rows, tables
-from trivium.graph.bulk.id_table import IdTable, Placed, Relation
+from trivium.graph.neo4j_import import rows, tables
+from trivium.graph.neo4j_import.id_table import IdTable, Placed, Relation
 from trivium.graph.node_properties import encode_sentences
 from trivium.graph.page_checks import check_page
 from trivium.graph.page_graph import ChunkNode, PageGraph

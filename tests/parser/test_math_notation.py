@@ -7,7 +7,7 @@ import re
 import pytest
 
 from trivium.parser.html import parse_html
-from trivium.parser.notation import fraction, lowered, raised, root
+from trivium.parser.math_notation import fraction, lowered, raised, root
 
 
 @pytest.mark.parametrize(

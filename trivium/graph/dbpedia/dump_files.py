@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.errors import InputError, MissingExtraError
-from trivium.graph.dbpedia.files import OpenFile, lines, opened
 from trivium.graph.dbpedia.mapping import ONTOLOGY, PRIMARY_TOPIC, Titles
+from trivium.graph.dbpedia.read_lines import OpenFile, lines, opened
 from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.parser.sources.source_items import Problem
 

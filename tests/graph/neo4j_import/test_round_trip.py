@@ -16,10 +16,10 @@ from tests.contract.graphs import IDENTITY, codes, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import V2026, Server, log_in, own_server, run_tool
 from tests.neo4j_wipe import wipe
-from trivium.graph.bulk import export
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j_import import export
 from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri

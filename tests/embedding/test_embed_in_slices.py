@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from trivium.embedding.embed_in_slices import fill, fill_parts
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import EmbeddingError, InputError
 from trivium.types import EmbedderIdentity
 
