@@ -163,10 +163,16 @@ def test_greetings_of_other_languages_are_greeted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["good practice", "cool chain", "nice biscuits", "great auk"])
-def test_things_are_searched_though_no_document_names_them(text: str) -> None:
-    """Who asks for one is told that it is not there."""
-    whole, searched = talked(text, None)
-    assert searched and whole.intent == "collection"
+def test_what_may_be_a_thing_is_searched_for(text: str) -> None:
+    """Though it looks like small talk, which it is if no document has it."""
+    assert talked(text, None)[1] == [text]
+
+
+def test_a_question_about_the_conversation_is_searched_for_before_there_is_one() -> None:
+    """Nobody who asks a first question is told that nothing was asked."""
+    for text in ("Give me the thank-you sentence that I have to repeat.", "What did I ask for in my letter?"):
+        events = list(answer(text, ground(STORE, HITS), []))
+        assert isinstance(events[-1], Done) and events[-1].answer.intent == "collection"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from trivium.answering.computing import kind_of
 from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.followups import asks_for_more, goes_on, leaning
-from trivium.answering.intent import TALK, recognise, searched_turns
+from trivium.answering.intent import TALK, is_surely_talk, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
 from trivium.answering.marks import MarkFilter
@@ -24,7 +24,7 @@ from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.tables import quoted_row
-from trivium.answering.talk import converse, has_topic, talk_of
+from trivium.answering.talk import converse, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -115,12 +115,23 @@ def answer(
     meant = recognise(question, context.embedder) if intent is None else intent
     if intent is None and meant == "collection":
         meant = talk_of(question) or meant
-    if intent is None and meant == "small_talk" and has_topic(question, context.store):
-        meant = "collection"
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
     warnings: tuple[str, ...] = ()
-    if meant in TALK:
+    known = StoreLanguages.read(context.store.languages)
+    language = foreign_language(question, known.codes)
+    doubtful = intent is None and not is_surely_talk(question, context.embedder)
+    if meant == "conversation" and not history and talk_of(question) is None and intent is None:
+        meant = "collection"  # nothing was said that it can be about
+    read: _Read | None = None
+    if meant not in TALK or doubtful:
+        before = searched_turns(history, context.embedder) if rewrite else []
+        read = _read_in_context(question, before, context, model if rewrite else None, known.analyzer)
+        if meant in TALK and _quotation(read, context, language).said.outcome != "answered":
+            read = None
+        elif meant in TALK:
+            meant = "collection"  # "great auk"
+    if read is None:
         yield Found((), None, meant)
         text, used = yield from converse(
             question, meant == "conversation", history, model, context.domain.scope
@@ -128,15 +139,8 @@ def answer(
         given = _Answered(AnswerText("answered", (text,), ()), used)
         offered: list[NumberedPassage] = []
     else:
-        known = StoreLanguages.read(context.store.languages)
-        if rewrite:
-            before = searched_turns(history, context.embedder)
-            read = _read_in_context(question, before, context, model, known.analyzer)
-        else:
-            read = _read(Rewriting(question), context, known.analyzer)
         asked, hits, offered, *_ = read
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
-        language = foreign_language(question, known.codes)
         if model is None or not offered:
             given = yield from _quoted(_quotation(read, context, language))
         else:

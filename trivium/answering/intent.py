@@ -26,6 +26,8 @@ from trivium.types import Intent, Turn
 
 TALK: tuple[Intent, ...] = ("small_talk", "conversation")
 """Intents that are answered without a search."""
+_SURE = 0.97
+"""The probability from which a question is about the conversation without a search."""
 _MAX_LOOKED_AT = 8
 """Number of turns of a conversation that are examined."""
 _recognised: LruCache[str, Intent] = LruCache(1024)
@@ -55,11 +57,13 @@ class IntentClassifier:
         powers = np.exp(logits - logits.max())
         return dict(zip(self.intents, (powers / powers.sum()).tolist(), strict=True))
 
-    def intent(self, text: str, vector: Vectors | None = None) -> Intent:
-        """Return the most probable intent if it reaches its threshold, else ``collection``."""
+    def intent(self, text: str, vector: Vectors | None = None, least: float = 0.0) -> Intent:
+        """Return the most probable intent if it reaches its threshold and the probability ``least``, else
+        ``collection``.
+        """
         probabilities = self.probabilities(text, vector)
         best = max(probabilities, key=lambda intent: probabilities[intent])
-        return best if probabilities[best] >= self.thresholds.get(best, 0.0) else "collection"
+        return best if probabilities[best] >= max(least, self.thresholds.get(best, 0.0)) else "collection"
 
     @classmethod
     def from_json(cls, fitted: Mapping[str, Any]) -> Self:
@@ -81,6 +85,16 @@ def expressions(text: str) -> list[str]:
     """
     said = words(text)
     return list(dict.fromkeys([*said, *(f"{first} {second}" for first, second in pairwise(said))]))
+
+
+def is_surely_talk(question: str, embedder: Embedder) -> bool:
+    """Whether nothing has to be searched for to know that a text is talk: its words are, or it surely is about the
+    conversation. Other small talk may be a title ("great auk").
+    """
+    name = embedder.identity.name
+    fitted = load_intents(name if name in _shipped() else NO_EMBEDDER)
+    vector = embedder.embed_query(question) if name in _shipped() else None
+    return talk_of(question) is not None or fitted.intent(question, vector, _SURE) == "conversation"
 
 
 def recognise(question: str, embedder: Embedder) -> Intent:

@@ -7,10 +7,8 @@ from collections.abc import Generator, Sequence
 from trivium.answering.events import AnswerEvent, Piece
 from trivium.answering.marks import MarkFilter, without_marks
 from trivium.answering.prompting import quoted
-from trivium.graph.protocols import TextSearch
 from trivium.llm.chat_model import ChatModel, Message, usage_of
-from trivium.text.folding import tokens
-from trivium.text.languages import ENGLISH, WITHOUT_SPACES, StoreLanguages, function_words
+from trivium.text.languages import WITHOUT_SPACES
 from trivium.text.normalise import words
 from trivium.types import Intent, Turn, Usage
 
@@ -24,7 +22,7 @@ _TALK = {
     "|bye goodbye farewell cya"
     "|morning afternoon evening night later good great nice day ok okay cool fine well welcome please help see meet much"
     " lot there everyone anybody anyone you so very a perfect brilliant awesome excellent super lovely splendid that s is"
-    " all it for now today again everything no weekend have been ve will be done job one got understood",
+    " all it for now today again everything no weekend have been ve will be done job one got understood to",
     "de": "danke dankeschön|hallo guten moin servus|tschüss wiedersehen|schön sehr vielen dank tag morgen abend nacht auf"
     " dir",
     "fr": "merci|bonjour bonsoir salut|revoir|beaucoup bien à tous toi vous au",
@@ -173,26 +171,6 @@ def converse(
             text += piece
             yield Piece(piece)
     return text.strip(), usage_of(reply, model, messages, text)
-
-
-def has_topic(said: str, store: TextSearch) -> bool:
-    """Whether what seems to be small talk asks for something: it has a word that documents of the store have, as in
-    "great auk", or names a thing in several words.
-    """
-    languages = StoreLanguages.read(store.languages)
-    known = {ENGLISH, *languages.codes}
-    common = frozenset(words(" ".join(word for code in known for word in function_words(code)))).union(
-        *map(_TALK_OF.__getitem__, known)
-    )
-    spoken = tokens(said)
-    asked = languages.analyzer.terms(
-        " ".join(token for token in spoken if not common.issuperset(words(token)))
-    )
-    if asked and store.term_statistics(asked).document_frequency.any():
-        return True
-    # "cool chain" greets nobody.
-    talk = _SPOKEN | _DAYTIMES | languages.analyzer.function_words
-    return len(asked) > 0 and len(words(said)) > 1 and talk.isdisjoint(spoken)
 
 
 def small_talk(said: str, scope: str | None = None, *, first: bool = True) -> str:
