@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from trivium.answering.marks import uncited, without_marks
-from trivium.answering.repetition import repeated_from
+from trivium.answering.repetition import repeats
 from trivium.text.normalise import sentences, without_parenthesis
 
 PIECES = [
@@ -37,7 +37,7 @@ SLOW = 0.02
 
 WORKS: list[tuple[str, Callable[[str], object]]] = [
     ("sentences", sentences),
-    ("repeated_from", repeated_from),
+    ("repeats", repeats),
     ("uncited", uncited),
     ("without_marks", without_marks),
     ("without_parenthesis", without_parenthesis),

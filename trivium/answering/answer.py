@@ -294,7 +294,7 @@ def _written(
     )
     numbers = tuple(passage.number for passage in prompt.offered)
     marks = MarkFilter(numbers)
-    text, again, repetition, too_long = "", None, Repetition(), False
+    text, again, repetition, too_long = "", False, Repetition(), False
     with model.stream(
         prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
     ) as reply:
@@ -303,9 +303,9 @@ def _written(
             if piece:
                 text += piece
                 yield Piece(piece)
-            again = repetition.start(text) if piece else None
+            again = piece != "" and repetition.is_in(text)
             too_long = len(text) > _LONGEST_TOKEN * prompt.max_tokens
-            if again is not None or too_long:
+            if again or too_long:
                 break
     quotation = quotation._replace(usage=usage_of(reply, model, prompt.messages, text), offered=numbers)
     text = final_text(text)
@@ -318,7 +318,7 @@ def _written(
     read_parts = [one for one in judged.parts if one.passage.number in numbers]
     answered = thresholds_of(context.embedder.identity.name).answered
     checked = check(question, text, read_parts, context.store, answered)
-    fault = _REPEATED if again is not None else None
+    fault = _REPEATED if again else None
     if too_long or (reply.usage is not None and reply.usage.truncated):
         fault = _CUT
     if fault is None and language is None:  # who answers in another language has other words

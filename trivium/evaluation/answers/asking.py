@@ -45,7 +45,7 @@ def answer_without_context(question: str, model: ChatModel, writing: Writing) ->
     with model.stream(messages, max_tokens=max_tokens, temperature=writing.temperature) as reply:
         for piece in MarkFilter(()).filtered(reply):
             text += piece
-            if piece and repetition.start(text) is not None:
+            if piece and repetition.is_in(text):
                 break
     usage = usage_of(reply, model, messages, text)
     text = final_text(text)
