@@ -48,10 +48,10 @@ TARIFFS = [
     ("Crane", "per lift", "95"),
 ]
 MILLS = [
-    ("Mill", "Built", "Sails"),
-    ("De Valk", "1743", "4"),
-    ("De Roos", "1679", "4"),
-    ("De Zwaan", "1884", "6"),
+    ("Mill", "Built", "Sails", "Status", "Guide"),
+    ("De Valk", "1743", "4", "under repair", "yes"),
+    ("De Roos", "1679", "4", "open", "no"),
+    ("De Zwaan", "1884", "6", "under repair", "on Sundays"),
 ]
 
 
@@ -109,6 +109,9 @@ ROWS = {
     "Which farm has the second most sheep?": {"Orre"},
     "Which is the heaviest tent with 4 berths?": {"Bever"},
     "What is the third oldest mill?": {"De Zwaan"},
+    "Which mills are being repaired?": {"De Valk", "De Zwaan"},
+    "Which mills need no guide?": {"De Roos"},
+    "Which tents must not be lent without an awning?": {"Bever", "Das"},
 }
 NOT_COMPUTED = [
     "What do all the ropes cost together?",  # two currencies

@@ -45,6 +45,7 @@ _KINDS: dict[Kind, re.Pattern[str]] = {
     ),
     "count": re.compile(r"\b(?:how many|number of|count)\b"),
 }
+_SAID = re.compile(r"\b(?:totals?|in all|together|combined|sum|average|mean)\b")
 _QUANTITY = re.compile(r"(?:[€$£¥] ?|[A-Z]{3} )?[-−+]?\d[\d.,\u00a0\u202f’]*(?: ?[^\d\s;][^\d;]{0,20})?")
 _NO_VALUE = frozenset(words("which who whom whose where when why"))
 """Beginnings of questions that ask for rows, or for something else than a value."""
@@ -81,7 +82,7 @@ def to_compute(question: str, is_row: bool, text: str) -> bool:
     """Whether a question asks for what a row alone does not say: a total or average, or rows by a number."""
     kind = kind_of(question)
     compares = compares_numbers(question) and (kind is not None or asks_for_rows(question))
-    not_said = kind in ("total", "average") and _KINDS[kind].search(text.lower()) is None
+    not_said = kind in ("total", "average") and _SAID.search(text.lower()) is None
     return is_row and (compares or not_said)
 
 

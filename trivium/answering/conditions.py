@@ -27,8 +27,10 @@ OF_COMPUTING = frozenset(
     )
 )
 """Words that ask for a value, or to compare, and those for whatever the rows are."""
-_NOW = frozenset(terms("now right currently present moment today presently still"))
-_BEFORE_A_VERB = frozenset(terms("are is was were can will may must do does did"))
+_NOW = frozenset(terms("now right currently present moment today presently still all"))
+_BEFORE_A_VERB = frozenset(terms("are is was were be being can will may must do does did"))
+_BEFORE_A_STATE = frozenset(terms("under in on at being"))
+"""How cells begin that a question says with a verb ("under repair")."""
 _OF_THE = frozenset(words("of the our your these all"))
 _ENDS_NOUN = frozenset(
     words(
@@ -184,12 +186,15 @@ class Reading:
         if by_cells is None or ranked is None:
             return None
         chosen += by_cells
-        chosen += self._by_yes(counts=chosen_only)
-        denies = not _DENYING.isdisjoint(frozenset(self.rest.split()) - self.table.heads)
-        if denies and (len(chosen) != 1 or "and" in words(asked) or "," in asked):
+        denials = [stem for stem in self.rest.split() if stem in _DENYING - self.table.heads]
+        denies = len(denials) % 2 > 0  # "must not be handled without gloves"
+        saying = self._by_yes(counts=chosen_only, says=not denies)
+        chosen += saying
+        if denials and (len(chosen) != 1 or "and" in words(asked) or "," in asked):
             return None
         if chosen_only and superlative is None and (not chosen or self.asked.isdisjoint(self.rest.split())):
             return None  # "What is an anchor?"
+        denies = denies and not saying
         rows = [row for row in self.table.rows if all(row in one for one in chosen) != denies]
         return rows if superlative is None else _best(rows, ranked, superlative)
 
@@ -213,7 +218,8 @@ class Reading:
             count = sum(stem in one for one in said)
             in_rows = 2 * count >= len(said) and not stem.isdecimal()
             tells_apart = count and stem not in self.noun
-            if not in_rows and (tells_apart or stem not in self.table.above):
+            around = self.table.above if stem in self.noun else self.table.section
+            if not in_rows and (tells_apart or stem not in around):
                 return False
         return True
 
@@ -223,7 +229,7 @@ class Reading:
         begin = next((at for at, stem in enumerate(rest) if stem in self.noun), len(rest))
         common = self.table.rows[0].passage.analyzer.function_words - _BEFORE_A_VERB
         for before, stem in pairwise(rest[begin:]):
-            if stem in self.asked and stem not in heads | self.table.above:
+            if stem in self.asked and stem not in heads | self.table.section:
                 return set() if before in common else {stem}
         return set()
 
@@ -309,33 +315,36 @@ class Reading:
             for row, cell in column:
                 for item in _ITEMS.split(cell):
                     stems = self.table.stems(item)
+                    begins = 0, len(list(takewhile(_BEFORE_A_STATE.__contains__, stems)))
                     for size in range(1, min(len(stems), _LONGEST) + 1):
                         for at in range(len(stems) - size + 1):
                             run = stems[at : at + size]
-                            if (at == 0 or size > 1) and not self.table.heads.issuperset(run):
+                            if (at in begins or size > 1) and not self.table.heads.issuperset(run):
                                 rows_with.setdefault((" ".join(run), head), []).append(row)
         chosen: dict[str, list[Row]] = {}
         for (phrase, head), rows in sorted(rows_with.items(), key=lambda one: -len(one[0][0])):
             named = f" {phrase} " in self.rest and not self.asked.isdisjoint(phrase.split())
             if not named or (phrase.isdecimal() and not by_number):
                 continue
-            if any(said == phrase and one != head for said, one in rows_with):
+            if any(said == phrase and set(other) != set(rows) for (said, _), other in rows_with.items()):
                 return None
             self.rest = self.rest.replace(f" {phrase} ", " ")
             chosen.setdefault(head, []).extend(rows)
             self.used.add(head)
         return list(chosen.values())
 
-    def _by_yes(self, *, counts: bool) -> list[list[Row]]:
-        """Return for each column that is named and only says yes or no the rows that say yes. With ``counts`` a number
-        above zero says yes.
+    def _by_yes(self, *, counts: bool, says: bool) -> list[list[Row]]:
+        """Return for each column that is named and says yes or no in most rows the rows that say yes, or no. With
+        ``counts`` a number above zero says yes.
         """
         chosen = []
         for head, column in self.table.columns.items():
             said = [yes_or_no(cell) for _, cell in column]
-            known = None not in said and (counts or not any(cell.isdecimal() for _, cell in column))
+            known = 2 * said.count(None) < len(said) and (
+                counts or not any(cell.isdecimal() for _, cell in column)
+            )
             if known and head not in self.used and self.table.is_about(head, self.rest):
-                chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes])
+                chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes is says])
                 self.used.add(head)
         return chosen
 

@@ -157,6 +157,7 @@ def quote(
         and best is not None
         and confidence >= enough
         and not lacking
+        and not (of_each and best.part.kind == "row")
         and not to_compute(question, best.part.kind == "row", best.text)
     ):
         told = _answered([with_antecedent(best.part)], question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -81,7 +81,13 @@ def tables_of(offered: Sequence[NumberedPassage]) -> list[Table]:
     for row in (row for passage in offered for row in rows_of(passage)):
         if _TOTAL.fullmatch(row.cells[0][1].strip()) is None:
             tables.setdefault((row.passage.hit.section, row.cells[0][0]), []).append(row)
-    return [Table.of(sorted(rows, key=lambda row: row.passage.hit.start)) for rows in tables.values()]
+    return [
+        Table.of(
+            sorted(rows, key=lambda row: row.passage.hit.start),
+            [one for one in offered if one.hit.section == section],
+        )
+        for (section, _), rows in tables.items()
+    ]
 
 
 def is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: GraphReader) -> bool:
@@ -100,7 +106,7 @@ def is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: Gra
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows with common heads. ``columns`` are the cells below each head, ``filled`` those of them that say something,
-    ``heads`` the terms of the heads, ``above`` those of the text around the rows.
+    ``heads`` the terms of the heads, ``above`` those of the text around the rows, ``section`` also those of its section.
     """
 
     rows: Sequence[Row]
@@ -108,10 +114,11 @@ class Table:
     filled: Mapping[str, Column]
     heads: frozenset[str]
     above: frozenset[str]
+    section: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> Table:
-        """Read rows as a table."""
+    def of(cls, rows: Sequence[Row], beside: Sequence[NumberedPassage]) -> Table:
+        """Read rows as a table, of whose section passages stand ``beside``."""
         analyzer = rows[0].passage.analyzer
         columns: dict[str, list[tuple[Row, str]]] = {}
         for row in rows:
@@ -122,11 +129,15 @@ class Table:
             for head, column in columns.items()
             if (kept := [(row, cell) for row, cell in column if cell.strip().lower() not in _MISSING])
         }
-        own = {row.text for row in rows}
-        passages = {row.passage.number: row.passage for row in rows}.values()
-        above = [line for one in passages for line in [one.above, *one.body.splitlines()] if line not in own]
+        tables = {row.text for one in beside for row in rows_of(one)}
+
+        def around(passages: Iterable[NumberedPassage]) -> frozenset[str]:
+            lines = [line for one in passages for line in [one.above, *one.body.splitlines()]]
+            return frozenset(analyzer.terms(" ".join(line for line in lines if line not in tables)))
+
         heads = frozenset(analyzer.terms(" ".join(columns)))
-        return cls(rows, columns, filled, heads, frozenset(analyzer.terms(" ".join(above))))
+        above = around({row.passage.number: row.passage for row in rows}.values())
+        return cls(rows, columns, filled, heads, above, around(beside))
 
     @property
     def first(self) -> str:
