@@ -253,6 +253,30 @@ def test_a_year_or_version_that_is_asked_for_must_be_said(question: str, missing
     assert unsaid(question, sentence_of(passage, passage.sentences[0])) == missing
 
 
+def below(headings: str, text: str) -> NumberedPassage:
+    """A passage below some headings."""
+    passage = read(text)
+    found = replace(passage.hit, section=headings, text=text)
+    return passages([found])[0]
+
+
+def test_of_headings_with_a_year_the_nearest_counts() -> None:
+    """A document of two years does not say that each of its rows is of both."""
+    passage = below("Fees 2025 and 2026#Fees 2026", "A wedding costs 340 euros, in 2027, 350.")
+    sentence = sentence_of(passage, passage.sentences[0])
+    asked = [f"What did a wedding cost in {year}?" for year in (2025, 2026, 2027)]
+    assert [unsaid(question, sentence) for question in asked] == [["2025"], [], []]
+
+
+def test_what_stands_below_another_kind_of_thing_is_not_about_the_one_asked_for() -> None:
+    """If a passage speaks of that one by its name; other words for the same thing are none."""
+    passage = below("Council#Evening market", "There were 23 stalls.")
+    rules = read("The weekly market is on the square.")
+    sentence = sentence_of(passage, passage.sentences[0])
+    asked = [f"How many stalls did the {kind} market have?" for kind in ("weekly", "evening", "late")]
+    assert [unsaid(question, sentence, [passage, rules]) for question in asked] == [["weekly market"], [], []]
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [

@@ -28,7 +28,7 @@ _OF_ALL = ("said_with_headings", "said_by_passage", "names_in_passage", "rarest_
 _MANY = 30
 _FEW = 5
 NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,s]|\.\d)")
+YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\ds]|[.,]\d)")
 VERSION = re.compile(r"(?:\b(?:version|release)\s|(?<![\w.])v?(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)")
 _REASON = re.compile(
     r"\b(?:because|since|due to|so that|in order|owing|reasons?|otherwise|therefore)\b", re.IGNORECASE

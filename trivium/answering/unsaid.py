@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from trivium.answering.evidence import NUMBER, VERSION, YEAR
 from trivium.answering.parts import Part
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.tables import rows_of
+from trivium.graph.schema import headings_of
 from trivium.text.identifiers import identifiers_of
 
 _CODE = re.compile(r"(?<![\w/.-])[A-Z]{1,6}(?:-\d{2,8}|\d{3,8})(?![\w-]|\.\d)")
@@ -42,7 +44,9 @@ def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -
     if part.kind == "row":  # another row speaks of something else
         rows = {row.text for row in rows_of(part.passage)} - {part.text}
         around = " ".join([above, *(line for line in part.passage.body.splitlines() if line not in rows)])
-    years = frozenset(YEAR.findall(f"{part.shown} {above}"))
+    # Of headings the nearest counts: "Fees 2026" of a document "Fees 2025 and 2026".
+    dated = [found for one in headings_of(part.passage.hit.section)[1:] if (found := YEAR.findall(one))]
+    years = frozenset([*YEAR.findall(part.shown), *(dated[-1] if dated else YEAR.findall(above))])
     missing = [one for one in dict.fromkeys(VERSION.findall(question)) if one not in anywhere]
     asked = list(dict.fromkeys(YEAR.findall(question)))
     if years.isdisjoint(asked) and (years or anywhere.isdisjoint(asked)):
@@ -59,8 +63,28 @@ def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -
         having = sum(named <= said for said in said_by)
         if 0 < having <= len(said_by) / 2 and not named <= known:
             missing.append(name)
+    missing += _under_another(question, part, offered)
     plain = _DATED.sub("", part.shown)
     for kind, value in _ADDRESSES:
         asked_for = kind.search(question)
         missing += [asked_for[0]] if asked_for and not value.search(plain) else []
     return missing
+
+
+def _under_another(question: str, part: Part, offered: Sequence[NumberedPassage]) -> list[str]:
+    """Return what a question names by two words of which a part has the second only, in a heading behind another word,
+    though a passage that was offered has both: "weekly market" if it stands below "Evening market".
+    """
+    analyzer = part.passage.analyzer
+    common = frozenset(analyzer.terms(" ".join(analyzer.function_words)))
+
+    def pairs(text: str) -> set[tuple[str, str]]:
+        return {pair for pair in pairwise(analyzer.terms(text)) if common.isdisjoint(pair)}
+
+    above = headings_of(part.passage.hit.section)
+    behind = {second for one in above for _, second in pairs(one) if second.isalpha()}
+    said = frozenset(analyzer.terms(f"{part.passage.above} {part.shown}")) if behind else frozenset()
+    named = map(" ".join, pairwise(_WORD.findall(question)))
+    asked = {pair: two for two in named for pair in pairs(two) if pair[1] in behind and pair[0] not in said}
+    known = [pairs(f"{passage.above} {passage.body}") for passage in offered] if asked else []
+    return [two for pair, two in asked.items() if any(pair in one for one in known)]
