@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.answering.world import ground, hit
+from tests.answering.world import ground, hit, sentence_of
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
 from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.events import Done
 from trivium.answering.judging import Judged
-from trivium.answering.parts import part_of_row, sentence_of
+from trivium.answering.parts import part_of_row
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.tables import rows_of
 from trivium.types import Answer
@@ -148,7 +148,7 @@ def test_things_are_compared_by_their_rows() -> None:
 
 def test_what_is_said_of_each_is_set_side_by_side() -> None:
     """In the order of the question, as no sentence says it of both."""
-    alone = asked("Who wrote the first program, Ada Lovelace?", ALAN, COMPUTING, ADA)
+    alone = asked("Who wrote the first program, Ada Lovelace?", ADA, ALAN, COMPUTING)
     assert alone.text.startswith("Ada Lovelace wrote the first program.")
     whole = asked("Who is older than computers, Ada Lovelace or Alan Turing?", ALAN, ADA)
     assert whole.outcome == "answered"

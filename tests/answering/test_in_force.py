@@ -87,6 +87,7 @@ def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: P
         ("Founded in 1987.", "Founded in 1988.", False, False),
         ("7.3 Call 0555 2300-77.", "6.1 Call 0555 2300-12.", False, False),
         ("A cluster has 3 nodes.", "Nodes: 5", False, False),
+        ("Lunch is 4 euros.", "Lunch; 2025 (EUR): 4; 2026 (EUR): 5", False, True),
         ("Launched on 19 January 2006.", "It left in January 2006 and arrived on 14 July 2015.", True, False),
         ("Launched on 19 January 2006.", "It was launched on 14 July 2015.", True, True),
     ],

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.answering.world import hit
+from tests.answering.world import hit, sentence_of
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering import judging
 from trivium.answering.evidence import features
-from trivium.answering.in_force import date_of, in_force
+from trivium.answering.in_force import date_of, in_force, why_newer
 from trivium.answering.judging import Judged, Trees, confirmed, fitted, load_trees, sure_from, thresholds_of
-from trivium.answering.parts import Part, parts_of, sentence_of, with_antecedent
+from trivium.answering.parts import Part, parts_of, with_antecedent
 from trivium.answering.passages import NumberedPassage, continuations, mended, passages
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
@@ -112,8 +112,38 @@ def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:
     part(passage, "Members pay 32 euros.", "sentence")
     part(passage, "The club has three organs:\n\n(a) the assembly;\n(b) the board;\n(c) the council.", "list")
     part(read(ROWS, ChunkKind.TABLE), "Bin: blue; Emptied: Thursday", "row")
-    code = read("Run this:\n\nfor x in y:\n    print(x)", ChunkKind.CODE)
-    part(code, "Run this:\n\nfor x in y:\n    print(x)", "code")
+    code = read("Run this.\n\nfor x in y:\n    print(x)\n\nz = 1\n\nThen stop.", ChunkKind.CODE)
+    part(code, "Run this.\n\nfor x in y:\n    print(x)\n\nz = 1", "code")
+
+
+def test_the_title_of_a_paragraph_is_no_part_without_it() -> None:
+    passage = read("FRIDAY 3 MAY ........\nPresent: Ada, Bo.\n\nKern 4\n\nNotes: none.")
+    texts = [one.text for one in parts_of([passage])]
+    assert "FRIDAY 3 MAY ........" not in texts and {"Present: Ada, Bo.", "Kern 4"}.issubset(texts)
+
+
+def test_code_is_quoted_with_the_sentence_above_it_and_a_list_for_all_of_what_announces_it() -> None:
+    """If both are about as probable; a sentence before the one with the colon is quoted alone."""
+    code = read("The set for the pot.\n\nTOOL 4\n  END", ChunkKind.CODE)
+    above, whole = part(code, "The set for the pot.", "code"), part(code, code.body, "code")
+    assert fitted([Judged(above, 0.7), Judged(whole, 0.6)]).part is whole
+    assert fitted([Judged(above, 0.7), Judged(whole, 0.5)]).part is above
+    passage = read("It holds 9 l. Then:\n\n1. Open it.\n2. Wait.")
+    steps = next(one for one in parts_of([passage]) if one.kind == "list" and one.start == 0)
+    holds, both = part(passage, "It holds 9 l.", "sentence"), part(passage, "It holds 9 l. Then:", "sentence")
+    assert fitted([Judged(holds, 0.6), Judged(steps, 0.5)]).part is holds
+    assert fitted([Judged(both, 0.6), Judged(steps, 0.5)]).part is steps
+
+
+def test_what_has_no_value_of_the_kind_asked_for_is_left_for_another_passage() -> None:
+    words = EmbedderIdentity("words", "without a reader", 8)
+    steps, fee = read("Pay the fee."), replace(read("Fee: 45 euros"), number=2)
+    judged = [
+        Judged(sentence_of(steps, steps.body), 0.4, lacks=True),
+        Judged(sentence_of(fee, fee.body), 0.3),
+    ]
+    assert confirmed("How much do I pay?", judged, words)[0] is judged[1]
+    assert confirmed("How?", [judged[0]._replace(lacks=False), judged[1]], words)[0].part is judged[0].part
 
 
 def test_a_passage_that_is_read_besides_says_what_its_document_is_called_and_no_more() -> None:
@@ -181,6 +211,12 @@ def test_the_newer_document_answers() -> None:
     told, unrelated = (Judged(sentence_of(one, one.body), 0.2) for one in (change, other))
     assert answering([before, told], "What does the flat cost?") is told
     assert answering([before, unrelated], "What does the flat cost?") is before
+    span = read("", document="fees 2024-26.csv")
+    assert date_of(span) == (2026,) > date_of(read("", document="2025-11.txt"))
+    manual = read("Heat the oven for 75 minutes.", document="manual.pdf")
+    minutes = read("The oven heats for 90 minutes, the 75 in the manual are history.", document="minutes.txt")
+    assert why_newer(minutes, minutes.body, manual, manual.body)
+    assert not why_newer(minutes, minutes.body, replace(manual, hit=before.passage.hit), manual.body)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +285,7 @@ def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it(
     ],
 )
 def test_a_year_or_version_that_is_asked_for_must_be_said(question: str, missing: list[str]) -> None:
-    passage = read("Income 2025 was 214,300 euros. In 2024 it was less.")
+    passage = read("Income 2025, all told, was 214,300 euros. In 2024 it was less.")
     assert unsaid(question, sentence_of(passage, passage.sentences[0])) == missing
 
 

@@ -30,11 +30,13 @@ def test_a_document_is_named_as_people_write_it() -> None:
         ("What is step 2?", "2. Turn the tap."),
         ("What does 3.1.2 of the house rules say?", "3.1.2 Lost keys cost 20 euro."),
         ("house rules, 3.1", "3.1 A guest leaves the key at the desk."),
+        ("What does 3.12 of the rules say?", "3.12 We need:\na light\na bell"),
     ],
 )
 def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, expected: str) -> None:
     clauses = (
-        "3.1 A guest leaves the key at the desk.\n3.1.2 Lost keys cost 20 euro.\n3.11 Keys are numbered."
+        "3.1 A guest leaves the key at the desk.\n3.1.2 Lost keys cost 20 euro.\n3.11 Keys are numbered.\n"
+        "3.12 We need:\na light\na bell\n\n3.13 That is all."
     )
     store = store_of([page("House", lead=[(clauses, []), ("1. Open the lid.\n2. Turn the tap.", [])])], {})
     hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
@@ -42,6 +44,19 @@ def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, ex
     assert isinstance(last, Done)
     assert last.answer.outcome == "answered" and expected in last.answer.text
     assert "3.11" not in last.answer.text
+
+
+def test_what_is_inside_a_section_is_told_apart_from_the_same_number_elsewhere() -> None:
+    items = {
+        "§ 4 Gates": "(2) They shut at 8.",
+        "§ 5 Burials": "(1) First.\n(2) Not before 48 hours.\n(3) Last.",
+    }
+    sections = {name: [(text, [])] for name, text in items.items()}
+    store = store_of([page("Statute", lead=[("2. A rule.", [])], sections=sections)], {})
+    hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
+    *_, last = answer("What does § 5 (2) of the statute say?", ground(store, hits), (), None)
+    assert isinstance(last, Done)
+    assert last.answer.form == "clause" and last.answer.text.endswith("(2) Not before 48 hours. [3]")
 
 
 def test_a_wished_risk_decides_what_is_an_answer() -> None:

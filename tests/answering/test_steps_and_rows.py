@@ -111,6 +111,7 @@ def test_questions_that_ask_how_something_is_done() -> None:
                 "How to open a hive",
                 "What should I do when it rains?",
                 "Please tell me how to start",
+                "Tell me how a trader leaves",
                 "What are the steps to open it?",
                 "How is the lid lifted?",
             ],
@@ -136,7 +137,11 @@ def test_lists_are_runs_of_numbers_letters_or_bullets() -> None:
     assert of("Alone:\n1. A") == [] and of("2.1 A clause.\n2.2 Another.") == []
     assert of("• A\n• B\nText.\n• C\n• D") == [(0, 0, "• A\n• B"), (0, 0, "• C\n• D")]
     assert of("oak\nash", "list") == [(0, 0, "oak\nash")] and of("1. A; x\n2. B; y", "table") == []
-    assert of("1.: A\n2.: B", "table") == [(1, 2, "1.: A\n2.: B")]
+    assert of("1.: A; x\n2.: B", "table") == [(1, 2, "1.: A; x\n2.: B")]
+    assert of("1.1 It is.\n1.2 Bring:\n  oak\n  ash\n1.3 End.\nWe have:\nelm;\nyew.\n\nNo.") == [
+        (0, 0, "1.2 Bring:\n  oak\n  ash"),
+        (0, 0, "We have:\nelm;\nyew."),
+    ]
     told = "8.3 First call. Then wait. Call again. Finally go."
     assert of(f"8.2 It was then.\n\n{told}\n\n8.4 Now it is.") == [(0, 0, told)]
     assert of("To mend it, stop. It is hot. Then wait.") == [

@@ -9,6 +9,8 @@ import numpy as np
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import AnswerContext
+from trivium.answering.parts import Part
+from trivium.answering.passages import NumberedPassage
 from trivium.embedding.embedder import Vectors
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.normalise import question_terms
@@ -91,3 +93,9 @@ def ground(
         return hits
 
     return AnswerContext(store, WordEmbedder(), search, domain)
+
+
+def sentence_of(passage: NumberedPassage, text: str) -> Part:
+    """A sentence of a passage as a part."""
+    start = passage.body.find(text)
+    return Part(passage, "sentence", start, start + len(text), text)

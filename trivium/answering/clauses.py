@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 
-from trivium.answering.parts import Part, sentence_of
+from trivium.answering.parts import Part
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop, headings_of, section_of
@@ -18,7 +17,7 @@ _PAGES = 3
 _MOST_ADDED = 4
 _ASKED = re.compile(
     r"(?:\b(?P<kind>step|clause|rule|section|article|paragraph|point|item|chapter|part|annex|appendix|week)s?\s|§)\s?"
-    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,8})\b",
+    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,8})\b(?:\s?(?P<inside>\(\w{1,2}\)))?",
     re.IGNORECASE,
 )
 _ALONE = re.compile(
@@ -44,7 +43,7 @@ def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader)
     asked = _number(question)
     if asked is None:
         return []
-    heads = _heads(*asked)
+    heads = _heads(*asked[:2])
     pages = list(dict.fromkeys(hit.page for hit in hits if hit.live is None))[:_PAGES]
     known = {hit.uri for hit in hits}
     below = store.expand(pages, Hop.BELOW) if pages else {}
@@ -58,29 +57,53 @@ def sections_with_number(question: str, hits: Sequence[Hit], store: GraphReader)
 
 
 def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part]:
-    """Return the sentences of the clause with the number that a question asks for, and the one after it if that is only a
-    heading, or the passages below a heading with the number; none if no passage has it. The passages of a document that
-    the question names go before others.
+    """Return the clause with the number that a question asks for, with what it announces, or the passages below a heading
+    with the number; none if no passage has it. The passages of a document that the question names go before others, and
+    sections before items with the number.
     """
     asked = _number(question)
     if asked is None:
         return []
-    kind, number = asked
+    kind, number, inside = asked
     heads = _heads(kind, number)
-    end = r"(?!\.?\d)[.):]?" if "." in number else r"[.):]"
-    begins = re.compile(rf"\W{{0,9}}{re.escape(number)}{end}\s")
-    for passage in sorted(offered, key=lambda one: -_named(question, one)):
-        for at, text in enumerate(passage.sentences):
-            if kind.lower() not in _OF_HEADINGS and begins.match(text):
-                clause = next((line for line in passage.body.splitlines() if text in line), text)
-                count = sum(1 for _ in takewhile(clause.__contains__, passage.sentences[at:]))
-                count += not clause.rstrip().endswith(STOPS)
-                return [sentence_of(passage, one) for one in passage.sentences[at : at + count]]
-        if heads.match(headings_of(passage.hit.section)[-1]):
-            same = [one for one in offered if one.hit.section == passage.hit.section]
-            same.sort(key=lambda one: one.hit.start)
+    own = rf"{re.escape(number)}(?!\.?\d)[.):]?" if "." in number else rf"{number}[.):]{{1,2}}"
+    begins = re.compile(rf"\W{{0,9}}{re.escape(inside) or own}\s")
+
+    def headed(passage: NumberedPassage) -> bool:
+        return heads.match(headings_of(passage.hit.section)[-1]) is not None
+
+    for passage in sorted(offered, key=lambda one: (-_named(question, one), not headed(one))):
+        same = [one for one in offered if headed(passage) and one.hit.section == passage.hit.section]
+        same.sort(key=lambda one: one.hit.start)
+        if same and not inside:
             return [whole(one) for one in same]
+        if not same and (inside or kind.lower() in _OF_HEADINGS):
+            continue
+        for one in same or [passage]:
+            at = 0
+            for line in one.body.splitlines(keepends=True):
+                if begins.match(line):
+                    return [_clause(one, at, inside or number)]
+                at += len(line)
     return []
+
+
+def _clause(passage: NumberedPassage, start: int, number: str) -> Part:
+    """Return a clause: the lines up to the next one, or to a blank line behind a whole sentence."""
+    if number.startswith("("):
+        label = r"\(\d" if number[1].isdigit() else r"\([a-z]"
+    else:
+        label = r"\d{1,3}\.\d" if "." in number else r"\d{1,3}[.):]"
+    following = re.compile(rf"[ \t]{{0,8}}{label}", re.IGNORECASE)
+    body, end = passage.body, start
+    for line in body[start:].splitlines(keepends=True):
+        said = body[start:end]
+        if said and (following.match(line) or (line.isspace() and said.rstrip().endswith(STOPS))):
+            break
+        end += len(line)
+    text = body[start:end].strip()
+    start = body.index(text, start)
+    return Part(passage, "clause", start, start + len(text), text)
 
 
 def asks_for_section(question: str) -> bool:
@@ -93,13 +116,15 @@ def whole(passage: NumberedPassage) -> Part:
     return Part(passage, "clause", 0, len(passage.body), passage.body)
 
 
-def _number(question: str) -> tuple[str, str] | None:
-    """Return what a question asks for by its number ("clause"; empty if it does not say so), and the number."""
+def _number(question: str) -> tuple[str, str, str] | None:
+    """Return what a question asks for by its number ("clause"; empty if it does not say so), the number, and that of a
+    part inside it ("(3)"; empty without).
+    """
     asked = _ASKED.search(question)
     if asked is not None:
-        return asked["kind"] or "", asked["number"]
+        return asked["kind"] or "", asked["number"], asked["inside"] or ""
     alone = _ALONE.search(question)
-    return None if alone is None else ("", alone["number"] or alone["last"])
+    return None if alone is None else ("", alone["number"] or alone["last"], "")
 
 
 def _heads(name: str, number: str) -> re.Pattern[str]:

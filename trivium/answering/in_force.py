@@ -24,7 +24,10 @@ _ALIKE = 0.3
 """Share of the weight of the terms of the shorter of two texts that both must say."""
 _MOST = 3
 """Documents that are shown as disagreeing."""
-_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?([0-3]\d))?)?(?!\d)")
+_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?([0-3]\d))?|[-–](1[3-9]|[2-9]\d))?(?!\d)"
+)
+"""A year, with its month and day if given, or two years: 2024-26."""
 _VERSION = re.compile(
     r"(?<![\w.])(?:(?:v|version |rev |revision )(?=\d)|(?=\d{1,3}\.))(\d{1,3}(?:\.\d{1,3}){0,3})\Z",
     re.IGNORECASE,
@@ -63,7 +66,11 @@ def why_newer(one: NumberedPassage, text: str, other: NumberedPassage, previous:
         return f"version {_point(version)} is later than {_point(other_version)}"
     # "The price rises from 32 to 36 euros" speaks of what the other document says.
     shared = not frozenset(_NUMBER.findall(text)).isdisjoint(_NUMBER.findall(previous))
-    announced = not earlier and CHANGED.search(text) is not None and shared
+    named = words(_name(other))[-1:]  # "the 75 in the manual"
+    changed = CHANGED.search(text) is not None or (
+        bool(named) and f" the {named[0]} " in f" {' '.join(words(text))} "
+    )
+    announced = not earlier and changed and shared
     return "it says what was changed" if announced else ""
 
 
@@ -75,7 +82,12 @@ def date_of(passage: NumberedPassage) -> tuple[int, ...]:
     found = _DATE.findall(f"{hit.document.rsplit('/', 1)[-1]} {hit.page}") or _DATE.findall(
         str(hit.metadata.get("date", ""))
     )
-    return max((tuple(int(part) for part in date if part) for date in found), default=())
+    return max(map(_as_numbers, found), default=())
+
+
+def _as_numbers(date: tuple[str, str, str, str]) -> tuple[int, ...]:
+    year, month, day, until = date
+    return (int(f"{year[:2]}{until}"),) if until else tuple(int(part) for part in (year, month, day) if part)
 
 
 def _written(date: tuple[int, ...]) -> str:
@@ -88,9 +100,14 @@ def _point(version: tuple[int, ...]) -> str:
 
 def _version_of(passage: NumberedPassage) -> tuple[list[str], tuple[int, ...]]:
     """Return the words of the name of a passage's document before its version, and the version; empty if it has none."""
-    name = passage.hit.document.rsplit("/", 1)[-1].rpartition(".")[0]
+    name = _name(passage)
     found = _VERSION.search(name)
     return ([], ()) if found is None else (words(name[: found.start()]), tuple(map(int, found[1].split("."))))
+
+
+def _name(passage: NumberedPassage) -> str:
+    """Return the name of a passage's document, without its folder and its ending."""
+    return passage.hit.document.rsplit("/", 1)[-1].rpartition(".")[0]
 
 
 def _others(

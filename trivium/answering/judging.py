@@ -63,6 +63,8 @@ class Judged(NamedTuple):
     part: Part
     probability: float
     covered: float = 0.0
+    lacks: bool = False
+    """Whether it has no value of the kind that is asked for."""
 
     @property
     def passage(self) -> NumberedPassage:
@@ -73,6 +75,12 @@ class Judged(NamedTuple):
     def text(self) -> str:
         """The text of the part."""
         return self.part.shown
+
+    def opens(self, other: Judged) -> bool:
+        """Whether another part begins with its lines, and not only with a sentence of them."""
+        body = self.passage.body
+        begins = not body[other.part.start : self.part.start].strip()
+        return begins and body[self.part.end : self.part.end + 1] in ("", "\n")
 
 
 class Judgement(NamedTuple):
@@ -175,8 +183,11 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     overlapping = [one for one in beside if one.probability >= _NEARLY * best.probability]
     for one in overlapping:
         longer = one.part.end - one.part.start > best.part.end - best.part.start
-        says_more = best.part.start <= one.part.start or one.covered > best.covered
-        if one.part.kind == "list" and best.part.kind != "list" and longer and says_more:
+        is_whole = one.part.kind == "list" != best.part.kind
+        if one.part.kind == best.part.kind == "code":  # with what stands above it
+            is_whole = one.probability >= _AS_PROBABLE * best.probability and "\n" not in best.text
+        says_more = best.opens(one) or one.covered > best.covered
+        if is_whole and longer and says_more:
             return one
         if one.part.kind == "row" and best.part.kind == "block" and one.covered >= best.covered:
             return one
@@ -227,8 +238,13 @@ def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
 def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentity) -> tuple[Judged, float]:
     """Return the part that answers and the probability, in [0, 1], that one does. With an embedder that has a reader the
     question is read together with the part that the trees prefer, which decides whether anything answers, and with the
-    most probable ones: a sentence is left for the part that then answers most probably.
+    most probable ones: a sentence is left for the part that then answers most probably. What has no value of the kind
+    asked for is left for another passage that has one.
     """
+    if judged[0].lacks:
+        elsewhere = [one for one in judged if not one.lacks and one.passage is not judged[0].passage]
+        if elsewhere and elsewhere[0].probability >= _NEARLY * judged[0].probability:
+            judged = elsewhere
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
@@ -269,7 +285,7 @@ def judge(
         return Judgement([], 0.0)
     rows = features(question, parts, rarity, embedder if needs_cosine else None, store)
     found = [
-        Judged(part, round(probability, 6), row["said_with_headings"])
+        Judged(part, round(probability, 6), row["said_with_headings"], row["value_wanted"] < 0)
         for part, probability, row in zip(
             parts, trees.probabilities(as_rows(rows)).tolist(), rows, strict=True
         )

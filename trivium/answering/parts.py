@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from trivium.answering.passages import MAX_SENTENCE, NumberedPassage
 from trivium.answering.steps import lists_of, whole_list
@@ -26,6 +26,7 @@ _LEANS = re.compile(
     r"\W{0,3}(?:it|its|they|their|this|these|that|those|he|his|she|her|both)\b", re.IGNORECASE
 )
 """How a sentence begins of which the one before says what it is about."""
+_ENDS = (".", "!", "?", ":")
 _TABLES = frozenset([ChunkKind.TABLE, ChunkKind.INFOBOX])
 
 
@@ -63,12 +64,6 @@ def parts_of(offered: Sequence[NumberedPassage]) -> list[Part]:
     return found
 
 
-def sentence_of(passage: NumberedPassage, text: str) -> Part:
-    """Return a sentence of a passage as a part."""
-    start = passage.body.find(text)
-    return Part(passage, "sentence", start, start + len(text), text)
-
-
 def with_antecedent(part: Part) -> Part:
     """Return a sentence that begins with a pronoun together with the one before it in its paragraph, and any other part
     as it is.
@@ -99,8 +94,12 @@ def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iter
         whole: AnswerForm = "code" if kind == ChunkKind.CODE else "block"
         if whole == "code" or end - start < MAX_BLOCK:
             yield _part(passage, whole, start, end)
-        if place and body[slice(*blocks[place - 1])].rstrip().endswith(":"):  # what announces it
-            yield _part(passage, whole if whole == "code" else "list", blocks[place - 1][0], end)
+        above = blocks[place - 1] if place else (0, 0)
+        if body[slice(*above)].rstrip().endswith(_ENDS if whole == "code" else ":"):  # what announces it
+            same = takewhile(lambda one: not _is_prose(body[slice(*one)]), blocks[place:])
+            yield _part(
+                passage, whole if whole == "code" else "list", above[0], max([end, *(one for _, one in same)])
+            )
     for items in lists:
         everywhere = whole_list(items, offered)
         more = tuple(_part(one.passage, "list", one.start, one.end) for one in everywhere)
@@ -109,12 +108,18 @@ def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iter
         yield _part(passage, "code" if kind == ChunkKind.CODE else "block", 0, len(body))
 
 
+def _is_prose(text: str) -> bool:
+    """Whether a block ends as sentences do; lines of code and short items, of which others belong to them, do not."""
+    return text.rstrip().endswith(_ENDS)
+
+
 def _sentences_and_lines(passage: NumberedPassage) -> Iterator[Part]:
     body = passage.body
     rows = {row.text for row in rows_of(passage)}
     spans = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(body)]
     for start, end in spans:
-        yield _part(passage, "row" if body[start:end] in rows else "sentence", start, end)
+        if not _only_heads(passage, start, end):
+            yield _part(passage, "row" if body[start:end] in rows else "sentence", start, end)
     if passage.hit.kind not in _TABLES:
         for (start, _), (second, end) in pairwise(spans):
             if end - start < MAX_SENTENCE and not _NEXT.match(body, second):
@@ -122,8 +127,18 @@ def _sentences_and_lines(passage: NumberedPassage) -> Iterator[Part]:
     at = 0
     for line in body.splitlines(keepends=True):
         text = line.rstrip("\n")
-        yield _part(passage, "row" if text in rows else "sentence", at, at + len(text))
+        if not _only_heads(passage, at, at + len(text)):
+            yield _part(passage, "row" if text in rows else "sentence", at, at + len(text))
         at += len(line)
+
+
+def _only_heads(passage: NumberedPassage, start: int, end: int) -> bool:
+    """Whether a line is the title of the paragraph that it begins ("Friday 3 May ....."), and says nothing without it."""
+    body, line = passage.body, passage.body[start:end].rstrip()
+    if passage.hit.kind != ChunkKind.PARAGRAPH or (start and not body[:start].endswith("\n\n")):
+        return False
+    titled = line.endswith("...") or not (_is_prose(line) or ":" in line)
+    return titled and body[end : end + 1] == "\n" and _is_prose(body[end + 1 :].partition("\n")[0])
 
 
 def _part(passage: NumberedPassage, kind: AnswerForm, start: int, end: int) -> Part:

@@ -27,6 +27,7 @@ from trivium.answering.passages import NumberedPassage, mended, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.tables import MOST_ROWS, tells_apart
 from trivium.answering.unsaid import unsaid
+from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import headings_of, unescape
@@ -38,6 +39,7 @@ from trivium.text.normalise import (
     question_terms,
     sentences,
     terms,
+    without_closing_marks,
     without_parenthesis,
     words,
 )
@@ -143,9 +145,9 @@ def quote(
         # What cannot be computed for certain can be counted by whoever sees the rows.
         tables = [one for one in offered if has_what_to_compute(question, one)]
         return _closest(tables[:BEST], judged) if tables else absent()
-    below = [one.passage for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
+    below = [one for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
     if outright and below and asks_for_section(question):
-        return _answered([whole(max(below, key=lambda one: _headed(one, question, rarity)))])
+        return _answered([whole(_headed(below, question, rarity, embedder))])
     lacking = unsaid(question, best.part, offered) if outright and best is not None else []
     if best is not None and lacking and not of_each:
         same = [one for one in offered if one.hit.document == best.passage.hit.document]
@@ -178,12 +180,21 @@ def understood(question: str, offered: Sequence[NumberedPassage], store: SearchS
     return spelled, rarity if spelled == question else Rarity.of(store, [spelled])
 
 
-def _headed(passage: NumberedPassage, question: str, rarity: Rarity) -> float:
-    """Return how much of a question the heading of a passage says, without what the title says."""
-    title, *_, heading = headings_of(passage.hit.section)
-    about = frozenset(rarity.terms(f"{title} {passage.hit.document}"))
-    asked = [term for term in rarity.content(question) if term not in about]
-    return rarity.covered(asked, frozenset(rarity.terms(heading))) if asked else 0.0
+def _headed(judged: Sequence[Judged], question: str, rarity: Rarity, embedder: Embedder) -> NumberedPassage:
+    """Return the passage that most probably answers and whose heading is nearest to a question, in meaning and in the
+    words that its title does not say.
+    """
+    asked = embedder.embed_query(without_closing_marks(question))
+
+    def score(one: Judged) -> float:
+        title, *_, heading = headings_of(one.passage.hit.section)
+        about = frozenset(rarity.terms(f"{title} {one.passage.hit.document}"))
+        own = frozenset(rarity.content(heading)) - about
+        said = rarity.covered([term for term in rarity.content(question) if term not in about], own)
+        return one.probability + said / 2 + (float(dots(embedder.embed([heading]), asked)[0]) if own else 0.0)
+
+    best_of_each = {one.passage.number: one for one in reversed(judged)}
+    return max(best_of_each.values(), key=score).passage
 
 
 def _tells(part: Part, question: str) -> bool:

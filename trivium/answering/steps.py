@@ -8,12 +8,15 @@ from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from trivium.answering.passages import NumberedPassage
+from trivium.parser.tables import cells_of
 from trivium.text.normalise import STOPS, sentences, words
 from trivium.types import ChunkKind
 
 _BETWEEN = 4
 """Maximum number of characters between passages that follow one another."""
-_HOW = frozenset(words("do does did can could should shall must may would to is are"))
+_HOW = frozenset(
+    words("do does did can could should shall must may would to is are a an the i we you they one")
+)
 _WHAT = frozenset(words("do does must should shall can to have"))
 _OPENING = frozenset(words("and but so or ok okay please now then well hi hello tell me show us explain"))
 _NAMED = frozenset(words("steps instructions procedure"))
@@ -88,7 +91,7 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
     if kind == ChunkKind.CODE and lines:
         return [Steps(passage, 0, len(body), -1, -1)]
     if kind == ChunkKind.TABLE:  # of two columns, the numbers and the steps
-        lines = [one for one in lines if "; " not in body[slice(*one)]]
+        lines = [one for one in lines if _in_two_cells(body[slice(*one)])]
     runs = _runs(body, lines)
     if not runs and kind == ChunkKind.LIST and lines:
         runs = [(0, len(lines) - 1, 0, 0)]
@@ -96,8 +99,11 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
     for place, (begin, end, first, last) in enumerate(runs):
         behind = lines[end + 1 : runs[place + 1][0] if place + 1 < len(runs) else len(lines)]
         # What is not indented belongs to an item only in what is known to be a list.
-        begins = (body[start] for start, _ in behind)
-        goes_on = (one.isspace() or (kind == ChunkKind.LIST and not one.isdigit()) for one in begins)
+        begins = (body[slice(*span)] for span in behind)
+        goes_on = (
+            (one[0].isspace() or (kind == ChunkKind.LIST and not one[0].isdigit())) and not begins_clause(one)
+            for one in begins
+        )
         end += sum(1 for _ in takewhile(bool, goes_on))
         if end > begin or kind == ChunkKind.LIST:
             above = body[slice(*lines[begin - 1])].rstrip() if begin else ""
@@ -107,14 +113,45 @@ def lists_of(passage: NumberedPassage) -> list[Steps]:
         inside = [one for one in lines if any(items.start <= one[0] < items.end for items in found)]
         alone = [one for one in lines if one not in inside or begins_clause(body[slice(*one)])]
         found += [Steps(passage, *span, 0, 0) for span in _told_in_order(body, alone, found == [])]
+        found += [Steps(passage, *span, 0, 0) for span in _announced(body, lines)]
     if lines and body.endswith(":"):
         found.append(Steps(passage, lines[-1][0], len(body), -1, -1))
     return found
 
 
+def _in_two_cells(row: str) -> bool:
+    """Whether a row has no more than a number and a step: "1.: Stop; wait"."""
+    cells = cells_of(row)
+    return "; " not in row or (len(cells) == 1 and cells[0][0] != "")
+
+
 def begins_clause(text: str) -> bool:
     """Whether a text begins with the number of a clause ("8.3"), which is no item of a list."""
     return _NUMBERED.match(text) is not None
+
+
+def _announced(body: str, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return where a line with a colon announces items without marks: the lines below that are indented more, or that
+    go on with no blank line up to the next clause.
+    """
+    found = []
+    for at, (start, end) in enumerate(lines):
+        if not body[start:end].rstrip().endswith(":"):
+            continue
+        until = end
+        for first, last in lines[at + 1 :]:
+            text = body[first:last]
+            deeper = _indent(text) > _indent(body[start:end])
+            if begins_clause(text) or (not deeper and (first > until + 1 or _ITEM.match(text))):
+                break
+            until = last
+        if until > end and body.count("\n", end, until) > 1:
+            found.append((start, until))
+    return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _told_in_order(body: str, lines: Sequence[tuple[int, int]], several: bool) -> list[tuple[int, int]]:

@@ -48,7 +48,8 @@ class Value(NamedTuple):
 
 
 def values_of(text: str) -> list[Value]:
-    """Return the values of a sentence or of a row of a table; years, codes and telephone numbers are none.
+    """Return the values of a sentence or of a row of a table, of columns for several years those of the last one; years,
+    codes and telephone numbers are none.
 
     >>> [(one.value, *one.kinds) for one in values_of("The price goes up from 32 to 36 euros at 7:45.")]
     [('32', 'eur'), ('36', 'eur'), ('7:45', 'time')]
@@ -58,6 +59,8 @@ def values_of(text: str) -> list[Value]:
     cells = [cell for line in text.splitlines() for cell in cells_of(line)]
     if not any(head for head, _ in cells):
         cells = [("", text)]
+    years = [max(_YEAR.findall(head), default="") for head, _ in cells]
+    cells = [cell for cell, year in zip(cells, years, strict=True) if year in ("", max(years))]
     common = [cell for head, cell in cells if words(head) == ["unit"] and len(words(cell)) == 1]
     return [
         Value(value, kinds | _of_head(head) | frozenset(_kinds(" ".join(common))))
