@@ -13,7 +13,7 @@ import typer
 
 from trivium.chunking.chunker_spec import CHUNKERS
 from trivium.cli.app import app
-from trivium.embedding.images import IMAGE_EMBEDDERS
+from trivium.embedding.image_embedders import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
 from trivium.fusion.registry import FUSIONS

@@ -13,7 +13,7 @@ pytest.importorskip("fastembed")
 from PIL import Image
 
 from tests.fakes.clip_files import COLOURS, write_clip
-from trivium.embedding.images import ClipEmbedder, open_image_embedder
+from trivium.embedding.image_embedders import ClipEmbedder, open_image_embedder
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 
 

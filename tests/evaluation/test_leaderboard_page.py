@@ -15,7 +15,7 @@ from tests.evaluation.test_leaderboard import GOLD, RUNS
 from trivium.cli.app import app
 from trivium.datasets.gold import Gold
 from trivium.evaluation.leaderboard import leaderboard_page, rank_runs
-from trivium.evaluation.pages import MOST_LINES
+from trivium.evaluation.report_pages import MOST_LINES
 from trivium.evaluation.trec_files import run_path, write_qrels, write_run
 
 EVIL = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"

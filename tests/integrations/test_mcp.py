@@ -19,7 +19,7 @@ from trivium.answering.events import NOT_FOUND
 from trivium.common.idle_cores import available_cores
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
-from trivium.integrations.mcp import sections, tools
+from trivium.integrations.mcp import open_section, tools
 from trivium.integrations.mcp.output_schemas import NOTE
 from trivium.integrations.mcp.tools import Defaults
 from trivium.llm.chat_model import Message, Reply, ReplyUsage
@@ -160,7 +160,7 @@ def test_a_long_section_is_read_part_by_part_without_a_gap(call: Call, engine: E
         answer = call("open_section", uri="Mars#History", **({} if start is None else {"start": start}))
         opened = answer.structured_content
         stretches = opened["passages"]
-        assert sum(len(one["text"]) for one in stretches) <= sections.MAX_CHARACTERS
+        assert sum(len(one["text"]) for one in stretches) <= open_section.MAX_CHARACTERS
         assert all(page[one["start"] : one["end"]] == one["text"] for one in stretches)
         whole += [one["text"] for one in stretches]
         start = opened["next_start"]

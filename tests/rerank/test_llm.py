@@ -14,9 +14,9 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.rerank.candidates import candidates
 from trivium.errors import ChatModelError, RerankError
 from trivium.llm.chat_model import Message
-from trivium.rerank.limits import score_within
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker, read_grade, read_ranking
 from trivium.rerank.reranker import Deadline
+from trivium.rerank.time_limit import score_within
 
 PASSAGES = candidates("It is red.", "Asaph Hall found its moons.", "It has dust storms.")
 

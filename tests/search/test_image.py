@@ -22,7 +22,7 @@ from tests.fakes.clip_files import COLOURS, write_clip
 from tests.fakes.hostile_media import PICTURES
 from tests.server.world import serving
 from trivium.cli.app import app
-from trivium.embedding.images import ClipEmbedder
+from trivium.embedding.image_embedders import ClipEmbedder
 from trivium.engine import Engine
 from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError, StoreFormatError
 from trivium.search.picture_queries import MAX_PICTURE_BYTES

@@ -22,8 +22,8 @@ from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export
 from trivium.synthetic.judge import judge
 from trivium.synthetic.plain import PlainSampling, checked_plain, draw_passages, generate_plain
+from trivium.synthetic.read_replies import PlainDraft
 from trivium.synthetic.records import Outcome, Source
-from trivium.synthetic.reply import PlainDraft
 from trivium.synthetic.run_folder import Run
 
 HALL_SOURCE = Source("Asaph Hall#chunk-1", "Asaph Hall", "Asaph Hall", HALL)

@@ -49,7 +49,7 @@ def _metadata(given: Sequence[str]) -> dict[str, MetadataValue | None]:
 
 
 def _check_images(name: str) -> None:
-    from trivium.embedding.images import check_image_embedder  # numerics: few builds embed pictures
+    from trivium.embedding.image_embedders import check_image_embedder  # numerics: few builds embed pictures
 
     check_image_embedder(name)
 

@@ -15,9 +15,9 @@ from trivium.common.safe_files import write_file
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.ranking_measures import cumulative_matches, measure
 from trivium.evaluation.report import Comparison, Ranking, compared_json
+from trivium.evaluation.report_pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.run import headline
 from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, share, with_interval

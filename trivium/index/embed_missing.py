@@ -28,7 +28,7 @@ from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.stored_vectors import sentence_texts, text_hash
 
 if TYPE_CHECKING:
-    from trivium.embedding.images import ImageEmbedder
+    from trivium.embedding.image_embedders import ImageEmbedder
 
 _PAGES_AT_ONCE = 16
 _CHUNKS_AT_ONCE = 128

@@ -30,7 +30,7 @@ from trivium.settings.settings import load_settings
 from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
-    from trivium.embedding.images import ImageEmbedder
+    from trivium.embedding.image_embedders import ImageEmbedder
     from trivium.graph.dbpedia import EnrichReport
     from trivium.graph.neo4j_import import ExportReport
     from trivium.index.deleted_files import Pruning
@@ -260,7 +260,7 @@ class Indexer:
         number. Can be resumed. Raises EmbedderMismatchError if there are vectors of another one, ConfigurationError
         for an unknown name, MissingExtraError, and EmbeddingError if its files are unavailable.
         """
-        from trivium.embedding.images import open_image_embedder
+        from trivium.embedding.image_embedders import open_image_embedder
 
         embedder = (
             open_image_embedder(images, device=self.embedder.device) if isinstance(images, str) else images

@@ -22,7 +22,7 @@ from trivium.text.languages import NAMES as LANGUAGES
 from trivium.types import MetadataValue
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
-    from trivium.embedding.images import ImageEmbedder
+    from trivium.embedding.image_embedders import ImageEmbedder
     from trivium.llm.chat_model import ChatModel
 
 
@@ -193,7 +193,7 @@ class BuildRequest:
         if self.meta is not None:
             object.__setattr__(self, "meta", check_metadata(self.meta))
         if isinstance(self.images, str):
-            from trivium.embedding.images import check_image_embedder
+            from trivium.embedding.image_embedders import check_image_embedder
 
             check_image_embedder(self.images)
         self._check_combinations()

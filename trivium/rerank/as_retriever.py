@@ -11,9 +11,9 @@ import numpy as np
 from trivium.common.arrays import Floats
 from trivium.errors import RerankError
 from trivium.graph.schema import headings_of
-from trivium.rerank.limits import score_within
 from trivium.rerank.reranker import RerankCandidate, Reranker, RerankSettings
 from trivium.rerank.reranker_names import PREFIX
+from trivium.rerank.time_limit import score_within
 from trivium.retrievers.query import Candidate, Query, Retriever, check_depth, ranked
 
 _log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ import numpy as np
 from trivium.common.idle_cores import available_cores
 from trivium.embedding.embedder import to_valid_text
 from trivium.errors import ConfigurationError, MissingExtraError, RerankError
-from trivium.rerank.limits import at_once
 from trivium.rerank.reranker import Deadline, RerankCandidate
+from trivium.rerank.time_limit import at_once
 
 MODEL_FILES = (
     "model.onnx",

@@ -12,8 +12,8 @@ from trivium.answering.prompting import SLACK, quoted
 from trivium.errors import RerankError
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
-from trivium.rerank.limits import at_once
 from trivium.rerank.reranker import Deadline, RerankCandidate
+from trivium.rerank.time_limit import at_once
 
 MAX_CHARACTERS = 1500
 """Maximum number of characters of a passage shown to a model."""

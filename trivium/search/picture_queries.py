@@ -8,7 +8,7 @@ from typing import Protocol
 
 from trivium.common.suggested_commands import for_store
 from trivium.embedding.embedder import Vectors
-from trivium.embedding.images import ImageEmbedder, open_image_embedder
+from trivium.embedding.image_embedders import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
 from trivium.graph.stored_vectors import EMBED_PICTURES
 from trivium.settings.settings import load_settings

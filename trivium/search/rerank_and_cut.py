@@ -10,8 +10,8 @@ from trivium.common.argument_checks import check_count
 from trivium.errors import InputError, RerankError
 from trivium.graph.records import round_score
 from trivium.rerank.as_retriever import rerank_candidates
-from trivium.rerank.limits import score_within
 from trivium.rerank.reranker import Reranker, RerankSettings
+from trivium.rerank.time_limit import score_within
 from trivium.retrievers.query import Query, Retriever
 from trivium.search.cut import Cut
 from trivium.search.ranking import Ranking, probability

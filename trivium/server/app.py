@@ -34,7 +34,7 @@ from trivium.server.live_switch import LiveSwitch
 from trivium.server.make_changes import perform
 from trivium.server.metrics import Metrics
 from trivium.server.middleware import AccessLog
-from trivium.server.originals import Originals
+from trivium.server.original_pages import Originals
 from trivium.server.processes import Processes
 from trivium.server.question_kinds import SCORES
 from trivium.server.request_checks import Guard

@@ -26,7 +26,7 @@ from trivium.server.errors import ApiError, busy, empty
 from trivium.server.jobs import Jobs
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
-from trivium.server.originals import Originals
+from trivium.server.original_pages import Originals
 from trivium.server.processes import Processes
 from trivium.server.question_kinds import KINDS, Reply
 from trivium.server.settings import ServerSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from trivium.common.progress import Progress
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.prompt import ask, judge_prompt, judge_version
+from trivium.synthetic.read_replies import Unreadable, read_scores, scores_schema
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria_of
-from trivium.synthetic.reply import Unreadable, read_scores, scores_schema
 from trivium.synthetic.run_folder import Run
 
 

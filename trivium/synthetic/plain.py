@@ -18,8 +18,8 @@ from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_plain_wording
 from trivium.synthetic.generate import content_of
 from trivium.synthetic.prompt import PLAIN_VERSION, ask, plain_prompt
+from trivium.synthetic.read_replies import PlainDraft, Unreadable, plain_schema, read_plain
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
-from trivium.synthetic.reply import PlainDraft, Unreadable, plain_schema, read_plain
 from trivium.synthetic.run_folder import Run, Settings
 from trivium.text.normalise import sentences
 from trivium.types import ChunkKind, Usage

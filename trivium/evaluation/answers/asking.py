@@ -24,7 +24,7 @@ from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.systems import SearchModels, System
+from trivium.evaluation.measured_systems import SearchModels, System
 from trivium.evaluation.trec_files import write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, usage_of

@@ -26,9 +26,9 @@ from trivium.evaluation.digests import (
     trained_digests,
 )
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.measured_systems import SearchModels, System
 from trivium.evaluation.requests import AnswersRequest
 from trivium.evaluation.suite.definition import sample as drawn
-from trivium.evaluation.systems import SearchModels, System
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.source_items import Problem
 from trivium.retrievers.retriever_names import RETRIEVERS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from trivium.datasets.gold import Gold
 from trivium.evaluation.comparison.outcomes import Difference, Run, RunComparison, compare, rank_of
-from trivium.evaluation.pages import render
+from trivium.evaluation.report_pages import render
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table
 from trivium.graph.schema import headings_of, section_of
 

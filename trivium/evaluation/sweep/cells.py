@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from trivium.errors import InputError
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
+from trivium.evaluation.measured_systems import System
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
-from trivium.evaluation.systems import System
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from trivium.common.safe_files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE
-from trivium.evaluation.pages import Section, report_page
+from trivium.evaluation.report_pages import Section, report_page
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import SweepReport
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share, with_interval

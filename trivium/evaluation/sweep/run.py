@@ -31,12 +31,12 @@ from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_
 from trivium.evaluation.answers.run_folder import begin
 from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.measured_systems import SearchModels, System, followed
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, Meter
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
-from trivium.evaluation.systems import SearchModels, System, followed
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker

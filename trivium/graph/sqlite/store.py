@@ -32,7 +32,7 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Label
-from trivium.graph.sqlite import answered_questions, page_graphs, pictures, reader, vectors, writer
+from trivium.graph.sqlite import answered_questions, pictures, read_pages, reader, vectors, writer
 from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.index_rows import SqliteRows
@@ -178,7 +178,7 @@ class EmbeddedStore(ArrayReads):
         from the state committed when the first one is read; one page is in memory at a time.
         """
         with self._database.reading_one_state() as connection:
-            yield from page_graphs.page_graphs(connection, uris)
+            yield from read_pages.page_graphs(connection, uris)
 
     types = method(reader.read_types)
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from trivium.common import stopping
 from trivium.errors import InputError
 from trivium.graph.schema import headings_of
-from trivium.integrations.langchain.opening import OnStore
+from trivium.integrations.langchain.store_handle import OnStore
 from trivium.serialization import hit_json
 from trivium.types import Hit, SourceOutcome
 

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 import trivium
 from trivium.engine import Engine
-from trivium.integrations.mcp.reading import Library
 from trivium.integrations.mcp.stdio import StdioServer
+from trivium.integrations.mcp.store_access import Library
 from trivium.integrations.mcp.tools import Defaults, Tools
 from trivium.server.request_fields import describe_faults
 

@@ -22,7 +22,7 @@ from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 from mcp.types.jsonrpc import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification
 from pydantic import ValidationError
 
-from trivium.integrations.mcp.reading import Library
+from trivium.integrations.mcp.store_access import Library
 from trivium.text.normalise import has_lone_surrogate
 
 MAX_LINE = 4 << 20

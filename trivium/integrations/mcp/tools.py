@@ -16,6 +16,7 @@ from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.schema import headings_of
+from trivium.integrations.mcp.open_section import open_section
 from trivium.integrations.mcp.output_schemas import (
     Answered,
     Cited,
@@ -27,7 +28,6 @@ from trivium.integrations.mcp.output_schemas import (
     Relation,
     Surrounded,
 )
-from trivium.integrations.mcp.reading import Library, explained
 from trivium.integrations.mcp.render import (
     render_answered,
     render_counts,
@@ -35,7 +35,7 @@ from trivium.integrations.mcp.render import (
     render_section,
     render_surrounded,
 )
-from trivium.integrations.mcp.sections import open_section
+from trivium.integrations.mcp.store_access import Library, explained
 from trivium.llm.chat_model import ChatModel
 from trivium.search.about_question import search_and_judge
 from trivium.search.answers import answer_stream

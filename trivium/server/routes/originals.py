@@ -13,7 +13,7 @@ from trivium.engine import Engine
 from trivium.errors import ParseError
 from trivium.parser.documents.render_pdf_page import MEDIA_TYPE, DrawnPage
 from trivium.server.errors import not_found
-from trivium.server.originals import NoOriginalError, Original, original_of
+from trivium.server.original_pages import NoOriginalError, Original, original_of
 from trivium.server.routes.documents import known_document
 from trivium.server.routes.thumbnails import picture_response
 from trivium.server.schemas import errors

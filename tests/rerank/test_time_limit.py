@@ -13,9 +13,9 @@ from tests.rerank.candidates import candidates
 from trivium.common import stopping
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import ChatModelError, RerankError
-from trivium.rerank import limits
-from trivium.rerank.limits import score_within
+from trivium.rerank import time_limit
 from trivium.rerank.reranker import Deadline, RerankCandidate
+from trivium.rerank.time_limit import score_within
 
 
 class Scripted:
@@ -109,7 +109,7 @@ def test_where_nobody_waits_for_the_search_any_more_it_ends_at_once() -> None:
 
 def test_calls_that_never_end_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """One place: while a hung call has it, the next is refused at once; when it ends, there is room again."""
-    monkeypatch.setattr(limits, "_running", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(time_limit, "_running", threading.BoundedSemaphore(1))
     hung = threading.Event()
     with pytest.raises(RerankError, match="no answer"):
         score_within(Scripted(lambda: hung.wait(60)), "?", candidates("x", "y"), 0.1)
