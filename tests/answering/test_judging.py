@@ -17,9 +17,10 @@ from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force, why_newer
 from trivium.answering.judging import Judged, Trees, confirmed, fitted, load_trees, sure_from, thresholds_of
 from trivium.answering.parts import Part, parts_of, with_antecedent
-from trivium.answering.passages import NumberedPassage, continuations, mended, passages
+from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.quoting import understood
 from trivium.answering.rarity import Rarity
+from trivium.answering.spelling import mended
 from trivium.answering.unsaid import unsaid
 from trivium.graph.records import ChunkRecord
 from trivium.text.languages import IN_ENGLISH
@@ -316,16 +317,17 @@ def test_what_stands_below_another_kind_of_thing_is_not_about_the_one_asked_for(
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ("wen is the supervisery council elected", "wen is the supervisory council elected"),
+        ("when is the supervisery council elected", "when is the supervisory council elected"),
         ("the Supervisery council", "the Supervisery council"),
-        ("what is the largest step", "what is the largest step"),
-        ("who meets frist", "who meets first"),
+        ("what is the largest strip", "what is the largest strip"),
+        ("who meets frist in the coucnil", "who meets first in the council"),
+        ("a thirst council", "a thirst council"),
     ],
 )
 def test_typing_errors_are_mended_and_other_words_left(asked: str, expected: str) -> None:
-    """Not names, which begin with a capital; nor forms of a word; nor short words."""
-    offered = [read("The supervisory council is large and meets first at the stop.")]
-    assert mended(asked, offered, ["wen", "superviseri", "largest", "step", "frist"]) == expected
+    """Not names, which begin with a capital; nor common words that the store lacks; nor short words."""
+    text = "The supervisory council is large and meets first at the stop."
+    assert mended(asked, store_of([page("Club", lead=[(text, [])])], {})) == expected
 
 
 def test_how_a_topic_is_announced_is_not_part_of_the_question() -> None:

@@ -23,6 +23,7 @@ from trivium.answering.quoting import AnswerText, absent, quote, quoted_again, u
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition
 from trivium.answering.rewriting import Rewriting, rewrite_question
+from trivium.answering.spelling import mended
 from trivium.answering.tables import quoted_row
 from trivium.answering.talk import converse, talk_of
 from trivium.answering.writing import AS_USUAL, Writing
@@ -125,8 +126,12 @@ def answer(
         meant = "collection"  # nothing was said that it can be about
     read: _Read | None = None
     if meant not in TALK or doubtful:
-        before = searched_turns(history, context.embedder) if rewrite else []
-        read = _read_in_context(question, before, context, model if rewrite else None, known.analyzer)
+        if rewrite:
+            before = searched_turns(history, context.embedder)
+            spelled = mended(question, context.store) if language is None else question
+            read = _read_in_context(spelled, before, context, model, known.analyzer)
+        else:
+            read = _read(Rewriting(question), context, known.analyzer)
         if meant in TALK and _quotation(read, context, language).said.outcome != "answered":
             read = None
         elif meant in TALK:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import takewhile
 
 from trivium.graph.page_facts import document_name
@@ -20,10 +19,6 @@ from trivium.types import ChunkKind, Citation, Hit
 
 _MOST_JOINED = 8
 """Number of words written apart in a question that are put together."""
-_LEAST_MENDED = 5
-"""Number of letters of a word that is looked for among similar ones."""
-_ALIKE, _ALIKE_FROM_THE_START = 0.85, 0.8
-"""How similar, in [0, 1], two words must be to be taken for the same (difflib's ratio), and if they begin alike."""
 _CORE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 _CONTINUED = 3
 """Number of hits of which continuations are looked for."""
@@ -164,28 +159,6 @@ def respelled(question: str, offered: Sequence[NumberedPassage]) -> str:
         if shown.lower() != core.lower():
             spelled[word] = word.replace(core, shown)
     return " ".join(spelled.get(word, word) for word in question.split()) if spelled else question
-
-
-def mended(question: str, offered: Sequence[NumberedPassage], unknown: Collection[str]) -> str:
-    """Return a question in which words in lower case that the store does not have (its ``unknown`` terms) are replaced
-    by the word of a passage that looks most like them.
-
-    >>> mended("wich flag", passages([]), ["wich"])
-    'wich flag'
-    """
-    known = sorted({word for passage in offered for word in passage.words if len(word) >= _LEAST_MENDED})
-    parts = question.split()
-    for place, part in enumerate(parts):
-        core = _bare(part)
-        said = [*(offered[0].analyzer.terms(core) if offered else ()), core]
-        if len(core) >= _LEAST_MENDED and core.isalpha() and core.islower() and said[0] in unknown:
-            alike = get_close_matches(core, known, n=1, cutoff=_ALIKE) or get_close_matches(
-                core, [word for word in known if word[0] == core[0]], n=1, cutoff=_ALIKE_FROM_THE_START
-            )
-            # "largest" is no misspelt "large".
-            alike = [word for word in alike if not (word.startswith(core) or core.startswith(word))]
-            parts[place] = part.replace(core, alike[0]) if alike else part
-    return " ".join(parts)
 
 
 def _together(question: str, offered: Sequence[NumberedPassage]) -> str:

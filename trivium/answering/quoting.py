@@ -23,7 +23,7 @@ from trivium.answering.judging import (
 )
 from trivium.answering.marks import uncited
 from trivium.answering.parts import Part, part_of_row, with_antecedent
-from trivium.answering.passages import NumberedPassage, mended, respelled
+from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.tables import MOST_ROWS, tells_apart
 from trivium.answering.unsaid import unsaid
@@ -173,11 +173,9 @@ def quote(
 
 
 def understood(question: str, offered: Sequence[NumberedPassage], store: SearchStore) -> tuple[str, Rarity]:
-    """Return a question in the spelling of the passages, its typing errors mended, and the weights of its terms."""
-    question = respelled(_LEAD_IN.sub("", question), offered)
-    rarity = Rarity.of(store, [question])
-    spelled = mended(question, offered, rarity.unknown) if rarity.unknown else question
-    return spelled, rarity if spelled == question else Rarity.of(store, [spelled])
+    """Return a question in the spelling of the passages, and the weights of its terms."""
+    spelled = respelled(_LEAD_IN.sub("", question), offered)
+    return spelled, Rarity.of(store, [spelled])
 
 
 def _headed(judged: Sequence[Judged], question: str, rarity: Rarity, embedder: Embedder) -> NumberedPassage:
