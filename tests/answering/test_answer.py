@@ -91,7 +91,9 @@ def test_what_no_passage_says_is_marked(text: str) -> None:
 
 def test_what_does_not_answer_is_no_answer() -> None:
     """However true it is, where a passage answers."""
-    alone = asked(ScriptedModel("Mars is the fourth planet from the Sun [3]."))
+    alone = asked(
+        ScriptedModel("Mars, the fourth planet from the Sun, has a colour that comes from iron oxide [3].")
+    )
     assert alone.warnings == (f"{WITHOUT_MODEL} wrote what does not answer the question",)
     assert alone.text == asked(None).text
 

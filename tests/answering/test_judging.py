@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -244,23 +245,31 @@ def test_a_letter_a_name_or_an_address_that_is_asked_for_must_be_said(
 def test_of_the_most_probable_parts_that_answers_which_does_so_read_together_with_the_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the trees prefer tells whether anything answers; a list or a row is not left for a sentence."""
+    """What another place answers, too, is less probable; a list or a row is not left for a sentence."""
     passage = read("The flat was let. The rent was 32 euros. The boat was sold.")
     let, rent, sold = (
         Judged(sentence_of(passage, text), p)
         for text, p in zip(passage.sentences, (0.6, 0.5, 0.1), strict=True)
     )
 
-    def probability(question: str, above: str, text: str, judged: float) -> float:
-        return judged / (1 if "32" in text else 2)
+    def told(question: str, above: str, text: str) -> float:
+        return 1.0 if "32" in text else 0.0
 
-    monkeypatch.setattr(judging, "load_reader", lambda embedder: SimpleNamespace(probability=probability))
+    reader = SimpleNamespace(
+        read=told,
+        odds=lambda read, judged: judged + read - 0.7,
+        probability=lambda odds, rival, highest: odds - rival / 10 + highest / 100,
+    )
+    monkeypatch.setattr(judging, "load_reader", lambda embedder: reader)
     embedder = EmbedderIdentity("any", "1", 2)
-    assert confirmed("What was paid?", [let, rent, sold], embedder) == (rent, 0.3)
+    best, probability, alone = confirmed("What was paid?", [let, rent, sold], embedder)
+    assert best is rent and probability == pytest.approx(0.8 + 0.01 + 0.01)
+    assert alone == pytest.approx(1 / (1 + math.exp(-0.8)))
     row = let._replace(part=replace(let.part, kind="row"))
-    assert confirmed("What was paid?", [row, rent, sold], embedder) == (row, 0.3)
+    best, probability, _ = confirmed("What was paid?", [row, rent, sold], embedder)
+    assert best is row and probability == pytest.approx(-0.1 - 0.08 + 0.01)
     monkeypatch.setattr(judging, "load_reader", lambda embedder: None)
-    assert confirmed("What was paid?", [let, rent, sold], embedder) == (let, 0.6)
+    assert confirmed("What was paid?", [let, rent, sold], embedder) == (let, 0.6, 0.6)
 
 
 def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:

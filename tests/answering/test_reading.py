@@ -82,10 +82,13 @@ def test_the_question_comes_first_and_what_is_too_long_is_cut() -> None:
 
 
 def test_both_log_odds_make_the_probability() -> None:
-    """The network says 1 * tanh(0.5) + 0.25 = 0.7121; with -1 of the trees 0.5 * -1 + 2 * 0.7121 + 0.1 = 1.0242."""
+    """The network says 1 * tanh(0.5) + 0.25 = 0.7121; with -1 of the trees 0.5 * -1 + 2 * 0.7121 + 0.1 = 1.0242.
+    With another part of log-odds 2 and the highest reading 3: 2 * 1.0242 - 0.5 * 2 + 0.3 * 3 - 0.1 = 1.8484.
+    """
     first = np.array([[[0.5, 9.0]]], np.float32)
     weights = {
         "blend": np.array([0.5, 2.0, 0.1]),
+        "rival": np.array([2.0, -0.5, 0.3, -0.1]),
         "hidden.weight": np.array([[1.0, 0.0]]),
         "hidden.bias": np.zeros(1),
         "output.weight": np.ones(1),
@@ -93,9 +96,9 @@ def test_both_log_odds_make_the_probability() -> None:
     }
     reader = Reader(SimpleNamespace(run=lambda _names, _given: [first]), TOKENIZER, weights)
     judged = 1 / (1 + np.exp(1.0))
-    assert reader.probability("who?", "Mars", "Hall.", judged) == pytest.approx(
-        1 / (1 + np.exp(-1.0242)), abs=1e-4
-    )
+    odds = reader.odds(reader.read("who?", "Mars", "Hall."), judged)
+    assert odds == pytest.approx(1.0242, abs=1e-4)
+    assert reader.probability(odds, 2.0, 3.0) == pytest.approx(1 / (1 + np.exp(-1.8484)), abs=1e-4)
 
 
 def test_only_the_embedder_whose_network_it_changes_has_a_reader() -> None:
@@ -110,7 +113,7 @@ def test_what_does_not_say_what_is_asked_for_is_told_from_what_does() -> None:
     assert reader is not None
     text = "The depot at Quillon Yard was opened in 1974 and enlarged by 640 m², which cost £186,000."
     said, unsaid = (
-        reader.probability(question, "Annual report", text, 0.5)
+        reader.read(question, "Annual report", text)
         for question in (
             "In which year was the depot at Quillon Yard opened?",
             "In which year was the depot at Quillon Yard painted?",
@@ -147,4 +150,4 @@ def test_without_a_place_for_temporary_files_it_reads_all_the_same(monkeypatch: 
     monkeypatch.setattr(tempfile, "TemporaryDirectory", refused)
     load_reader.cache_clear()
     reader = load_reader(EmbedderIdentity("bge-small", manifest()["bge-small"].version, 384))
-    assert reader is not None and 0 < reader.probability("Who?", "Mars", "Hall.", 0.5) < 1
+    assert reader is not None and np.isfinite(reader.read("Who?", "Mars", "Hall."))

@@ -357,7 +357,7 @@ def _fault_of(
         return _UNSUPPORTED
     best = max(resting, key=lambda one: one.probability)
     embedder = context.embedder.identity
-    if not answered or confirmed(question, [best], embedder)[1] >= sure_from(embedder, None):
+    if not answered or confirmed(question, [best], embedder).probability >= sure_from(embedder, None):
         return None
     return _RAMBLED
 

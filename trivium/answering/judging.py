@@ -29,14 +29,16 @@ from trivium.graph.protocols import SearchStore
 from trivium.text.identifiers import identifiers_of
 from trivium.text.languages import Analyzer
 from trivium.text.normalise import terms
-from trivium.types import EmbedderIdentity
+from trivium.types import ChunkKind, EmbedderIdentity
 
 NO_EMBEDDER = "none"
 """Key of what was fitted to words only, for embedders without a fit of their own: the scale of cosines differs."""
 _NEARLY = 0.5
 """Share of the probability of the best part from which another one is preferred for its form."""
 _OF_TABLE = 0.2
-"""Share of the probability of a table from which its most probable row is preferred: a whole table answers little."""
+"""Share of the probability of a table, or an infobox, from which its most probable row is preferred: a whole one answers
+little.
+"""
 _AS_PROBABLE = 0.8
 _SHORTER = 0.7
 _OF_ANY_COLLECTION = frozenset(
@@ -47,8 +49,10 @@ _OF_ANY_COLLECTION = frozenset(
     )
 )
 """Words of requests that are about whatever the passages say ("Summarise this document")."""
-_READ = 4
+_READ = 6
 """Number of parts, the most probable ones, that are read together with the question: more gain nothing."""
+_NO_RIVAL = -4.0
+"""The least log-odds of another part that might answer."""
 _ALONE = 0.3
 """The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
 _FOR_A_MODEL = 0.5
@@ -162,22 +166,19 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it. Where
     ``steps`` are asked for, the list that a sentence stands in is taken for it.
     """
-    best = judged[0]
+    about_as_probable = [one for one in judged if one.probability >= _AS_PROBABLE * judged[0].probability]
+    best = max(about_as_probable, key=lambda one: one.covered)
     if steps and best.part.kind == "sentence":
         around = [one for one in judged if one.passage is best.passage and _is_around(one.part, best.part)]
         best = min(around, key=lambda one: one.part.end - one.part.start, default=best)
-    beside = [
-        one
-        for one in judged[1:]
-        if one.passage is best.passage and one.part.start < best.part.end and best.part.start < one.part.end
-    ]
+    beside = [one for one in judged[1:] if _overlap(one.part, best.part)]
     if best.text.rstrip().endswith(":"):
         announced = [
             one for one in beside if one.part.kind in ("list", "code") and one.part.start <= best.part.start
         ]
         if announced:
             return announced[0]
-    rows = [one for one in beside if one.part.kind == "row"]
+    rows = [one for one in beside if one.part.kind == "row" or one.passage.hit.kind == ChunkKind.INFOBOX]
     if best.part.kind == "block" and len(rows) > 1 and rows[0].probability >= _OF_TABLE * best.probability:
         return rows[0]
     overlapping = [one for one in beside if one.probability >= _NEARLY * best.probability]
@@ -235,11 +236,21 @@ def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
     return min((threshold for level, threshold in measured if level <= risk), default=1.0)
 
 
-def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentity) -> tuple[Judged, float]:
-    """Return the part that answers and the probability, in [0, 1], that one does. With an embedder that has a reader the
-    question is read together with the part that the trees prefer, which decides whether anything answers, and with the
-    most probable ones: a sentence is left for the part that then answers most probably. What has no value of the kind
-    asked for is left for another passage that has one.
+class Confirmed(NamedTuple):
+    """The part that answers, the probability, in [0, 1], that it does, and the same without regard to others that might,
+    which tells whether the passages are about the question.
+    """
+
+    best: Judged
+    probability: float
+    alone: float
+
+
+def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentity) -> Confirmed:
+    """Return the part that answers. With an embedder that has a reader the question is read together with the part that
+    the trees prefer and the most probable ones: a sentence is left for the part that then answers most probably, and
+    what another place answers nearly as probably is less probable. What has no value of the kind asked for is left for
+    another passage that has one.
     """
     if judged[0].lacks:
         elsewhere = [one for one in judged if not one.lacks and one.passage is not judged[0].passage]
@@ -248,16 +259,19 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return best, judged[0].probability
+        return Confirmed(best, judged[0].probability, judged[0].probability)
+    by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
+    read = {one: reader.read(question, one.passage.above, one.text) for one in by_trees}
+    odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
+    if best.part.kind == "sentence" and best.passage.hit.kind != ChunkKind.INFOBOX:
+        best = max(odds, key=odds.__getitem__)
+    rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
+    found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
+    return Confirmed(best, round(found, 6), probability_of(odds[best]))
 
-    def probability(one: Judged, by_trees: float) -> float:
-        return round(reader.probability(question, one.passage.above, one.text, by_trees), 6)
 
-    read = {best: probability(best, judged[0].probability)}
-    confidence = read[best]
-    if best.part.kind == "sentence":
-        read |= {one: probability(one, one.probability) for one in judged[:_READ] if one is not best}
-    return max(read, key=read.__getitem__), confidence
+def _overlap(one: Part, other: Part) -> bool:
+    return one.passage is other.passage and one.start < other.end and other.start < one.end
 
 
 def are_about(found: Judgement, confidence: float, embedder: EmbedderIdentity) -> bool:

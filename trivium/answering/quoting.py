@@ -130,10 +130,10 @@ def quote(
         and tells_apart(question, one.passage, one.part.text)
         and (comparison is None or decides(one, comparison))
     ]
-    best, confidence = None, judgement.best
+    best, confidence, alone = None, judgement.best, judgement.best
     others: tuple[Disagreement, ...] = ()
     if answering:
-        best, confidence = confirmed(question, answering, embedder.identity)
+        best, confidence, alone = confirmed(question, answering, embedder.identity)
         best, others = in_force(best, answering, question, lambda texts: Rarity.of(store, texts))
     each: list[Judged] = []
     if comparison is not None:
@@ -141,7 +141,7 @@ def quote(
     nothing = thresholds_of(embedder.identity.name).nothing
     of_each = outright and comparison is not None and len(each) == len(comparison.names)
     of_each = of_each and min(one.probability for one in each) >= nothing
-    if not (near or named or of_each or are_about(judgement, confidence, embedder.identity)):
+    if not (near or named or of_each or are_about(judgement, alone, embedder.identity)):
         # What cannot be computed for certain can be counted by whoever sees the rows.
         tables = [one for one in offered if has_what_to_compute(question, one)]
         return _closest(tables[:BEST], judged) if tables else absent()

@@ -40,24 +40,8 @@ class Reader:
     tokenizer: Any
     weights: dict[str, NDArray[Any]]
 
-    def probability(self, question: str, above: str, text: str, judged: float) -> float:
-        """Return the probability, in [0, 1], that a ``text`` under the headings ``above`` answers a question, where
-        ``judged`` is that of the trees.
-        """
-        by_trees, by_reader, constant = self.weights["blend"].tolist()
-        odds = by_trees * log_odds_of(judged) + by_reader * self._read(question, above, text) + constant
-        return probability_of(odds)
-
-    def are_about(self, confidence: float, nearness: float) -> bool:
-        """Whether passages are about a question, by the probability that the best part answers and that of the regression
-        on all parts.
-        """
-        by_confidence, by_nearness, constant = self.weights["about"].tolist()
-        odds = by_confidence * log_odds_of(confidence) + by_nearness * log_odds_of(nearness) + constant
-        return bool(odds >= 0)
-
-    def _read(self, question: str, above: str, text: str) -> float:
-        """Return the log-odds that the network gives."""
+    def read(self, question: str, above: str, text: str) -> float:
+        """Return the log-odds, by the network alone, that a ``text`` under the headings ``above`` answers a question."""
         ids, types = packed(self.tokenizer, question, above, text)
         given = {
             "input_ids": np.array([ids], np.int64),
@@ -67,6 +51,29 @@ class Reader:
         first = self.session.run(None, given)[0][0, 0]
         hidden = np.tanh(dots(self.weights["hidden.weight"], first) + self.weights["hidden.bias"])
         return float(dots(self.weights["output.weight"][None], hidden)[0] + self.weights["output.bias"][0])
+
+    def odds(self, read: float, judged: float) -> float:
+        """Return the log-odds that a part answers, by what the network ``read`` and the probability, in [0, 1], that the
+        trees ``judged``.
+        """
+        by_trees, by_reader, constant = self.weights["blend"].tolist()
+        odds: float = by_trees * log_odds_of(judged) + by_reader * read + constant
+        return odds
+
+    def probability(self, odds: float, rival: float, highest: float) -> float:
+        """Return the probability, in [0, 1], that a part answers, by its log-odds, those of the best part elsewhere, and
+        the highest that the network ``read`` of any.
+        """
+        own, against, of_any, constant = self.weights["rival"].tolist()
+        return probability_of(own * odds + against * rival + of_any * highest + constant)
+
+    def are_about(self, confidence: float, nearness: float) -> bool:
+        """Whether passages are about a question, by the probability that the best part answers and that of the regression
+        on all parts.
+        """
+        by_confidence, by_nearness, constant = self.weights["about"].tolist()
+        odds = by_confidence * log_odds_of(confidence) + by_nearness * log_odds_of(nearness) + constant
+        return bool(odds >= 0)
 
 
 def packed(tokenizer: Any, question: str, above: str, text: str) -> tuple[list[int], list[int]]:
