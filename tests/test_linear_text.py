@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from trivium.answering.marks import uncited, without_marks
+from trivium.answering.citation_marks import uncited, without_marks
 from trivium.answering.repetition import repeats
 from trivium.text.normalise import sentences, without_parenthesis
 

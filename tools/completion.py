@@ -21,8 +21,8 @@ from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.llm.registry import GROUP as CHAT_MODELS
 from trivium.parser.sources.source_items import FORMATS
 from trivium.rerank.registry import PLUGINS as RERANKERS
-from trivium.retrievers.path_selectors import PLUGINS as SELECTOR_PLUGINS
-from trivium.retrievers.path_selectors import SELECTORS
+from trivium.retrievers.llm_path_selectors import PLUGINS as SELECTOR_PLUGINS
+from trivium.retrievers.llm_path_selectors import SELECTORS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.search.cut import RULES

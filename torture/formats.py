@@ -22,11 +22,11 @@ from trivium.graph.page_graph import PageGraph
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources import natural_questions
 from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.locate_marked_text import MarkedPage
 from trivium.parser.sources.natural_question_rows import as_row
 from trivium.parser.sources.read_files import parse_json
 from trivium.parser.sources.source_items import Format, Item, Problem
 from trivium.parser.sources.title_text_records import Record, read_records, records_to_pages
-from trivium.parser.sources.trace_marked_text import MarkedPage
 from trivium.sample import folder as sample_folder
 from trivium.sample import pages_folder
 from trivium.types import Page

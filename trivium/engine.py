@@ -117,7 +117,7 @@ class Engine:
         def make_searcher() -> Searcher:
             from trivium.live.ask_sources import LiveSources
             from trivium.rerank.registry import Rerankers
-            from trivium.retrievers.path_selectors import make_selector
+            from trivium.retrievers.llm_path_selectors import make_selector
             from trivium.search.fuse import Fusions
             from trivium.search.retriever_set import RetrieverSet, checked_settings
             from trivium.search.searcher import Searcher

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from trivium.answering.layout import as_markdown
+from trivium.answering.answer_layout import as_markdown
 from trivium.errors import MissingExtraError
 from trivium.types import Answer, Hit, LiveOrigin
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.answering.checking import Claim, sources_of, supports
-from trivium.answering.judging import Judged
-from trivium.answering.parts import parts_of
+from trivium.answering.answer_parts import parts_of
+from trivium.answering.check_statements import Claim, sources_of, supports
+from trivium.answering.judge_parts import Judged
 from trivium.answering.passages import MAX_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import trivium
+from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.evidence import as_rows, features
-from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage, passages
-from trivium.answering.quoting import understood
+from trivium.answering.quote_answer import understood
 from trivium.types import Answer, Hit
 
 OFFERED, DEPTH = 6, 14

@@ -3,7 +3,7 @@
 
     python experiments/answers/fit.py squad.jsonl,qed.jsonl,sample.jsonl
 
-It prints the constants of :mod:`trivium.answering.checking`.
+It prints the constants of :mod:`trivium.answering.check_statements`.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ def report(name: str, model: lightgbm.LGBMClassifier, questions: Sequence[Questi
 def arrays(
     model: lightgbm.LGBMClassifier, nearness: NDArray[np.float32], risky: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Return trees as the arrays of :class:`trivium.answering.judging.Trees`."""
+    """Return trees as the arrays of :class:`trivium.answering.judge_parts.Trees`."""
     trees: list[list[tuple[int, float, int, int, float]]] = []
     for tree in model.booster_.dump_model()["tree_info"]:
         nodes: list[tuple[int, float, int, int, float]] = []

@@ -38,8 +38,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trivium.answering.judging import load_trees
-from trivium.answering.reading import packed
+from trivium.answering.judge_parts import load_trees
+from trivium.answering.reader_network import packed
 from trivium.common.log_odds import log_odds_of
 from trivium.embedding.model_files import locate
 
@@ -355,7 +355,7 @@ def blended(found: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
 
 
 def arrays(network: Network) -> dict[str, NDArray[Any]]:
-    """Return what differs from the embedder as arrays under the names that :mod:`trivium.answering.reading` reads."""
+    """Return what differs from the embedder as arrays, named as :mod:`trivium.answering.reader_network` reads them."""
     _, constants = published()
     scale, zero = (constants[f"{TYPES}_{part}"] for part in ("scale", "zero_point"))
     steps = np.round(network.types.detach().numpy() / scale) + zero

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import trivium
-from trivium.answering.followups import complete
-from trivium.answering.rewriting import rewrite_question
+from trivium.answering.follow_up_questions import complete
+from trivium.answering.query_rewriting import rewrite_question
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.text.normalise import words

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import track
 
 from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
-from trivium.chunking.split_text import by_tokens
+from trivium.chunking.split_by_length import by_tokens
 from trivium.datasets.gold import Gold
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.late_chunking import TokenEmbedder, WholeText

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.chunking.split_text import count
+from trivium.chunking.split_by_length import count
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import InputError

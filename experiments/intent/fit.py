@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score
 
 from trivium.answering.intent import IntentClassifier, expressions
-from trivium.answering.judging import NO_EMBEDDER
+from trivium.answering.judge_parts import NO_EMBEDDER
 from trivium.embedding.registry import open_embedder
 from trivium.sample import question_files
 

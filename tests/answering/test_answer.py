@@ -7,8 +7,8 @@ import pytest
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import WITHOUT_MODEL, answer
+from trivium.answering.answer_layout import as_markdown
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
-from trivium.answering.layout import as_markdown
 from trivium.serialization import answer_json
 from trivium.settings.domain import Domain
 from trivium.types import Answer, Hit, Turn, Usage

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.answering.world import WordEmbedder, made_up, world
-from trivium.answering.checking import check
-from trivium.answering.judging import judge
+from trivium.answering.check_statements import check
+from trivium.answering.judge_parts import judge
 from trivium.answering.passages import passages
 from trivium.answering.rarity import Rarity
 from trivium.types import ChunkKind

@@ -9,12 +9,12 @@ import pytest
 from tests.answering.world import ground, hit, sentence_of
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import answer
+from trivium.answering.answer_parts import part_of_row
 from trivium.answering.comparisons import about_each, comparison_of, decides
 from trivium.answering.events import Done
-from trivium.answering.judging import Judged
-from trivium.answering.parts import part_of_row
+from trivium.answering.judge_parts import Judged
 from trivium.answering.passages import NumberedPassage, passages
-from trivium.answering.tables import rows_of
+from trivium.answering.table_rows import rows_of
 from trivium.types import Answer
 
 PAGES = {

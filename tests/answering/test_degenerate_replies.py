@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trivium.answering.marks import MarkFilter
+from trivium.answering.citation_marks import MarkFilter
 
 
 def test_nested_marks_go_whatever_their_depth() -> None:

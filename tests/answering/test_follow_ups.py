@@ -11,8 +11,8 @@ import pytest
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
 from tests.fakes.memory_store import MemoryStore
-from trivium.answering.followups import complete
-from trivium.answering.mentions import name_of, thing_of
+from trivium.answering.follow_up_questions import complete
+from trivium.answering.named_in_answer import name_of, thing_of
 from trivium.engine import Engine
 from trivium.types import Answer, Turn
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.answering.values import differ
+from trivium.answering.stated_values import differ
 from trivium.engine import Engine
 
 

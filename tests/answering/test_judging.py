@@ -13,16 +13,24 @@ import pytest
 from tests.answering.world import hit, sentence_of
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
-from trivium.answering import judging
+from trivium.answering import judge_parts as judging
+from trivium.answering.answer_parts import Part, parts_of, with_antecedent
 from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force, why_newer
-from trivium.answering.judging import Judged, Trees, confirmed, fitted, load_trees, sure_from, thresholds_of
-from trivium.answering.parts import Part, parts_of, with_antecedent
+from trivium.answering.judge_parts import (
+    Judged,
+    Trees,
+    confirmed,
+    fitted,
+    load_trees,
+    sure_from,
+    thresholds_of,
+)
+from trivium.answering.missing_in_part import unsaid
 from trivium.answering.passages import NumberedPassage, continuations, passages
-from trivium.answering.quoting import understood
+from trivium.answering.quote_answer import understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.spelling import mended
-from trivium.answering.unsaid import unsaid
 from trivium.graph.records import ChunkRecord
 from trivium.text.languages import IN_ENGLISH
 from trivium.types import ChunkKind, EmbedderIdentity

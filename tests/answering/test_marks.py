@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.answering.marks import MarkFilter, cited, without_thoughts
+from trivium.answering.citation_marks import MarkFilter, cited, without_thoughts
 
 
 def through(text: str, step: int = 1000, offered: tuple[int, ...] = (1, 2, 3)) -> str:

@@ -18,7 +18,7 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import AnswerEvent, Done, Piece
 from trivium.answering.prompt_styles import prompt_style, shipped_styles
-from trivium.answering.writing import Writing
+from trivium.answering.writing_options import Writing
 from trivium.cli.app import app
 from trivium.engine import Engine
 from trivium.llm.chat_model import Message

@@ -14,7 +14,7 @@ from trivium.answering.events import NOT_FOUND
 from trivium.answering.passages import passages
 from trivium.answering.prompt_styles import MAX_BYTES, prompt_style, shipped_styles
 from trivium.answering.prompting import make_prompt
-from trivium.answering.writing import Writing, WritingOptions
+from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.errors import ChatModelError, ConfigurationError, InputError
 from trivium.settings.settings import Settings, load_settings
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 import trivium
-from trivium.answering.reading import ALL, Reader, adapted, load_reader, packed
+from trivium.answering.reader_network import ALL, Reader, adapted, load_reader, packed
 from trivium.common.onnx_file import parse_model
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import installed, locate

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.answering.world import world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.events import NOT_FOUND
-from trivium.answering.followups import with_subject
-from trivium.answering.rewriting import Rewriting, queries_of, rewrite_question
+from trivium.answering.follow_up_questions import with_subject
+from trivium.answering.query_rewriting import Rewriting, queries_of, rewrite_question
 from trivium.settings.domain import Domain
 from trivium.text.normalise import content_terms, question_terms, terms
 from trivium.types import Turn

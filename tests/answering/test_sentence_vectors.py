@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trivium.answering.answer_parts import parts_of
 from trivium.answering.evidence import features
-from trivium.answering.parts import parts_of
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.rarity import Rarity
 from trivium.answering.sentence_vectors import vectors_of

@@ -14,10 +14,10 @@ import pytest
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.answering.world import hit
 from tests.retrievers.world import page, store_of
-from trivium.answering.conditions import Reading
 from trivium.answering.passages import passages
 from trivium.answering.steps import asks_for_steps, lists_of
-from trivium.answering.tables import tables_of
+from trivium.answering.table_conditions import Reading
+from trivium.answering.table_rows import tables_of
 from trivium.engine import Engine
 from trivium.graph.schema import Hop
 from trivium.types import Answer, ChunkKind, Hit

@@ -12,7 +12,7 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Found
 from trivium.answering.intent import expressions, load_intents, recognise, searched_turns
-from trivium.answering.talk import recount, small_talk, talk_of
+from trivium.answering.small_talk import recount, small_talk, talk_of
 from trivium.embedding.registry import open_embedder
 from trivium.types import Answer, Intent, Turn
 

@@ -9,7 +9,7 @@ import numpy as np
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import AnswerContext
-from trivium.answering.parts import Part
+from trivium.answering.answer_parts import Part
 from trivium.answering.passages import NumberedPassage
 from trivium.embedding.embedder import Vectors
 from trivium.settings.domain import NO_DOMAIN, Domain

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 
 from tests.chunking.pages import page_of, pages, sections
 from tests.fakes.chat_model import ScriptedModel
-from trivium.chunking import split_text
+from trivium.chunking import split_by_length as split_text
 from trivium.chunking.agentic import Agentic, rule_of_thumb
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.chunker_spec import CHUNKERS, parse_spec
-from trivium.chunking.length_chunkers import BLOCKS, portable_chunker
 from trivium.chunking.merge_short_blocks import joined as join_short_blocks
+from trivium.chunking.portable_chunkers import BLOCKS, portable_chunker
 from trivium.chunking.registry import make_chunker
 from trivium.chunking.semantic import Semantic
 from trivium.errors import ChatModelError, ConfigurationError, InputError

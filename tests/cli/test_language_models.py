@@ -17,7 +17,7 @@ from trivium.cli.app import app
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
 from trivium.llm.registry import NAMES
-from trivium.retrievers.path_selectors import LlmSelector, make_selector
+from trivium.retrievers.llm_path_selectors import LlmSelector, make_selector
 from trivium.settings.settings import Settings
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_ENDPOINT")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.contract.graphs import graph
-from trivium.answering.joining import with_attribution
+from trivium.answering.explain_citations import with_attribution
 from trivium.answering.passages import passages
 from trivium.graph.protocols import GraphStore
 from trivium.types import Attribution, Hit, Statement

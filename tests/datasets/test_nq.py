@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.nq_rows import NULL, ONA, TARN, NqDocument, write_rows
-from trivium.chunking.length_chunkers import portable_chunker
+from trivium.chunking.portable_chunkers import portable_chunker
 from trivium.datasets.gold import Cause
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace_gold import trace

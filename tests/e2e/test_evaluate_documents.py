@@ -11,7 +11,7 @@ import pytest
 from tests.built_stores import EMBEDDER
 from tests.e2e.conftest import Run
 from tests.fakes.pdf_writer import PdfFile
-from trivium.answering.rewriting import rewrite_question
+from trivium.answering.query_rewriting import rewrite_question
 from trivium.engine import Engine
 from trivium.evaluation.comparison.run import compare_runs
 from trivium.fusion.hit_lists import load_hits

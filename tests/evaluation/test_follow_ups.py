@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.answering.world import world
-from trivium.answering.rewriting import rewrite_question
+from trivium.answering.query_rewriting import rewrite_question
 from trivium.evaluation.evaluator import stand_alone
 from trivium.types import Question, Turn
 

@@ -19,7 +19,7 @@ from experiments.embedders.compare import (
     rank,
 )
 from experiments.embedders.tasks import Task, make_task, read_task, task_of_store
-from trivium.chunking.split_text import count
+from trivium.chunking.split_by_length import count
 from trivium.errors import InputError
 from trivium.testing import HashEmbedder, toy_store
 

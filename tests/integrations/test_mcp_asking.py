@@ -21,7 +21,7 @@ from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_serv
 from tests.integrations.mcp_client import Call, connected, said, text
 from tests.server.world import QUESTION, build_store
 from tests.waiting import until
-from trivium.answering.layout import as_markdown
+from trivium.answering.answer_layout import as_markdown
 from trivium.engine import Engine
 from trivium.integrations.mcp.output_schemas import Answered, Found
 from trivium.integrations.mcp.tools import Defaults, Tools

@@ -15,8 +15,8 @@ from trivium.errors import ConfigurationError
 from trivium.graph.records import Neighbour
 from trivium.graph.schema import mirror_type
 from trivium.llm.openai import OpenAIChatModel
+from trivium.retrievers.llm_path_selectors import LlmSelector
 from trivium.retrievers.path import Option, OptionKind, PathRetriever, PathSettings, path_chunks
-from trivium.retrievers.path_selectors import LlmSelector
 from trivium.retrievers.relation_subgraph import SubGraph, grow
 from trivium.types import GraphPath
 

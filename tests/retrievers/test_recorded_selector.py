@@ -10,8 +10,13 @@ import pytest
 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.errors import ChatModelError, ConfigurationError
+from trivium.retrievers.llm_path_selectors import (
+    LlmSelector,
+    RecordedSelector,
+    make_selector,
+    read_selections,
+)
 from trivium.retrievers.path import Option, OptionKind
-from trivium.retrievers.path_selectors import LlmSelector, RecordedSelector, make_selector, read_selections
 from trivium.settings.settings import Settings
 
 

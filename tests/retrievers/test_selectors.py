@@ -11,8 +11,8 @@ from trivium.errors import ChatModelError, ConfigurationError
 from trivium.graph.schema import headings_of
 from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
+from trivium.retrievers.llm_path_selectors import LlmSelector, prompt, read_choice
 from trivium.retrievers.path import MatchSelector, MatchSettings, Option, OptionKind, word_overlap
-from trivium.retrievers.path_selectors import LlmSelector, prompt, read_choice
 
 
 def section(uri: str, cosine: float = 0.0) -> Option:

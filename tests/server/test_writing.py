@@ -12,7 +12,7 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.server.world import build_store
 from tests.waiting import until
 from trivium.answering.prompt_styles import prompt_style
-from trivium.answering.writing import WritingOptions
+from trivium.answering.writing_options import WritingOptions
 from trivium.engine import Engine
 from trivium.server.app import create_app
 

@@ -23,8 +23,8 @@ from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import make_reranker
 from trivium.rerank.reranker import Reranker
+from trivium.retrievers.llm_path_selectors import LlmSelector
 from trivium.retrievers.path import MatchSelector, Option, Selector
-from trivium.retrievers.path_selectors import LlmSelector
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.testing import (

@@ -6,27 +6,27 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trivium.answering.checking import Checked, check
+from trivium.answering.check_statements import Checked, check
+from trivium.answering.citation_marks import MarkFilter
 from trivium.answering.clauses import sections_with_number
-from trivium.answering.computing import kind_of
-from trivium.answering.conditions import selects_rows
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.followups import asks_for_more, goes_on, leaning
+from trivium.answering.explain_citations import with_attribution
+from trivium.answering.follow_up_questions import asks_for_more, goes_on, leaning
 from trivium.answering.intent import TALK, is_surely_talk, recognise, searched_turns
-from trivium.answering.joining import with_attribution
-from trivium.answering.judging import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
-from trivium.answering.marks import MarkFilter
+from trivium.answering.judge_parts import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
 from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
+from trivium.answering.query_rewriting import Rewriting, rewrite_question
 from trivium.answering.question_language import foreign_language, language_warnings
-from trivium.answering.quoting import AnswerText, absent, quote, quoted_again, understood
+from trivium.answering.quote_answer import AnswerText, absent, quote, quoted_again, understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition
-from trivium.answering.rewriting import Rewriting, rewrite_question
+from trivium.answering.small_talk import converse, talk_of
 from trivium.answering.spelling import mended
-from trivium.answering.tables import quoted_row
-from trivium.answering.talk import converse, talk_of
-from trivium.answering.writing import AS_USUAL, Writing
+from trivium.answering.table_arithmetic import kind_of
+from trivium.answering.table_conditions import selects_rows
+from trivium.answering.table_rows import quoted_row
+from trivium.answering.writing_options import AS_USUAL, Writing
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.llm.chat_model import ChatModel, usage_of
@@ -59,8 +59,8 @@ _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What a question is answered from: a store, its embedder, a ``search`` that maps a question and an optional
-    recall query (:class:`~trivium.answering.rewriting.Rewriting`) to hits, best first, and the domain of the store. At
-    most a share ``risk`` of quoted answers should be wrong; None takes the threshold that most are right from.
+    recall query (:class:`~trivium.answering.query_rewriting.Rewriting`) to hits, best first, and the domain of the
+    store. At most a share ``risk`` of quoted answers should be wrong; None takes the threshold that most are right from.
     """
 
     store: SearchStore

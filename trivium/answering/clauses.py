@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from trivium.answering.parts import Part
+from trivium.answering.answer_parts import Part
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop, headings_of, section_of

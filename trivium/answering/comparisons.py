@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from trivium.answering.judging import Judged
+from trivium.answering.judge_parts import Judged
 from trivium.text.normalise import content_terms, without_closing_marks, words
 from trivium.types import ChunkKind
 

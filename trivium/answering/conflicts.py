@@ -10,8 +10,8 @@ from typing import NamedTuple
 from trivium.answering.in_force import why_newer
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import rows_of
-from trivium.answering.values import differ, values_of
+from trivium.answering.stated_values import differ, values_of
+from trivium.answering.table_rows import rows_of
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import NotEmbeddedError

@@ -1,6 +1,6 @@
 """What a part of a passage has of a question, as some fifty plain features: how much of the question it says itself and
 with its headings, how near its sentences are in meaning, which numbers, years, names and kinds of values it has, its form
-and that of the question. :mod:`trivium.answering.judging` tells from them how probably it answers.
+and that of the question. :mod:`trivium.answering.judge_parts` tells from them how probably it answers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.answering.parts import Part
+from trivium.answering.answer_parts import Part
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.sentence_vectors import vectors_of
 from trivium.answering.steps import asks_for_steps

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from trivium.answering.judging import Judged
+from trivium.answering.judge_parts import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
-from trivium.answering.values import CHANGED, differ
+from trivium.answering.stated_values import CHANGED, differ
 from trivium.text.normalise import words
 from trivium.types import Disagreement
 

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from trivium.answering.judging import NO_EMBEDDER
-from trivium.answering.talk import talk_of
+from trivium.answering.judge_parts import NO_EMBEDDER
+from trivium.answering.small_talk import talk_of
 from trivium.common.arrays import dots
 from trivium.common.cache import LruCache
 from trivium.embedding.embedder import Embedder, Vectors

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from trivium.answering.layout import table_lines
-from trivium.answering.marks import uncited
+from trivium.answering.answer_layout import table_lines
+from trivium.answering.citation_marks import uncited
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.prompt_styles import DEFAULT, PromptStyle, prompt_style
-from trivium.answering.tables import rows_of
+from trivium.answering.table_rows import rows_of
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.parser.tables import head_rows

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from trivium.chunking import split_text
+from trivium.chunking import split_by_length as split_text
 from trivium.chunking.chunker import Chunker
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message

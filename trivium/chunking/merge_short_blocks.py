@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trivium.chunking.chunker import pieces_of, runs_of, span_of
-from trivium.chunking.split_text import count
+from trivium.chunking.split_by_length import count
 from trivium.parser.documents.formats import document_formats
 from trivium.types import Chunk, Page
 

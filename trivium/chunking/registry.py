@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.chunker_spec import parse_spec
-from trivium.chunking.length_chunkers import portable_chunker
+from trivium.chunking.portable_chunkers import portable_chunker
 from trivium.embedding.embedder import Embedder
 
 if TYPE_CHECKING:

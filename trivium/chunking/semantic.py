@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.chunking import split_text
+from trivium.chunking import split_by_length as split_text
 from trivium.chunking.chunker import Span, recut, runs_of, span_of
 from trivium.chunking.chunker_spec import ChunkerSpec
 from trivium.text.normalise import sentences

@@ -24,7 +24,7 @@ from trivium.settings.settings import WITHDRAWN, Settings, load_settings
 from trivium.text.languages import AUTO, check_language
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
-    from trivium.answering.writing import WritingOptions
+    from trivium.answering.writing_options import WritingOptions
     from trivium.engine import Engine
     from trivium.llm.chat_model import ChatModel
     from trivium.retrievers.path import Selector
@@ -61,7 +61,7 @@ def open_engine(
     wraps the path retriever's selector, for example to count its calls.
     """
     from trivium.engine import Engine
-    from trivium.retrievers.path_selectors import make_selector
+    from trivium.retrievers.llm_path_selectors import make_selector
 
     values = read_settings(assignments)
     name = selector_name(model)
@@ -212,7 +212,7 @@ def answer_writer(model: str | None, prompt: str | None = None, *, batch: bool =
     endpoint is retried more often.
     """
     from trivium.answering.prompt_styles import prompt_style
-    from trivium.answering.writing import WritingOptions
+    from trivium.answering.writing_options import WritingOptions
 
     settings = load_settings()
     with wrong_argument("--prompt"):

@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from trivium.answering.answer_layout import blocks_of, heads_of
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
-from trivium.answering.layout import blocks_of, heads_of
 from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, append_turn, read_history, typed_lines
 from trivium.cli.options import HistoryOption, Json, ModelOption, PromptOption, SetOption, Store

@@ -103,7 +103,7 @@ def evaluate_answers(
     from trivium.evaluation.answers.judging import DEFAULT_WAYS
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
-    from trivium.evaluation.measured_systems import SearchModels
+    from trivium.evaluation.model_usage import SearchModels
     from trivium.evaluation.report import problem_lines, problems_json
     from trivium.evaluation.requests import AnswersRequest
 

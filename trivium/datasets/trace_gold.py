@@ -11,7 +11,7 @@ The gold of a question is the first of these that is given:
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
 * ``page`` and ``marked`` texts, such as the long answers of Natural Questions: every chunk of the page that holds part of
-  one, each by itself (:mod:`trivium.parser.sources.trace_marked_text`). Texts that are not found are passed over as long
+  one, each by itself (:mod:`trivium.parser.sources.locate_marked_text`). Texts that are not found are passed over as long
   as one is.
 * ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` breaks
   ties.
@@ -52,7 +52,7 @@ from trivium.errors import InputError
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
-from trivium.parser.sources.trace_marked_text import MarkedPage
+from trivium.parser.sources.locate_marked_text import MarkedPage
 from trivium.text.normalise import normalise_title
 from trivium.types import MarkedText, Question
 

@@ -1,8 +1,8 @@
 """Downloads model files, with one function per kind of source.
 
 Each stores the files of a model in a folder, or raises :class:`SourceError` with the reason. They check sizes, so
-that nothing larger than expected is written. Checksums are verified again by :mod:`trivium.embedding.model_files`,
-whatever the source.
+that nothing larger than expected is written. Checksums are verified by :mod:`trivium.embedding.model_files`, whatever
+the source.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import Any
 
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore
+from trivium.retrievers.llm_path_selectors import LlmSelector, RecordedSelector
 from trivium.retrievers.path import MatchSelector
-from trivium.retrievers.path_selectors import LlmSelector, RecordedSelector
 from trivium.search.retriever_set import RetrieverSet
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trivium.answering.rewriting import rewrite_question
+from trivium.answering.query_rewriting import rewrite_question
 from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace_gold import Traced, trace

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.answering.writing import WritingOptions
+from trivium.answering.writing_options import WritingOptions
 from trivium.errors import InputError
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways

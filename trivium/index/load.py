@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from trivium.chunking.chunker import Chunker
-from trivium.chunking.length_chunkers import BLOCKS
+from trivium.chunking.portable_chunkers import BLOCKS
 from trivium.common.idle_cores import available_cores
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress

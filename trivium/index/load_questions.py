@@ -16,10 +16,10 @@ from trivium.common.progress import Progress
 from trivium.graph.page_graph import QuestionNode
 from trivium.graph.protocols import GraphReader, GraphWriter
 from trivium.graph.schema import Hop, page_uri
+from trivium.parser.sources.locate_marked_text import MarkedPage
 from trivium.parser.sources.natural_question_files import read_row_questions
 from trivium.parser.sources.natural_question_rows import MAJORITY
 from trivium.parser.sources.source_items import Problem
-from trivium.parser.sources.trace_marked_text import MarkedPage
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text.normalise import normalise_title
 from trivium.types import Question

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from trivium.chunking.length_chunkers import portable_chunker
+from trivium.chunking.portable_chunkers import portable_chunker
 from trivium.common.worker_processes import limit_memory, limit_processor_time
 from trivium.graph.page_graph import PageGraph
 from trivium.index.graph_messages import dump, load, parts_of

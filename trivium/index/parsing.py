@@ -10,7 +10,7 @@ from typing import cast
 
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.chunker_spec import DEFAULT
-from trivium.chunking.length_chunkers import BLOCKS, portable_chunker
+from trivium.chunking.portable_chunkers import BLOCKS, portable_chunker
 from trivium.common.worker_processes import Pool, WorkerLostError, answer_all, limit_processor_time
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build_page_graph import build

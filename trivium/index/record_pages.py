@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile, gettempdir
 
 from trivium.chunking.chunker import Chunker
-from trivium.chunking.length_chunkers import BLOCKS
+from trivium.chunking.portable_chunkers import BLOCKS
 from trivium.errors import InputError, TriviumError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_graph import PageGraph

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from trivium.answering.marks import without_thoughts
+from trivium.answering.citation_marks import without_thoughts
 from trivium.answering.prompting import SLACK, quoted
 from trivium.errors import RerankError
 from trivium.llm.chat_model import ChatModel, Message

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from trivium.answering.passages import passages
 from trivium.answering.question_language import foreign_language
-from trivium.answering.quoting import quote
+from trivium.answering.quote_answer import quote
 from trivium.search.requests import ANSWER_PASSAGES, SearchRequest, check_question
 from trivium.search.searcher import Searcher
 from trivium.text.languages import StoreLanguages

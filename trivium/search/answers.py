@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent, Done, Found
-from trivium.answering.writing import Writing, WritingOptions
+from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import chat_model_of
 from trivium.search.requests import AskRequest

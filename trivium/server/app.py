@@ -16,7 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
 import trivium
-from trivium.answering.writing import WritingOptions
+from trivium.answering.writing_options import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
 from trivium.graph.open_store import is_address

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trivium.answering.layout import as_markdown
+from trivium.answering.answer_layout import as_markdown
 from trivium.graph.protocols import SearchStore
 from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
 from trivium.answering.events import AnswerEvent
-from trivium.answering.writing import WritingOptions
+from trivium.answering.writing_options import WritingOptions
 from trivium.common.idle_cores import alone, available_cores
 from trivium.engine import Engine
 from trivium.graph.filter_language import Where

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.marks import without_thoughts
+from trivium.answering.citation_marks import without_thoughts
 from trivium.answering.prompting import SLACK, block, quoted
 from trivium.errors import ChatModelError
 from trivium.llm.chat_model import ChatModel, Message, usage_of

@@ -11,6 +11,7 @@ import pytest
 
 from tests.nq_rows import ONA, TARN, simplified, write_rows
 from trivium.errors import InputError
+from trivium.parser.sources.locate_marked_text import MarkedPage
 from trivium.parser.sources.natural_question_files import (
     RowFound,
     RowQuestion,
@@ -20,7 +21,6 @@ from trivium.parser.sources.natural_question_files import (
 )
 from trivium.parser.sources.natural_questions import questions, to_page
 from trivium.parser.sources.source_items import Problem
-from trivium.parser.sources.trace_marked_text import MarkedPage
 from trivium.settings.limits import InputLimits
 
 ROW = TARN.row(1, "who found the rings", TARN.annotation(TARN.element("p", 1)))

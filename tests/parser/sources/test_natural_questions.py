@@ -12,10 +12,10 @@ import pytest
 
 from trivium.errors import InputError, ParseError
 from trivium.parser.sources.discover import discover, read
+from trivium.parser.sources.locate_marked_text import MarkedPage, words_of
 from trivium.parser.sources.natural_question_rows import annotated, as_row, tokens
 from trivium.parser.sources.natural_questions import questions, to_page
 from trivium.parser.sources.source_items import Item, Problem
-from trivium.parser.sources.trace_marked_text import MarkedPage, words_of
 from trivium.types import Page
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data"))

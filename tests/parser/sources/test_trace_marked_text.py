@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.parser.sources.trace_marked_text import PageWords, Window, occurrences, words_of
+from trivium.parser.sources.locate_marked_text import PageWords, Window, occurrences, words_of
 
 PAGE = (
     "Trade winds blow in the tropics.[1] Sailors used them for centuries. "

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from trivium.answering.answer import AnswerContext, answer, final_text
+from trivium.answering.citation_marks import MarkFilter
 from trivium.answering.events import NOT_FOUND, Done, Found
-from trivium.answering.marks import MarkFilter
 from trivium.answering.prompt_styles import DEFAULT, prompt_style
 from trivium.answering.prompting import ANSWER_TOKENS, quoted
 from trivium.answering.repetition import Repetition
-from trivium.answering.writing import Writing
+from trivium.answering.writing_options import Writing
 from trivium.common.progress import StageProgress
 from trivium.common.safe_files import JsonLines
 from trivium.datasets.gold import Gold, Traced
@@ -24,7 +24,8 @@ from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.measured_systems import SearchModels, System
+from trivium.evaluation.measured_systems import System
+from trivium.evaluation.model_usage import SearchModels
 from trivium.evaluation.trec_files import write_rankings
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, usage_of

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from trivium.answering.marks import without_thoughts
+from trivium.answering.citation_marks import without_thoughts
 from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.text.normalise import plain

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from trivium.answering.marks import cited, without_marks
+from trivium.answering.citation_marks import cited, without_marks
 from trivium.types import Answer, Outcome, Usage
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.answering.writing import Writing, WritingOptions
+from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.common.progress import StageProgress
 from trivium.datasets.questions import log_problem, read_questions
 from trivium.engine import Engine
@@ -26,7 +26,8 @@ from trivium.evaluation.digests import (
     trained_digests,
 )
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.measured_systems import SearchModels, System
+from trivium.evaluation.measured_systems import System
+from trivium.evaluation.model_usage import SearchModels
 from trivium.evaluation.requests import AnswersRequest
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.llm.chat_model import ChatModel

@@ -36,8 +36,8 @@ from trivium.evaluation.suite.results import (
 )
 from trivium.evaluation.trec_files import write_runs
 from trivium.parser.sources import huggingface
+from trivium.retrievers.llm_path_selectors import make_selector
 from trivium.retrievers.path import Selector
-from trivium.retrievers.path_selectors import make_selector
 from trivium.retrievers.retriever_names import RETRIEVERS
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trivium.answering.writing import Writing, WritingOptions
+from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
 from trivium.common.safe_files import JsonLines
@@ -31,7 +31,8 @@ from trivium.evaluation.answers.run import RUN_FILES, RUNS, check_stages, named_
 from trivium.evaluation.answers.run_folder import begin
 from trivium.evaluation.answers.summary import judged_values, measure_answers, sums_of_five
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.measured_systems import SearchModels, System, followed
+from trivium.evaluation.measured_systems import System, followed
+from trivium.evaluation.model_usage import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, Meter
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
@@ -40,7 +41,7 @@ from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.rerank.registry import make_reranker
-from trivium.retrievers.path_selectors import make_selector
+from trivium.retrievers.llm_path_selectors import make_selector
 from trivium.settings.settings import load_settings
 from trivium.types import Question, Usage
 

@@ -57,7 +57,7 @@ class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
     of LangChain, or a :class:`~trivium.llm.chat_model.ChatModel`. None quotes sentences of the passages.
     """
     prompt: Any = None
-    """Prompt style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two fields."""
+    """Prompt style, as in :class:`~trivium.answering.writing_options.WritingOptions`; likewise the next two fields."""
     temperature: float | None = None
     max_tokens: int | None = None
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from trivium.answering.answer_layout import as_markdown
 from trivium.answering.events import Done
-from trivium.answering.layout import as_markdown
-from trivium.answering.writing import WritingOptions
+from trivium.answering.writing_options import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.schema import headings_of

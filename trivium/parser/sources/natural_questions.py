@@ -1,7 +1,7 @@
 """Natural Questions: the page of a row, and its question.
 
 Annotations are ranges of document tokens. Their words, without tags, are later aligned with the words of a page
-(:mod:`trivium.parser.sources.trace_marked_text`).
+(:mod:`trivium.parser.sources.locate_marked_text`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import cast
 
 from trivium.errors import InputError
 from trivium.parser.html import parse_html
+from trivium.parser.sources.locate_marked_text import occurrences, words_of
 from trivium.parser.sources.natural_question_rows import (
     MAJORITY,
     Row,
@@ -27,7 +28,6 @@ from trivium.parser.sources.natural_question_rows import (
     tokens,
 )
 from trivium.parser.sources.source_items import clean_text
-from trivium.parser.sources.trace_marked_text import occurrences, words_of
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
 from trivium.types import MarkedText, Page, Question
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
+from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.evidence import as_rows, features, of_all
-from trivium.answering.parts import Part, parts_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
-from trivium.answering.reading import load_reader
+from trivium.answering.reader_network import load_reader
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder

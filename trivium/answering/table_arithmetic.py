@@ -1,7 +1,7 @@
 """Counts, totals and averages over the rows of a table ("How many boats have more than 4 berths?", "What do all the
 repairs cost together?"), and the rows that a question asks for by conditions.
 
-A value is computed only if the conditions of the question are certain (:mod:`trivium.answering.conditions`), if one
+A value is computed only if the conditions of the question are certain (:mod:`trivium.answering.table_conditions`), if one
 column fits, its numbers have one unit, and the whole table was read.
 """
 
@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from trivium.answering.conditions import (
+from trivium.answering.in_force import date_of
+from trivium.answering.passages import NumberedPassage
+from trivium.answering.table_conditions import (
     AMBIGUOUS,
     OF_COMPUTING,
     PRICE,
@@ -20,9 +22,7 @@ from trivium.answering.conditions import (
     asks_for_rows,
     compares_numbers,
 )
-from trivium.answering.in_force import date_of
-from trivium.answering.passages import NumberedPassage
-from trivium.answering.tables import (
+from trivium.answering.table_rows import (
     MOST_ROWS,
     NUMBER,
     Column,

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from trivium.answering.answer_parts import Part
 from trivium.answering.evidence import NUMBER, VERSION, YEAR
-from trivium.answering.parts import Part
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.tables import rows_of
+from trivium.answering.table_rows import rows_of
 from trivium.graph.schema import headings_of
 from trivium.text.identifiers import identifiers_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trivium.chunking import split_text
+from trivium.chunking import split_by_length as split_text
 from trivium.chunking.chunker import Chunker, Cut, recut
 from trivium.chunking.chunker_spec import DEFAULT, ChunkerSpec, parse_spec
 from trivium.chunking.merge_short_blocks import joined

@@ -12,7 +12,7 @@ from itertools import pairwise, takewhile
 
 from trivium.answering.passages import MAX_SENTENCE, NumberedPassage
 from trivium.answering.steps import lists_of, whole_list
-from trivium.answering.tables import Row, rows_of
+from trivium.answering.table_rows import Row, rows_of
 from trivium.parser.tables import head_rows
 from trivium.text.normalise import sentences
 from trivium.types import AnswerForm, ChunkKind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from trivium.answering.marks import cited
+from trivium.answering.citation_marks import cited
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.parser.gazetteer import find_names

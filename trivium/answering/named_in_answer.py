@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trivium.answering.citation_marks import without_marks
 from trivium.answering.events import CLOSEST, NOT_FOUND
-from trivium.answering.marks import without_marks
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop
 from trivium.parser.gazetteer import find_names

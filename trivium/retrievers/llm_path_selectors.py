@@ -261,7 +261,7 @@ def make_selector(name: str | None = None, settings: Settings | None = None) -> 
     - ``llm-all``, ``llm-all:NAME``: likewise, for every helpful place.
     - ``record:FILE``: like ``llm-all``, and writes the selections to a file.
     - ``replay:FILE``: reads the selections from such a file, without a model
-      (:class:`~trivium.retrievers.path_selectors.RecordedSelector`).
+      (:class:`~trivium.retrievers.llm_path_selectors.RecordedSelector`).
 
     Other names are looked up among installed packages (entry point group ``trivium.selectors``; each entry is a
     function of the settings). Raises ConfigurationError.

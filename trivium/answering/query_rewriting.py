@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.followups import complete, leaning
-from trivium.answering.marks import without_thoughts
-from trivium.answering.mentions import short_answer
+from trivium.answering.citation_marks import without_thoughts
+from trivium.answering.follow_up_questions import complete, leaning
+from trivium.answering.named_in_answer import short_answer
 from trivium.answering.prompting import quoted
 from trivium.answering.question_language import foreign_language
 from trivium.graph.protocols import GraphReader

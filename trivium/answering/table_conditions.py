@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise, takewhile
 from operator import eq, ge, gt, le, lt
 
-from trivium.answering.tables import Row, Table, numbers, yes_or_no
+from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
 from trivium.text.normalise import NUMBER_WORDS, terms, words
 
 ASKING = frozenset(words("which what who whom whose where list show name"))

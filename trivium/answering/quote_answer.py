@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from trivium.answering.answer_parts import Part, part_of_row, with_antecedent
+from trivium.answering.citation_marks import uncited
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
-from trivium.answering.computing import Computed, computed, has_what_to_compute, to_compute
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.in_force import in_force
-from trivium.answering.judging import (
+from trivium.answering.judge_parts import (
     Judged,
     Judgement,
     are_about,
@@ -21,12 +22,11 @@ from trivium.answering.judging import (
     sure_from,
     thresholds_of,
 )
-from trivium.answering.marks import uncited
-from trivium.answering.parts import Part, part_of_row, with_antecedent
+from trivium.answering.missing_in_part import unsaid
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
-from trivium.answering.tables import MOST_ROWS, tells_apart
-from trivium.answering.unsaid import unsaid
+from trivium.answering.table_arithmetic import Computed, computed, has_what_to_compute, to_compute
+from trivium.answering.table_rows import MOST_ROWS, tells_apart
 from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -101,7 +101,7 @@ def quote(
     compared), and nothing otherwise. Boosted trees and a classifier, fitted per embedder (``experiments/answers``), make
     these decisions. With ``near`` the passages are taken to be near the question, whatever words it has.
     With a ``risk`` in (0, 1] a part is an answer if at most so great a share of answers as probable is wrong
-    (:func:`trivium.answering.judging.sure_from`). A ``judgement`` of all parts of the passages is not made again.
+    (:func:`trivium.answering.judge_parts.sure_from`). A ``judgement`` of all parts of the passages is not made again.
     """
     question, rarity = understood(question, offered, store)
     if not offered or not rarity.terms(question):

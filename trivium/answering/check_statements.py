@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trivium.answering.judging import Judged
-from trivium.answering.marks import cited, without_marks
+from trivium.answering.citation_marks import cited, without_marks
+from trivium.answering.judge_parts import Judged
 from trivium.answering.rarity import Rarity, names_and_numbers
-from trivium.answering.tables import MOST_ROWS
+from trivium.answering.table_rows import MOST_ROWS
 from trivium.common.log_odds import probability_of
 from trivium.graph.protocols import TextSearch
 from trivium.text.normalise import sentences, terms, words

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from trivium.answering.conditions import UNITS
-from trivium.answering.tables import NUMBER, plain_number
+from trivium.answering.table_conditions import UNITS
+from trivium.answering.table_rows import NUMBER, plain_number
 from trivium.parser.tables import cells_of
 from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import words

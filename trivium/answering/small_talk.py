@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
+from trivium.answering.citation_marks import MarkFilter, without_marks
 from trivium.answering.events import AnswerEvent, Piece
-from trivium.answering.marks import MarkFilter, without_marks
 from trivium.answering.prompting import quoted
 from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.text.languages import WITHOUT_SPACES

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from trivium.answering.mentions import (
+from trivium.answering.named_in_answer import (
     ARTICLES,
     MOST_WORDS,
     is_person,

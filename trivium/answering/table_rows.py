@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.answering.marks import without_marks
+from trivium.answering.citation_marks import without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop

@@ -1,9 +1,10 @@
 """Whether a part answers a question, by a network that reads both together.
 
-The trees of :mod:`trivium.answering.judging` compare words, numbers and vectors of a question and a part that were made
-apart. Which of two similar parts answers they tell as well as this network; whether the best one answers at all ("When
-was it opened?", "It was enlarged for £186,000.") they do not. The network is the embedder's own with low-rank changes
-(``readers/EMBEDDER.safetensors``, fitted by ``experiments/answers/fit_reader.py``), so that it needs no other model.
+The trees of :mod:`trivium.answering.judge_parts` compare words, numbers and vectors of a question and a part that were
+made apart. Which of two similar parts answers they tell as well as this network; whether the best one answers at all
+("When was it opened?", "It was enlarged for £186,000.") they do not. The network is the embedder's own with low-rank
+changes (``readers/EMBEDDER.safetensors``, fitted by ``experiments/answers/fit_reader.py``), so that it needs no other
+model.
 """
 
 from __future__ import annotations
