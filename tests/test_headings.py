@@ -10,7 +10,7 @@ from trivium.graph.schema import embedding_text, headings_of
 from trivium.parser.document import Document
 from trivium.parser.text_runs import TextRun
 from trivium.settings.limits import DEFAULT_LIMITS
-from trivium.text.headings import body_of, with_headings
+from trivium.text.headings_in_passages import body_of, with_headings
 from trivium.text.normalise import count_tokens, terms
 from trivium.types import ChunkKind, Page
 

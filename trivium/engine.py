@@ -27,7 +27,7 @@ from trivium.graph.filter_language import Where
 from trivium.graph.open_store import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
-from trivium.index.isolation import ParserProcess
+from trivium.index.parser_process import ParserProcess
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.settings.settings import load_settings
 from trivium.types import Answer, Hit, Question
@@ -54,8 +54,8 @@ LATER = (
     "trivium.search.searcher",
     "trivium.index.indexer",
     "trivium.index.isolated_load",
-    "trivium.index.page_names",
-    "trivium.index.parser_process",
+    "trivium.index.find_pages",
+    "trivium.index.parser_process_main",
     "trivium.live.result_cache",
     "trivium.live.fetch_pages",
     *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),

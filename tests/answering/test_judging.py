@@ -13,7 +13,7 @@ import pytest
 from tests.answering.world import hit, sentence_of
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
-from trivium.answering import judge_parts as judging
+from trivium.answering import judge_parts
 from trivium.answering.answer_parts import Part, parts_of, with_antecedent
 from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force, why_newer
@@ -268,7 +268,7 @@ def test_of_the_most_probable_parts_that_answers_which_does_so_read_together_wit
         odds=lambda read, judged: judged + read - 0.7,
         probability=lambda odds, rival, highest: odds - rival / 10 + highest / 100,
     )
-    monkeypatch.setattr(judging, "load_reader", lambda embedder: reader)
+    monkeypatch.setattr(judge_parts, "load_reader", lambda embedder: reader)
     embedder = EmbedderIdentity("any", "1", 2)
     best, probability, alone = confirmed("What was paid?", [let, rent, sold], embedder)
     assert best is rent and probability == pytest.approx(0.8 + 0.01 + 0.01)
@@ -276,7 +276,7 @@ def test_of_the_most_probable_parts_that_answers_which_does_so_read_together_wit
     row = let._replace(part=replace(let.part, kind="row"))
     best, probability, _ = confirmed("What was paid?", [row, rent, sold], embedder)
     assert best is row and probability == pytest.approx(-0.1 - 0.08 + 0.01)
-    monkeypatch.setattr(judging, "load_reader", lambda embedder: None)
+    monkeypatch.setattr(judge_parts, "load_reader", lambda embedder: None)
     assert confirmed("What was paid?", [let, rent, sold], embedder) == (let, 0.6, 0.6)
 
 

@@ -16,7 +16,7 @@ from tests.fakes.packages import install_package
 from trivium.cli.app import main
 from trivium.graph.schema import headings_of
 from trivium.sample import question_files
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 
 QUESTION = "Who discovered the moons of Mars?"
 WALK = ["search", QUESTION, "--retriever", "walk", "--json"]

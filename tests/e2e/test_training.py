@@ -22,9 +22,9 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save, write_sums
-from trivium.fusion.default_decision import read_decision
 from trivium.fusion.hit_lists import load_hits
 from trivium.fusion.network import Network
+from trivium.fusion.stored_decision import read_decision
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
 from trivium.training.training_data import layout_of

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.fakes.memory_store import MemoryStore
 from trivium.graph.schema import Hop
 from trivium.index.file_links import FilePaths
-from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
 from trivium.index.load_report import IngestReport
+from trivium.index.parser_process import ParserProcess
 
 SITE = FilePaths(
     [

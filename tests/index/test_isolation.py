@@ -16,9 +16,9 @@ from tests.waiting import until
 from trivium.errors import TriviumError
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.index import isolation
-from trivium.index.isolation import ParserProcess
+from trivium.index import parser_process
 from trivium.index.load import load
+from trivium.index.parser_process import ParserProcess
 from trivium.settings.limits import InputLimits
 
 PAGE = "<!doctype html><title>{0}</title><h1>{0}</h1><p>{0} is about <a href='/wiki/Mars'>Mars</a>.</p>"
@@ -87,7 +87,7 @@ def test_a_process_is_kept_for_the_next_load_by_who_uses_much_memory(
     tmp_path: Path, store: EmbeddedStore
 ) -> None:
     """What counts is its own memory, not that of a server with its indexes."""
-    much = b"x" * (isolation._KEPT_BYTES + (64 << 20))
+    much = b"x" * (parser_process._KEPT_BYTES + (64 << 20))
     process = ParserProcess()
     try:
         pids = []
@@ -96,7 +96,7 @@ def test_a_process_is_kept_for_the_next_load_by_who_uses_much_memory(
             pids.append(process.pid)
     finally:
         process.close()
-    assert len(much) > isolation._KEPT_BYTES and len(set(pids)) == 1
+    assert len(much) > parser_process._KEPT_BYTES and len(set(pids)) == 1
 
 
 def test_a_process_that_is_killed_is_replaced(

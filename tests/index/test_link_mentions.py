@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from trivium.graph.sqlite import EmbeddedStore
-from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
+from trivium.index.parser_process import ParserProcess
 
 # Short paragraphs under one heading become one chunk, so what is asked of each stands under its own.
 TEXTS = {

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fakes.memory_store import MemoryStore
 from tests.index.test_file_links import citations, loaded, write
+from trivium.index.find_pages import find_named
 from trivium.index.load import load
-from trivium.index.page_names import find_named
 
 WIKI = """<html><head><title>Mars - Wikipedia</title></head><body class="mediawiki"><h1 id="firstHeading">Mars</h1>
 <div id="mw-content-text"><div class="mw-parser-output"><p>Mars is a planet.</p></div></div></body></html>"""

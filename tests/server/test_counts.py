@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from tests.server.world import build_store
 from tests.waiting import until
 from trivium.engine import Engine
-from trivium.fusion.default_decision import Decision
+from trivium.fusion.stored_decision import Decision
 from trivium.server.app import create_app
 
 

@@ -20,7 +20,7 @@ from tests.waiting import until
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import StoreBusyError
-from trivium.server import app, jobs, request_checks, uploads
+from trivium.server import app, guard, jobs, uploads
 from trivium.server.collection import Collection
 from trivium.server.job_table import Change
 from trivium.server.jobs_folder import Spool
@@ -208,7 +208,7 @@ def asked_for(client: socket.socket) -> None:
 def test_an_upload_that_is_too_slow_is_given_up_and_delays_nobody(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_checks, "_UPLOAD_TIMES", 2)
+    monkeypatch.setattr(guard, "_UPLOAD_TIMES", 2)
     monkeypatch.setattr(uploads, "MAX_AT_ONCE", 2)
     with listening(copy, ServerSettings(timeout=0.5)) as address, uploading(address, MEGABYTE) as silent:
         asked_for(silent)

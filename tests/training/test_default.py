@@ -13,9 +13,9 @@ from trivium.errors import FusionError
 from trivium.fusion import registry
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, publishing, save
 from trivium.fusion.convex import Convex
-from trivium.fusion.default_decision import Decision, read_decision
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, shipped, suits
+from trivium.fusion.stored_decision import Decision, read_decision
 
 OPEN = {"active": True, "because": "it is better"}
 SHUT = {"active": False, "because": "it is not better"}

@@ -12,7 +12,7 @@ from trivium.graph.protocols import GraphReader
 from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of
 from trivium.text.folding import apart, joined, spellings, tokens, written
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.text.languages import IN_ENGLISH, Analyzer
 from trivium.text.normalise import sentences, words
 from trivium.types import ChunkKind, Citation, Hit

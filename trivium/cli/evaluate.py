@@ -30,8 +30,8 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.trec_files import write_runs
-from trivium.fusion.default_decision import Decision
 from trivium.fusion.fusion_names import CONVEX, DEFAULT, NETWORK
+from trivium.fusion.stored_decision import Decision
 from trivium.rerank.reranker_names import NAMES as RERANKER_NAMES
 from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.search.candidates import DEPTH

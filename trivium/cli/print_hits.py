@@ -13,7 +13,7 @@ from trivium.cli.terminal import cut, cuts, err, one_line, out, print_line, show
 from trivium.common.log_odds import percent, words_for
 from trivium.common.suggested_commands import for_store
 from trivium.graph.schema import headings_of
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.text.normalise import question_terms, sentences, terms
 from trivium.types import Citation, Hit, LiveOrigin, SourceOutcome, page_numbers, place_of
 

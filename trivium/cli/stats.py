@@ -13,7 +13,7 @@ from trivium.cli.terminal import count, err, out, print_json, shown
 from trivium.embedding.late_chunking import is_late, is_plain
 from trivium.engine import Engine
 from trivium.errors import FusionError
-from trivium.fusion.default_decision import Decision, read_decision
+from trivium.fusion.stored_decision import Decision, read_decision
 from trivium.graph.records import StoreInfo
 from trivium.serialization import info_json
 

@@ -17,11 +17,11 @@ from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.trec_files import read_runs, refuse_unknown_chunks, unknown_chunks
-from trivium.fusion.default_decision import Decision
 from trivium.fusion.fusion_names import CONVEX, NETWORK
 from trivium.fusion.hit_lists import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.score_table import Table
+from trivium.fusion.stored_decision import Decision
 from trivium.graph.filter_language import parse
 from trivium.graph.protocols import GraphReader
 from trivium.parser.sources.source_items import Problem

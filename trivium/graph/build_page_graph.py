@@ -15,7 +15,7 @@ from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri
 from trivium.metadata import clean
 from trivium.parser.documents.formats import document_formats
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
-from trivium.text.headings import body_of, with_headings
+from trivium.text.headings_in_passages import body_of, with_headings
 from trivium.text.normalise import count_tokens, normalise_heading, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from trivium.graph.schema import headings_of, unescape
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
 
@@ -54,7 +54,7 @@ class ChunkNode:
 
     @property
     def body(self) -> str:
-        """The text without the headings that it begins with (:func:`trivium.text.headings.body_of`)."""
+        """The text without the headings that it begins with (:func:`trivium.text.headings_in_passages.body_of`)."""
         return body_of(self.text, headings_of(self.parent))
 
 

@@ -15,7 +15,7 @@ from trivium.common.progress import Progress as Progress
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.schema import headings_of
 from trivium.native.loops import loops
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
@@ -100,7 +100,7 @@ class ChunkRecord:
 
     @property
     def body(self) -> str:
-        """The text without the headings that it begins with (:func:`trivium.text.headings.body_of`)."""
+        """The text without the headings that it begins with (:func:`trivium.text.headings_in_passages.body_of`)."""
         return body_of(self.text, headings_of(self.section))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 
 SCHEMA_VERSION = 9
 

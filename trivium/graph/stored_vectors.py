@@ -16,7 +16,7 @@ from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Codes, Floats, Passage, SentenceVectors, Vectors
 from trivium.graph.schema import embedding_text, mirror_type
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.text.normalise import sentences
 from trivium.types import EmbedderIdentity
 

@@ -21,9 +21,9 @@ from trivium.graph.page_facts import check_chunker
 from trivium.graph.protocols import GraphStore
 from trivium.index.document_languages import allow_any_embedder, check_embedder_knows, check_embedder_of
 from trivium.index.embed_missing import fill_pictures, fill_sentences, fill_texts, forget_context
-from trivium.index.isolation import ParserProcess
 from trivium.index.load import delete_linked, load
 from trivium.index.load_report import IngestReport, nothing_read
+from trivium.index.parser_process import ParserProcess
 from trivium.index.requests import BuildRequest
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
@@ -216,7 +216,7 @@ class Indexer:
         """Remove pages by title, alias, uri or source file, and return the uris removed. Raises InputError for an
         unknown name and suggests similar titles.
         """
-        from trivium.index.page_names import find_named
+        from trivium.index.find_pages import find_named
 
         check_texts("titles for pages", pages, "['Mars']")
         return self.remove_pages(find_named(self.store, pages))

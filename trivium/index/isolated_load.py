@@ -1,5 +1,5 @@
-"""Loads documents that a separate process parses (:mod:`trivium.index.isolation`), and continues after documents that
-crash it.
+"""Loads documents that a separate process parses (:mod:`trivium.index.parser_process`), and continues after documents
+that crash it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trivium.parser.sources.source_items import Format, LeftOut, Problem, printa
 from trivium.settings.limits import InputLimits
 
 if TYPE_CHECKING:
-    from trivium.index.isolation import ParserProcess
+    from trivium.index.parser_process import ParserProcess
     from trivium.parser.sources.discover import FoundFile
 
 _BEAT_SECONDS = 0.1

@@ -29,9 +29,9 @@ from trivium.graph.schema import unescape
 from trivium.index.document_languages import Localiser, StoredLocaliser
 from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages
-from trivium.index.isolation import ParserProcess
 from trivium.index.link_mentions import link_mentions, pages_mentioning
 from trivium.index.load_report import IngestReport
+from trivium.index.parser_process import ParserProcess
 from trivium.index.parsing import Loaded, ParserPool, parse_item
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck

@@ -16,7 +16,7 @@ from trivium.parser.encodings import as_utf8
 from trivium.parser.html import parse_html
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.settings.settings import Settings
-from trivium.text.headings import with_headings
+from trivium.text.headings_in_passages import with_headings
 from trivium.text.normalise import terms
 from trivium.types import ChunkKind, Page
 

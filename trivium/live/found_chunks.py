@@ -24,7 +24,7 @@ from trivium.graph.stored_vectors import sentence_texts
 from trivium.live.ask_sources import FoundDocument
 from trivium.live.source import LivePassage
 from trivium.parser.split_blocks import split_points
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.text.languages import Analyzer, StoreLanguages
 from trivium.text.normalise import count_tokens, normalise_heading, normalise_title
 from trivium.types import ChunkKind, LiveOrigin

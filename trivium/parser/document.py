@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from trivium.errors import ParseError, TriviumError, said
 from trivium.parser.split_blocks import split_points
 from trivium.parser.text_runs import Address, PictureText, TextRun
-from trivium.text.headings import BETWEEN
+from trivium.text.headings_in_passages import BETWEEN
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
 MAX_TITLE = 500
@@ -85,7 +85,7 @@ class Document:
 
     @property
     def has_text(self) -> bool:
-        """Whether there are chunks, or headings that become some (:func:`trivium.text.headings.with_headings`)."""
+        """Whether there are chunks, or headings that become some (:mod:`trivium.text.headings_in_passages`)."""
         return self.has_chunks or self._titled or any(s.start is not None for s in self._sections)
 
     @property

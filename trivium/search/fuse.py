@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError, FusionError, InputError
-from trivium.fusion.default_decision import read_decision
 from trivium.fusion.fusion_names import DEFAULT, FUSIONS, PLUGINS
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, suits
 from trivium.fusion.score_table import Fused, Fusion, Table, joined
+from trivium.fusion.stored_decision import read_decision
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins
 from trivium.rerank.reranker_names import PREFIX

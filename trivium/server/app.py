@@ -26,6 +26,7 @@ from trivium.retrievers.path import MatchSelector
 from trivium.server import errors
 from trivium.server.answer_cache import AnswerCache
 from trivium.server.collection import Collection
+from trivium.server.guard import Guard
 from trivium.server.health import check_space
 from trivium.server.jobs import Jobs
 from trivium.server.jobs_folder import Spool, spool_folder, store_name
@@ -37,7 +38,6 @@ from trivium.server.middleware import AccessLog
 from trivium.server.original_pages import Originals
 from trivium.server.processes import Processes
 from trivium.server.question_kinds import SCORES
-from trivium.server.request_checks import Guard
 from trivium.server.routes import (
     asking,
     changes,

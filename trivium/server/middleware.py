@@ -11,9 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.server.errors import CLIENT_GONE, ApiError
+from trivium.server.guard import caller_of
 from trivium.server.logs import FIELDS, request_id
 from trivium.server.metrics import Metrics
-from trivium.server.request_checks import caller_of
 
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})

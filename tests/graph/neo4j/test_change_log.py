@@ -16,7 +16,7 @@ from tests.graph.neo4j.database import connected, empty, sent_queries
 from tests.graph.neo4j.histories import HISTORIES, Step, carry_out
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
-from trivium.graph.neo4j import Neo4jStore, change_log, transactions, walk_graph
+from trivium.graph.neo4j import Neo4jStore, change_log, walk_graph, write_steps
 from trivium.graph.neo4j.change_log import LoggedWrite, Touched, touched_since
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import scanning as cypher
@@ -42,7 +42,7 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def short_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log forgets sooner, so that fewer writes reach its end: each costs a good part of a second."""
-    for module in (transactions, walk_graph):
+    for module in (write_steps, walk_graph):
         monkeypatch.setattr(module, "KEPT_CHANGES", KEPT)
 
 

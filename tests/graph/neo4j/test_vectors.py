@@ -11,7 +11,7 @@ from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.graph.neo4j.database import expected, found, generation
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.neo4j import Neo4jStore, transactions, vectors
+from trivium.graph.neo4j import Neo4jStore, vectors, write_steps
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher.vectors import SET_VECTORS
 from trivium.graph.records import Passage
@@ -106,7 +106,7 @@ def test_vectors_that_break_off_leave_the_store_as_before(
             raise RuntimeError("pulled the plug")
         return await rows(transaction, query, parameters)
 
-    monkeypatch.setattr(transactions, "rows", broken)
+    monkeypatch.setattr(write_steps, "rows", broken)
     with pytest.raises(RuntimeError, match="plug"):
         store.put_vectors(texts, np.stack([unit(text) for text in texts]))
     assert sent[1:] == [SET_VECTORS] * 2

@@ -22,7 +22,7 @@ from tests.parser.documents.files import (
 )
 from trivium.errors import ParseError
 from trivium.settings.limits import DEFAULT_LIMITS
-from trivium.text.headings import with_headings
+from trivium.text.headings_in_passages import with_headings
 
 
 def test_slides_are_sections_and_pages() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.transactions import in_batches
+from trivium.graph.neo4j.write_steps import in_batches
 from trivium.graph.node_properties import Parameters
 from trivium.graph.page_graph import QuestionNode
 

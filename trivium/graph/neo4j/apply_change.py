@@ -23,8 +23,8 @@ from trivium.graph.neo4j.reconcile import (
     state_relations,
     withdraw,
 )
-from trivium.graph.neo4j.transactions import in_batches, next_version
 from trivium.graph.neo4j.vectors import find_sentences, find_vectors, keep_sentences, keep_vectors
+from trivium.graph.neo4j.write_steps import in_batches, next_version
 from trivium.graph.node_properties import Parameters, entity_row
 
 Cites = dict[str, list[str]]

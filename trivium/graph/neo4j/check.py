@@ -30,8 +30,8 @@ from trivium.graph.neo4j.prepare_database import (
     read_indexes,
     vector_config,
 )
-from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
+from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.node_properties import term_key
 from trivium.graph.records import Progress
 from trivium.graph.schema import Label, page_of

@@ -11,7 +11,7 @@ from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import rows
 from trivium.graph.neo4j.cypher import picture_vectors as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
-from trivium.graph.neo4j.transactions import in_batches, lock, next_version
+from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.records import Vectors
 from trivium.graph.stored_vectors import (
     EMBEDDED,

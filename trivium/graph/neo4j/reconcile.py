@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.transactions import in_batches
+from trivium.graph.neo4j.write_steps import in_batches
 from trivium.graph.node_properties import Parameters, names_of, statement_row, term_key, type_row
 from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.schema import mirror_type

@@ -19,7 +19,7 @@ from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning
 from trivium.graph.neo4j.cypher import vectors as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
-from trivium.graph.neo4j.transactions import in_batches, lock, next_version
+from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.node_properties import decode_sentences, encode_sentences
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors

@@ -17,8 +17,8 @@ from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts
 from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.store_part import StorePart
-from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
+from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.page_checks import check_keys, check_page, check_relations
 from trivium.graph.page_facts import BLOCKS, check_chunker, choose, latest
 from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge

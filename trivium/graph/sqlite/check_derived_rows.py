@@ -11,7 +11,7 @@ from operator import itemgetter
 from zlib import crc32
 
 from trivium.graph.sqlite.connection import Connection
-from trivium.graph.sqlite.page_words import forget_words, put_words
+from trivium.graph.sqlite.mention_candidates import forget_words, put_words
 from trivium.graph.sqlite.reconcile import LEADS_TO, UNUSED_NAME, UNUSED_TEXT, UNUSED_TYPE, Touched, reconcile
 from trivium.graph.sqlite.row_ids import forms_of
 from trivium.parser.gazetteer import distinct_words

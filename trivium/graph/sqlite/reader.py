@@ -16,7 +16,7 @@ from trivium.graph.records import (
     unknown_page,
 )
 from trivium.graph.schema import embedding_text, headings_of, unescape
-from trivium.graph.sqlite import page_words
+from trivium.graph.sqlite import mention_candidates
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counts import number
 from trivium.graph.sqlite.store_state import read_meta
@@ -59,8 +59,8 @@ def pages_with_words(
     if not names:
         return []
     condition, asked = "substr(p.source, 1, length(:source)) = :source AND instr(p.content_hash, :mark)", {}
-    if page_words.is_indexed(source, mark):
-        found = as_json(page_words.pages_with_words(connection, names))
+    if mention_candidates.is_indexed(source, mark):
+        found = as_json(mention_candidates.pages_with_words(connection, names))
         begin, asked = "json_each(:found) AS j CROSS JOIN page AS p ON p.id = j.value", {"found": found}
     else:
         begin = "page AS p"

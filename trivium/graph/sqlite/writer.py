@@ -10,7 +10,7 @@ from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.insert_rows import insert_pages, insert_relations
-from trivium.graph.sqlite.page_words import put_words
+from trivium.graph.sqlite.mention_candidates import put_words
 from trivium.graph.sqlite.reader import chunker as stored_chunker
 from trivium.graph.sqlite.reconcile import Touched, reconcile
 from trivium.graph.sqlite.row_ids import name_ids, text_ids

@@ -16,7 +16,7 @@ from trivium.integrations.mcp.output_schemas import (
     OpenedSection,
     Surrounded,
 )
-from trivium.text.headings import body_of
+from trivium.text.headings_in_passages import body_of
 from trivium.types import Outcome, SourceOutcome, place_of
 
 _OUTCOMES: dict[Outcome, str] = {

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from trivium.server.errors import not_found
+from trivium.server.guard import caller_of
 from trivium.server.job_table import Change, Job
 from trivium.server.logs import FIELDS
-from trivium.server.request_checks import caller_of
 from trivium.server.routes.documents import known_document
 from trivium.server.schemas import errors
 from trivium.server.service import Service, Serving

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import graph
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.page_graph import PageGraph
-from trivium.graph.sqlite import EmbeddedStore, open_database, page_words
+from trivium.graph.sqlite import EmbeddedStore, mention_candidates, open_database
 from trivium.graph.sqlite.open_database import schema_script
 from trivium.index.link_mentions import pages_mentioning
 from trivium.parser.gazetteer import Gazetteer
@@ -120,7 +120,7 @@ def test_entries_of_replaced_texts_do_not_pile_up(
     store: EmbeddedStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index is made anew when most of it is gone."""
-    monkeypatch.setattr(page_words, "_GONE", 0)
+    monkeypatch.setattr(mention_candidates, "_GONE", 0)
     most = 0
     for number in range(40):
         store.write([_page(0, f"Ceres {number}")])

@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 from tests.server.world import QUESTION, as_file, build_store, listening, serving
 from tests.waiting import until
 from trivium.errors import ConfigurationError
-from trivium.server import request_checks
+from trivium.server import guard
+from trivium.server.guard import RateLimit
 from trivium.server.keys import KeyRing, new_key, parse_key, read_keys
 from trivium.server.logs import FIELDS
-from trivium.server.request_checks import RateLimit
 from trivium.server.settings import ServerSettings
 
 KEY, OTHER = "k" * 24, "o" * 24
@@ -233,7 +233,7 @@ def test_only_a_trusted_proxy_says_which_address_asks(
 
 def test_who_tries_wrong_keys_has_to_wait_with_any_key(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests without a key are refused as ever, and cost nothing: the page asks for a key after one."""
-    monkeypatch.setattr(request_checks, "WRONG_KEYS", 3)
+    monkeypatch.setattr(guard, "WRONG_KEYS", 3)
     with serving(store, ServerSettings(api_keys=(KEY,))) as client:
 
         def status(**headers: str) -> int:
