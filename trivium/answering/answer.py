@@ -125,6 +125,7 @@ def answer(
     if meant == "conversation" and not history and talk_of(question) is None and intent is None:
         meant = "collection"  # nothing was said that it can be about
     read: _Read | None = None
+    quotation: _Answered | None = None
     if meant not in TALK or doubtful:
         if rewrite:
             before = searched_turns(history, context.embedder)
@@ -132,10 +133,12 @@ def answer(
             read = _read_in_context(spelled, before, context, model, known.analyzer)
         else:
             read = _read(Rewriting(question), context, known.analyzer)
-        if meant in TALK and _quotation(read, context, language).said.outcome != "answered":
-            read = None
-        elif meant in TALK:
-            meant = "collection"  # "great auk"
+        if meant in TALK:
+            quotation = _quotation(read, context, language)
+            if quotation.said.outcome == "answered":
+                meant = "collection"  # "great auk"
+            else:
+                read = None
     if read is None:
         yield Found((), None, meant)
         text, used = yield from converse(
@@ -147,7 +150,7 @@ def answer(
         asked, hits, offered, *_ = read
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         if model is None or not offered:
-            given = yield from _quoted(_quotation(read, context, language))
+            given = yield from _quoted(quotation or _quotation(read, context, language))
         else:
             given = yield from _written(read, context, model, writing, language)
         if given.language is not None:
