@@ -1,0 +1,152 @@
+"""Words by which names are recognised, and words with a capital that are none."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from trivium.text.function_words import FUNCTION_WORDS
+from trivium.text.languages import NAMES, function_words
+
+
+def _words(text: str, separator: str | None = None) -> frozenset[str]:
+    return frozenset(text.split(separator))
+
+
+CONNECTORS = _words(
+    "of|of the|de|de la|de las|de los|de l'|del|della|delle|dei|degli|di|da|do|dos|das|du|des|d'|la|le|el|al|bin|ibn|von"
+    "|von der|vom|van|van der|van den|van de|der|den|ter|ten|zu|zur|zum|av|af",
+    "|",
+)
+"""What stands between the words of one name, in lower case."""
+GERMAN_CONNECTORS = _words("von|von der|van|van der|van den|de|de la|del|di|da|of|of the|zu", "|")
+"""Those that join names rather than nouns in German."""
+MEASURES = _words(
+    "prozent million millionen milliarde milliarden euro dollar liter meter kilometer kilogramm tonnen grad uhr jahr "
+    "jahre jahren jahrhundert ende anfang mitte stück tage zahl abs nr satz"
+)
+"""German nouns beside which another noun stands."""
+WITHOUT_CAPITALS = _words("zh ja ko ar fa ur he yi hi bn ta te mr th lo my km ka am")
+"""Languages whose scripts have no capitals."""
+PARTICLES = CONNECTORS - {"of", "of the"}
+"""Those of names of people."""
+TOPIC_CONNECTORS = _words("for on and")
+"""Those only of names that begin with the word of an institution or a law: "Ministry of Health and Welfare"."""
+
+ABBREVIATED = _words(
+    "Mr Mrs Ms Dr Drs Prof St Ste Mt Ft Jr Sr Lt Col Gen Gov Sen Rep Rev Hon Capt Sgt Maj Cmdr Adm Messrs Hr Fr Frl "
+    "Mme Mlle Sra Srta Dra Sig Inc Ltd Corp Co Bros No Univ Dept Wm Geo Chas Thos Jas Jos"
+)
+"""Words after whose full stop a name goes on."""
+MEN, WOMEN = (
+    _words("mr mister sir lord herr herrn monsieur señor signor senhor meneer"),
+    _words("mrs ms miss lady dame madam frau mme madame mlle señora signora senhora mevrouw"),
+)
+ADDRESS = MEN | WOMEN | _words("dr prof professor rev reverend hon st saint")
+"""Forms of address that are no part of a name."""
+OFFICES = ADDRESS | _words(
+    "president chancellor minister senator governor mayor judge justice king queen prince princess emperor empress "
+    "tsar pope cardinal bishop archbishop duke duchess earl count countess baron captain colonel general lieutenant "
+    "major admiral sergeant sultan präsident präsidenten präsidentin kanzler kanzlerin könig königin kaiser "
+    "président roi reine"
+)
+LEGAL_FORMS = _words(
+    "inc ltd llc llp plc corp corporation co gmbh ag kg se sa nv bv ab oy spa srl limited incorporated"
+)
+INSTITUTIONS = _words(
+    "ministry department committee commission council institute institution bureau office academy society museum "
+    "centre center college school agency association foundation federation organization organisation board authority "
+    "league union campaign international national convention conference treaty act"
+)
+"""First words of names that may contain "for", "on" and "and"."""
+LAST_WORDS = {
+    "organisation": LEGAL_FORMS
+    | (INSTITUTIONS - _words("international national convention conference treaty act centre center union"))
+    | _words(
+        "university company group bank party press records studios club orchestra team airlines railway newspaper "
+        "church bundestag bundesbank universität hochschule institut verein partei université universidad università"
+    ),
+    "law": _words(
+        "act treaty regulation directive constitution convention amendment protocol charter gesetz vertrag"
+    ),
+    "place": _words(
+        "street road avenue square river lake sea ocean bay mount mountain mountains island islands valley park "
+        "bridge airport castle county city town village province district peninsula desert station stadium hall "
+        "house palace gardens cemetery straße platz brücke"
+    ),
+    "event": _words(
+        "war wars battle revolution festival olympics games cup championship championships conference siege uprising "
+        "rebellion massacre expedition election elections summit"
+    ),
+    "work": _words(
+        "symphony journal times gazette magazine review overture sonata quartet encyclopedia dictionary"
+    ),
+}
+"""Last words of names, by kind."""
+FIRST_WORDS = {
+    "organisation": _words(
+        "university ministry department bank institute committee council academy universität"
+    ),
+    "place": _words("mount lake river isle gulf cape port fort strait bay lac rio monte"),
+    "event": _words("battle siege treaty council") - _words("treaty council"),
+    "law": _words("treaty regulation directive constitution"),
+}
+"""First words of names, by kind."""
+
+CALENDAR = _words(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur "
+    "thurs fri sat sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz mai "
+    "juni juli oktober dezember spring summer autumn winter easter christmas lundi mardi mercredi jeudi vendredi "
+    "samedi dimanche"
+)
+NUMBERED = _words(
+    "figure fig table tab section sec chapter part page step note appendix volume vol article paragraph equation eq "
+    "item level phase version example exhibit footnote act scene episode season day week quarter year fiscal line "
+    "row column option question answer abbildung tabelle abschnitt kapitel seite artikel absatz schritt teil tableau "
+    "chapitre"
+)
+"""Words with a number that name a place in a document or a count."""
+PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
+    "american british indian african european asian roman latin arab arabic irish scottish welsh jewish christian "
+    "muslim islamic catholic protestant orthodox soviet polish turkish canadian australian austrian swiss belgian "
+    "mexican brazilian israeli iranian iraqi egyptian ukrainian hungarian czech romanian bulgarian serbian croatian "
+    "hebrew persian ottoman byzantine babylonian vietnamese thai filipino indonesian pakistani cuban argentine "
+    "chilean colombian nigerian south north east west eastern western northern southern americans germans europeans "
+    "romans greeks jews christians muslims russians indians english-speaking"
+)
+"""Languages, peoples and directions: adjectives by themselves."""
+NO_NAMES = _words(
+    "ok tv am pm bc ad bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi okr rfp tbd tba n/a na eg ie etc vs "
+    "re ps iii viii xiii internet web email click see select open save edit close yes no none true false total "
+    "totals subtotal amount name title date type status notes description contents overview introduction references "
+    "summary home menu search login retrieved archived isbn issn doi pdf god sir madam mr mrs ms dr first second "
+    "third last new old great good best two four five six ten"
+)
+"""Words with a capital that stand alone and name nothing: of clocks, menus, columns and references."""
+_OPENERS = _words(
+    "about above according across additionally after again against all almost along already also although among an "
+    "another any anyone apart are around as aside at back based because before below besides between beyond both but "
+    "by certain consider contrary currently despite did do does don't due during each early earlier either else "
+    "enough especially even eventually ever every everyone everything except few finally following for former "
+    "formerly from further furthermore generally given has have he hence her here his how however if in indeed "
+    "initially instead is it its just late later latter least less let's let like likewise many maybe meanwhile more "
+    "moreover most mostly much my near nearly neither never nevertheless newer next no nobody none nor not nothing "
+    "notably now occasionally of often older on once one only onto or originally other others otherwise our out "
+    "outside over overall own particularly perhaps please possibly previous previously prior probably quite rather "
+    "recent recently regardless several shall she short shortly should similar similarly since so some someone "
+    "something sometimes soon still such than thanks that the their then there therefore these they this those "
+    "though three through throughout thus to today together tomorrow too toward towards typically under "
+    "unfortunately unless unlike until up upon use used using usually various very via see click select open press "
+    "choose enter add note was we well were what whatever when whenever where whereas wherever whether which "
+    "whichever while who whoever whole whom whose why with within without would yesterday yet you your he's it's "
+    "we're you're i'm dear hello hi thank seit beim nachdem obwohl viele einige alle mehrere heute gestern später "
+    "außerdem jedoch dabei dadurch damals zudem laut"
+)
+"""Words that begin sentences and are in no list of function words."""
+
+
+@cache
+def opening_words(language: str) -> frozenset[str]:
+    """Return the lower-cased words that begin sentences and no names; those of all languages if it has no list."""
+    own = function_words(language) or frozenset(" ".join(FUNCTION_WORDS.values()).split())
+    return own | _OPENERS

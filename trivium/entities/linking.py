@@ -1,0 +1,255 @@
+"""Which names of one document are one: full names, initials, surnames, acronyms, the title.
+
+Wrong merges cost more than missed ones: a shorter name goes to a longer one only if exactly one of the document fits.
+Two full names are never one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from trivium.entities import cue_words as cues
+from trivium.entities.recogniser import NamedSpan
+from trivium.text.normalise import normalise_name, without_parenthesis
+
+_POSSESSIVE = re.compile(r"['’][sS]?$")
+_ACRONYM = re.compile(r"[A-Z][A-Za-z]{0,6}[A-Z]s?")
+_POINTS = re.compile(r"(?:[^\W\d_]\.){2,8}")
+_IN_PARENTHESIS = re.compile(r" \(([^()\n]{2,80})\)")
+_OF_PLACES = re.compile(r"\b(?:[Ii]n|[Nn]ear|[Aa]t|[Ii]nto|[Oo]utside) $")
+_LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
+_NO_FIRST_NAMES = cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
+_MOST_WORDS = 5
+"""Words of the name of a person."""
+
+
+class LinkedName(NamedTuple):
+    """A name in a passage, characters ``start`` to ``end`` (exclusive), with the ``name`` that all mentions of one thing
+    in its document share, and its ``kind`` (one of :data:`trivium.entities.recogniser.KINDS`, or empty).
+    """
+
+    start: int
+    end: int
+    name: str
+    kind: str
+
+
+class _Mention(NamedTuple):
+    chunk: int
+    span: NamedSpan
+    written: str
+    """Without article, genitive and form of address; acronyms without the "s" of several."""
+    address: str
+    """The form of address, lower-cased; empty without one."""
+
+
+def linked_names(
+    title: str, chunks: Sequence[str], spans: Sequence[Sequence[NamedSpan]]
+) -> list[list[LinkedName]]:
+    """Return the names of one document, ``spans`` of each of its ``chunks``, with the names that they share, in the same
+    order. A form of address by itself is left out. What fits two names stays apart from both.
+
+    >>> text = "William Herschel, or Mr Herschel, was born in Hanover."
+    >>> spans = [NamedSpan(0, 16), NamedSpan(21, 32)]
+    >>> [[link.name for link in links] for links in linked_names("Uranus", [text], [spans])]
+    [['William Herschel', 'William Herschel']]
+    """
+    mentions = [
+        mention
+        for number, (text, own) in enumerate(zip(chunks, spans, strict=True))
+        for span in own
+        if (mention := _mention(number, text, span)).written
+    ]
+    names = _Names(title, chunks, mentions)
+    linked: list[list[LinkedName]] = [[] for _ in chunks]
+    for mention in mentions:
+        name, kind = names.of(mention)
+        linked[mention.chunk].append(LinkedName(mention.span.start, mention.span.end, name, kind))
+    return linked
+
+
+def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
+    words = _POSSESSIVE.sub("", text[span.start : span.end]).split()
+    if len(words) > 1 and words[0] in ("the", "The"):
+        del words[0]
+    address = ""
+    while words and (word := words[0].lower().rstrip(".")) in cues.ADDRESS - {"st", "saint"}:
+        address = word
+        del words[0]
+    written = " ".join(words)
+    if _ACRONYM.fullmatch(written):
+        written = written.removesuffix("s")
+    return _Mention(chunk, span, written, address)
+
+
+def _key(name: str) -> str:
+    """Return a name as it is compared: folded, acronyms without points."""
+    return normalise_name(name.replace(".", "") if _POINTS.fullmatch(name) else name) or name
+
+
+class _Names:
+    """The names of a document by their keys, and the key that each is merged into."""
+
+    def __init__(self, title: str, chunks: Sequence[str], mentions: Sequence[_Mention]) -> None:
+        self._chunks, self._mentions = chunks, mentions
+        self._into: dict[str, str] = {}
+        self._apart = _addressed_both_ways(mentions)
+        spellings: dict[str, Counter[str]] = defaultdict(Counter)
+        self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
+        for mention in mentions:
+            key = self._key_of(mention)
+            spellings[key][mention.written if key == _key(mention.written) else key.title()] += 1
+            self._kinds[key][mention.span.kind] += 1
+        self._written = {
+            key: min(counted, key=lambda name: (-counted[name], name.isupper(), name))
+            for key, counted in spellings.items()
+        }
+        self._order = {key: number for number, key in enumerate(spellings)}
+        self._lower = frozenset(re.findall(r"(?<!\w)[a-z]+", "\n".join(chunks)))
+        self._places = frozenset(
+            _key(mention.written) for mention in mentions if _stands_like_a_place(chunks, mention)
+        )
+        self._title = _key(without_parenthesis(title))
+        self._merge_title(title)
+        self._merge_acronyms()
+        self._merge_shorter_forms()
+        merged: dict[str, Counter[str]] = defaultdict(Counter)
+        for key, counted in self._kinds.items():
+            merged[self._resolve(key)].update({kind: count for kind, count in counted.items() if kind})
+        self._kind = {key: _most(counted) for key, counted in merged.items()}
+
+    def of(self, mention: _Mention) -> tuple[str, str]:
+        """Return the shared name of a mention and its kind."""
+        key = self._resolve(self._key_of(mention))
+        return self._written[key], self._kind[key]
+
+    def _key_of(self, mention: _Mention) -> str:
+        key = _key(mention.written)
+        return f"{mention.address} {key}" if mention.address and key in self._apart else key
+
+    def _resolve(self, key: str) -> str:
+        while key in self._into:
+            key = self._into[key]
+        return key
+
+    def _join(self, key: str, into: str) -> None:
+        into = self._resolve(into)
+        if key not in self._into and key != into:
+            self._into[key] = into
+
+    def _merge_title(self, title: str) -> None:
+        """Names equal to the title, with or without its parenthesis, are the title; so is a longer form with which the
+        document begins, as "Alan Mathison Turing".
+        """
+        if not self._title:
+            return
+        self._written[self._title] = title
+        self._join(_key(title), self._title)
+        asked = self._title.split()
+        for mention in self._mentions[:2]:
+            words = _key(mention.written).split()
+            if len(asked) > 1 and (words[:1], words[-1:]) == (asked[:1], asked[-1:]):
+                rest = iter(words)
+                if mention.chunk == 0 and all(word in rest for word in asked):
+                    self._join(" ".join(words), self._title)
+
+    def _merge_acronyms(self) -> None:
+        """Merge acronyms into the names beside them: "World Health Organization (WHO)", "WHO (World Health ...)"."""
+        means: dict[str, set[str]] = defaultdict(set)
+        for mention in self._mentions:
+            beside = _IN_PARENTHESIS.match(self._chunks[mention.chunk], mention.span.end)
+            if beside is not None:
+                for short, long in ((beside[1], mention.written), (mention.written, beside[1])):
+                    if _ACRONYM.fullmatch(short) and _stands_for(short, long):
+                        means[_key(short)].add(_key(long))
+        for short, long in means.items():
+            if len(long) == 1 and not long.isdisjoint(self._written):
+                self._join(short, *long)
+
+    def _merge_shorter_forms(self) -> None:
+        """Merge each name into the longer form that fits, if there is one: first those of several words."""
+        by_last: dict[str, list[str]] = defaultdict(list)
+        with_legal_form: dict[str, list[str]] = defaultdict(list)
+        for key in sorted(self._written):
+            *before, last = key.split()
+            by_last[last].append(key)
+            if before and last in cues.LEGAL_FORMS:
+                with_legal_form[" ".join(before)].append(key)
+        for key in sorted(self._written, key=lambda key: (-len(key.split()), -len(key), key)):
+            words = key.split()
+            longer = {*with_legal_form[key]}
+            if len(words) > 1:
+                longer.update(other for other in by_last[words[-1]] if _is_abbreviated(words, other.split()))
+            elif self._may_be_surname(key):
+                longer.update(other for other in by_last[key] if self._may_be_person(other, key))
+            fitting = {self._resolve(other) for other in longer - {key}}
+            if len(fitting) == 1:
+                self._join(key, *fitting)
+
+    def _may_be_surname(self, key: str) -> bool:
+        if key in (self._title, *self._apart) or not set(self._kinds[key]) <= {"", "person"}:
+            return False
+        return key not in self._lower and key not in self._places
+
+    def _may_be_person(self, key: str, surname: str) -> bool:
+        """Whether a name of several words may be that of a person, or a thing, that its last word also names: not "New
+        York", "British Museum" or "University of London".
+        """
+        words = key.split()
+        if not 2 <= len(words) <= _MOST_WORDS or not set(self._kinds[key]) <= {"", "person"}:
+            return False
+        if words[0] in _NO_FIRST_NAMES or words[-1] in _LAST_WORDS or "of" in words or "and" in words:
+            return False
+        return key == self._title or self._order[key] < self._order[surname]
+
+
+def _addressed_both_ways(mentions: Sequence[_Mention]) -> frozenset[str]:
+    """Return the keys of which a man and a woman are called: Mr and Mrs Herschel are two."""
+    addresses: dict[str, set[str]] = defaultdict(set)
+    for mention in mentions:
+        addresses[_key(mention.written)].add(mention.address)
+    return frozenset(key for key, own in addresses.items() if own & cues.MEN and own & cues.WOMEN)
+
+
+def _stands_like_a_place(chunks: Sequence[str], mention: _Mention) -> bool:
+    """Whether a mention stands where those of places do ("in London"), and those of people do not ("in Byron's")."""
+    text, (start, end, _) = chunks[mention.chunk], mention.span
+    before = text[max(0, start - 10) : start]
+    return (
+        not mention.address
+        and not _POSSESSIVE.search(text[end : end + 2])
+        and _OF_PLACES.search(before) is not None
+    )
+
+
+def _stands_for(short: str, long: str) -> bool:
+    """Whether an acronym has the first letters of a name, with or without those of its small words."""
+    letters = short.removesuffix("s").lower()
+    words = normalise_name(long).split()
+    ways = (
+        words,
+        [word for word in words if word not in cues.CONNECTORS | {"and", "for", "the", "on", "in"}],
+    )
+    return len(words) > 1 and any("".join(word[0] for word in way) == letters for way in ways)
+
+
+def _is_abbreviated(short: Sequence[str], long: Sequence[str]) -> bool:
+    """Whether a name is another one of the same last word with initials for some of its words, or without the initials
+    between its first and last word.
+    """
+    if len(short) < len(long):
+        return len(short) == 2 and short[0] == long[0] and all(len(word) == 1 for word in long[1:-1])
+    return (
+        len(short) == len(long)
+        and short != long
+        and all(a == b or (len(a) == 1 and b.startswith(a)) for a, b in zip(short, long, strict=True))
+    )
+
+
+def _most(counted: Counter[str]) -> str:
+    """Return the most frequent kind; empty if there are two."""
+    (kind, count), (_, second) = [*counted.most_common(2), ("", 0), ("", 0)][:2]
+    return kind if count > second else ""
