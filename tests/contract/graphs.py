@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
 
-from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import chunk_uri, headings_of, section_uri
@@ -108,13 +109,28 @@ _WORDS = ("red moon", "red", "blue moon moons", "")
 _block = st.tuples(st.sampled_from(_WORDS), st.lists(st.sampled_from(_TITLES), max_size=3, unique=True))
 _blocks = st.lists(_block, max_size=2)
 
+
+def _named(page: PageGraph, names: Sequence[tuple[str, str]]) -> PageGraph:
+    """The page with the same names in each chunk: uris and kinds."""
+    if not names:
+        return page
+    found = tuple(Name(uri, kind, place, place + 1) for place, (uri, kind) in enumerate(names))
+    chunks = tuple(replace(chunk, names=found) for chunk in page.chunks)
+    return replace(page, chunks=chunks, content_hash=page.content_hash + repr(names))
+
+
+_names = st.lists(st.tuples(st.sampled_from(_TITLES), st.sampled_from(("person", "place", ""))), max_size=3)
 pages = st.builds(
-    graph,
-    title=st.sampled_from(_TITLES),
-    lead=_blocks,
-    sections=st.fixed_dictionaries({}, optional={"S": _blocks, "T": _blocks}),
-    aliases=st.lists(st.sampled_from(_TITLES), max_size=2, unique=True),
-    relations=st.lists(st.tuples(st.sampled_from(("r", "A")), st.sampled_from(_TITLES)), max_size=2),
-    revision=st.sampled_from((None, 1, 2)),
+    _named,
+    st.builds(
+        graph,
+        title=st.sampled_from(_TITLES),
+        lead=_blocks,
+        sections=st.fixed_dictionaries({}, optional={"S": _blocks, "T": _blocks}),
+        aliases=st.lists(st.sampled_from(_TITLES), max_size=2, unique=True),
+        relations=st.lists(st.tuples(st.sampled_from(("r", "A")), st.sampled_from(_TITLES)), max_size=2),
+        revision=st.sampled_from((None, 1, 2)),
+    ),
+    _names,
 )
 """Pages over few titles, so that they collide, cite and alias one another all the time."""

@@ -28,6 +28,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
         "pages": store.pages(),
         "graphs": list(store.page_graphs()),
         "types": store.types(),
+        "named": list(store.named_in(["A", "a", "A (x)", "%23", "none"])),
         "texts": [store.page_text(uri) for uri in pages],
         "nodes": dict(info.nodes),
         "relationships": dict(info.relationships),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from trivium.errors import InputError
 from trivium.graph.link_fragments import section_anchors, section_link
-from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.metadata import clean
 from trivium.parser.documents.formats import document_formats
@@ -121,6 +121,17 @@ def _citing(chunk: ChunkNode, further: Iterable[tuple[str, str]]) -> ChunkNode:
         cites=tuple(dict.fromkeys([*chunk.cites, *(name for name, _ in short)])),
         anchors=tuple(dict.fromkeys(section_link(name, anchor) for name, anchor in short if anchor)),
     )
+
+
+def with_names(graph: PageGraph, names: Iterable[Sequence[Name]]) -> PageGraph:
+    """The page with the names of each of its chunks. Those too long for a uri are left out."""
+    chunks = tuple(
+        replace(
+            chunk, names=tuple(n for n in own if len(n.uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES)
+        )
+        for chunk, own in zip(graph.chunks, names, strict=True)
+    )
+    return _with_hash(replace(graph, chunks=chunks))
 
 
 def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> PageGraph:
@@ -285,6 +296,8 @@ def _with_hash(graph: PageGraph) -> PageGraph:
     anchors = [[s.anchors for s in graph.sections], [c.anchors for c in graph.chunks]]
     if any(map(any, anchors)):
         content.append(anchors)
+    if any(c.names for c in graph.chunks):
+        content.append(["names", [c.names for c in graph.chunks]])
     encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
     return replace(graph, content_hash=digest)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from trivium.graph.page_facts import encode_metadata, page_digest
-from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
 from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
 from trivium.graph.stored_vectors import text_hash
@@ -161,6 +161,8 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
         "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
         "citations": list(chunk.cites),
         "anchors": list(chunk.anchors) or None,
+        "names": [name.uri for name in chunk.names] or None,
+        "name_places": [encode_name_place(name) for name in chunk.names] or None,
         "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
         "heading_count": len(of_headings),
     }
@@ -208,6 +210,27 @@ def encode_sentences(codes: Codes) -> str:
     'f4A='
     """
     return b64encode(codes.tobytes()).decode()
+
+
+def encode_name_place(name: Name) -> str:
+    """Where a name is in its chunk, and its kind, as a property beside its uri.
+
+    >>> encode_name_place(Name("Ada Lovelace", "person", 4, 16))
+    '4 16 person'
+    """
+    return f"{name.start} {name.end} {name.kind}"
+
+
+def decode_names(uris: Sequence[str], places: Sequence[str]) -> tuple[Name, ...]:
+    """The names of a chunk from its two properties.
+
+    >>> decode_names(["Ada Lovelace"], ["4 16 person"])
+    (Name(uri='Ada Lovelace', kind='person', start=4, end=16),)
+    """
+    parts = (place.split(" ", 2) for place in places)
+    return tuple(
+        Name(uri, kind, int(start), int(end)) for uri, (start, end, kind) in zip(uris, parts, strict=True)
+    )
 
 
 def decode_thumbnail(text: str | None) -> bytes:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -121,6 +122,8 @@ def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
     for node in nodes:
         if node.anchors:
             yield node.uri, *node.anchors
+        if isinstance(node, ChunkNode) and node.names:
+            yield node.uri, *chain.from_iterable(node.names)
 
 
 def _place(node: SectionNode | ChunkNode) -> tuple[int, str]:

@@ -25,6 +25,16 @@ class SectionNode:
     anchors: tuple[str, ...] = field(default=(), repr=False)
 
 
+class Name(NamedTuple):
+    """A name in the body of a chunk: ``body[start:end]`` is a form of the name of the entity ``uri``. ``kind`` is what
+    the recogniser takes it for (person, place), empty where it does not say."""
+
+    uri: str
+    kind: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkNode:
     """A Chunk. ``position`` counts from 0 in the order of the page. ``cites`` are the distinct uris of the
@@ -34,7 +44,8 @@ class ChunkNode:
     :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are
     known. ``thumbnail`` is as there, too. ``anchors`` say of pages among ``cites`` which section a link means
     (:func:`trivium.graph.link_fragments.section_link`), in order; whether there is such a section is only known when it
-    is asked for."""
+    is asked for. ``names`` are those recognised in its body, in order. Which of them are among ``cites`` depends on the
+    other documents (:mod:`trivium.index.link_mentions`)."""
 
     uri: str
     parent: str
@@ -51,6 +62,7 @@ class ChunkNode:
     references: tuple[str, ...] = ()
     thumbnail: bytes = field(default=b"", repr=False)
     anchors: tuple[str, ...] = field(default=(), repr=False)
+    names: tuple[Name, ...] = field(default=(), repr=False)
 
     @property
     def body(self) -> str:

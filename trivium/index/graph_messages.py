@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from trivium.common.iteration import batched
-from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 
 _NODES_A_MESSAGE = 500
 _THUMBNAILS = "thumbnails"
@@ -104,7 +104,7 @@ def _section(uri: str, parent: str, level: int, position: int, anchors: Sequence
 
 
 def _chunk(values: Sequence[Any], thumbnail: bytes) -> ChunkNode:
-    *own, pages, references, anchors = values
+    *own, pages, references, anchors, names = values
     uri, parent, text, kind, position, start, end, tokens, cites, terms, heading_terms = own
     return ChunkNode(
         uri=uri,
@@ -122,4 +122,5 @@ def _chunk(values: Sequence[Any], thumbnail: bytes) -> ChunkNode:
         references=tuple(references),
         thumbnail=thumbnail,
         anchors=tuple(anchors),
+        names=tuple(Name(*name) for name in names),
     )

@@ -12,7 +12,7 @@ from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.neo4j.store_cache import Counts
 from trivium.graph.neo4j.store_part import StorePart
-from trivium.graph.node_properties import decode_thumbnail
+from trivium.graph.node_properties import decode_names, decode_thumbnail
 from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
 from trivium.graph.page_graph import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.records import (
@@ -95,6 +95,8 @@ def _chunk(
     token_count: int,
     citations: list[str],
     anchors: list[str],
+    names: list[str],
+    name_places: list[str],
     search_terms: str,
     heading_count: int,
     first_page: int | None,
@@ -117,6 +119,7 @@ def _chunk(
         pages=None if first_page is None or last_page is None else (first_page, last_page),
         thumbnail=decode_thumbnail(thumbnail),
         anchors=tuple(anchors),
+        names=decode_names(names, name_places),
     )
 
 
@@ -337,6 +340,18 @@ class GraphReads(StorePart):
                 for row in self._connection.read(scanning.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
             }
             yield from (read_graph(*found[uri]) for uri in part if uri in found)
+
+    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        """See the protocol. The server reads the names of all chunks."""
+        found = self._connection.read(cypher.NAMED_IN, {"names": list(dict.fromkeys(names))}, whole=True)[0][
+            0
+        ]
+        return iter(sorted((uri, chunk, place.split(" ", 2)[2]) for uri, chunk, place in found))
+
+    @property
+    def entities(self) -> str | None:
+        found = self._connection.read(cypher.READ_ENTITIES)
+        return None if not found or found[0][0] is None else str(found[0][0])
 
     def types(self) -> dict[str, str]:
         found = (row for part in self._connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)

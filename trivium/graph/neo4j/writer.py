@@ -156,6 +156,9 @@ class GraphWrites(StorePart):
     def set_links_pending(self, pending: bool) -> None:
         self._note("links_pending", True if pending else None)
 
+    def set_entities(self, recogniser: str | None) -> None:
+        self._note("entities", recogniser)
+
     def set_languages(self, languages: str | None) -> None:
         self._note("languages", languages)
 

@@ -125,6 +125,7 @@ def store(whole: GraphStore, term_total: int, state: UUID) -> Row:
         "image_embedder_version": None if of_pictures is None else of_pictures.version,
         "image_embedder_dimension": None if of_pictures is None else of_pictures.dimension,
         "chunker": None if chunker == BLOCKS else chunker,
+        "entities": whole.entities,
         "languages": whole.languages,
         "fusion": whole.fusion_decision,
     }

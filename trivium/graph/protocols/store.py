@@ -76,6 +76,19 @@ class PageReader(Protocol):
         """
         ...
 
+    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        """Iterate over (name, chunk, kind) of every place where a chunk has one of the ``names`` (uris) among its
+        :attr:`~trivium.graph.page_graph.ChunkNode.names`, by name, chunk and kind.
+        """
+        ...
+
+    @property
+    def entities(self) -> str | None:
+        """What recognises names in the texts of documents (:func:`trivium.entities.load_recogniser`); None for
+        nothing.
+        """
+        ...
+
     def types(self) -> dict[str, str]:
         """Map entity uris to types, sorted by uri, for every entity with a type."""
         ...
@@ -232,6 +245,10 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWrit
         """Record whether the pages still have to be searched for names that were added or removed. The graph does not
         change.
         """
+        ...
+
+    def set_entities(self, recogniser: str | None) -> None:
+        """Record what recognises names. The graph does not change."""
         ...
 
     def set_languages(self, languages: str | None) -> None:

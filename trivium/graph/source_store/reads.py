@@ -194,6 +194,21 @@ class SourceReads(HeldReads):
             raise unknown_page(page)
         return self._graph.pages[page].text
 
+    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        wanted = set(names)
+        return iter(
+            sorted(
+                (name.uri, uri, name.kind)
+                for uri, (_, chunk) in self._graph.chunks.items()
+                for name in chunk.names
+                if name.uri in wanted
+            )
+        )
+
+    @property
+    def entities(self) -> str | None:
+        return self._setting("entities")
+
     def types(self) -> dict[str, str]:
         return dict(sorted(self._graph.types.items()))
 

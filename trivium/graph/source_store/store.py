@@ -204,6 +204,9 @@ class SourceStore(SourceReads):
     def set_links_pending(self, pending: bool) -> None:
         self._set("links_pending", "1" if pending else None)
 
+    def set_entities(self, recogniser: str | None) -> None:
+        self._set("entities", recogniser)
+
     def set_languages(self, languages: str | None) -> None:
         self._set("languages", languages)
 

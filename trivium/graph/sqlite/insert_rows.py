@@ -12,6 +12,7 @@ from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, Section
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.sqlite.answered_questions import put_questions
 from trivium.graph.sqlite.connection import Connection
+from trivium.graph.sqlite.names import NAMES_TABLE
 from trivium.graph.sqlite.reconcile import Touched
 from trivium.graph.sqlite.row_ids import name_ids, next_id, text_ids
 
@@ -190,6 +191,19 @@ def _insert_chunks(
             if chunk.anchors
             for ordinal, place in enumerate(_anchored(chunk))
         ),
+    )
+    _insert_names(connection, [(row, chunk) for row, (_, chunk) in enumerate(nodes, first) if chunk.names])
+
+
+def _insert_names(connection: Connection, named: Sequence[tuple[int, ChunkNode]]) -> None:
+    """Insert the names of chunks, given with their numbers. The first ones make the table: most stores have none."""
+    if not named:
+        return
+    for statement in NAMES_TABLE:
+        connection.execute(statement)
+    connection.executemany(
+        "INSERT INTO named (chunk_id, ordinal, uri, kind, start_char, end_char) VALUES (?, ?, ?, ?, ?, ?)",
+        ((row, ordinal, *name) for row, chunk in named for ordinal, name in enumerate(chunk.names)),
     )
 
 

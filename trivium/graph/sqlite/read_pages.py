@@ -9,6 +9,7 @@ from trivium.graph.page_facts import decode_given, decode_metadata
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.sqlite.answered_questions import questions_of
 from trivium.graph.sqlite.connection import Connection, as_json
+from trivium.graph.sqlite.names import has_names, names_of
 
 _PAGE = (
     "SELECT p.id, n.uri, p.text, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''),"
@@ -51,6 +52,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
     """Iterate over pages sorted by uri, or the named ones in the order asked. Titles are unresolved, as written;
     aliases are those claimed, sorted; relations are sorted by source, type and target.
     """
+    named = has_names(connection)
     if uris is None:
         pages = connection.execute(f"{_PAGE} JOIN name AS n ON n.id = p.id ORDER BY n.uri")
     else:
@@ -67,7 +69,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             content_hash=content_hash,
             aliases=tuple(alias for (alias,) in connection.execute(_ALIASES, [number])),
             sections=_sections(connection, number, uri),
-            chunks=_chunks(connection, number, uri),
+            chunks=_chunks(connection, number, uri, named=named),
             relations=tuple(RelationEdge(*row) for row in connection.execute(_RELATIONS, [number])),
             format=format_,
             path=path,
@@ -89,13 +91,14 @@ def _sections(connection: Connection, page: int, uri: str) -> tuple[SectionNode,
     )
 
 
-def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...]:
+def _chunks(connection: Connection, page: int, uri: str, *, named: bool) -> tuple[ChunkNode, ...]:
     cites: dict[int, list[str]] = {}
     for number, title in connection.execute(_CITATIONS, [page]):
         cites.setdefault(number, []).append(title)
     anchors: dict[int, list[str]] = {}
     for number, title, anchor in connection.execute(_CITATION_ANCHORS, [page]):
         anchors.setdefault(number, []).append(section_link(title, anchor))
+    names = names_of(connection, page) if named else {}
     rows = connection.execute(_CHUNKS, [page, uri])
     return tuple(
         ChunkNode(
@@ -113,6 +116,7 @@ def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...
             pages=None if first is None else (first, last),
             thumbnail=thumbnail or b"",
             anchors=tuple(anchors.get(number, ())),
+            names=tuple(names.get(number, ())),
         )
         for (
             number,

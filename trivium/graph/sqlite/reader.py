@@ -345,6 +345,11 @@ def links_pending(connection: Connection) -> bool:
     return read_meta(connection, "links_pending") is not None
 
 
+def entities(connection: Connection) -> str | None:
+    """Return what recognised the names of the stored documents."""
+    return read_meta(connection, "entities")
+
+
 def languages(connection: Connection) -> str | None:
     """Return the serialised languages of the documents."""
     return read_meta(connection, "languages")

@@ -37,6 +37,7 @@ from trivium.graph.sqlite.connection import DATABASE, Connection, Database
 from trivium.graph.sqlite.counts import counts, waiting_texts
 from trivium.graph.sqlite.index_rows import SqliteRows
 from trivium.graph.sqlite.load_index import Merger, load_snapshot
+from trivium.graph.sqlite.names import named_in
 from trivium.graph.sqlite.open_database import create_database, open_database, schema_version
 from trivium.graph.sqlite.store_state import current_state, freeze, pin
 from trivium.graph.stored_vectors import PictureVectors, relation_embeddings
@@ -182,6 +183,10 @@ class EmbeddedStore(ArrayReads):
 
     types = method(reader.read_types)
 
+    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        with self._database.reading_one_state() as connection:
+            yield from named_in(connection, names)
+
     # -- embeddings ------------------------------------------------------------------------------------------
 
     @property
@@ -200,6 +205,8 @@ class EmbeddedStore(ArrayReads):
     set_fusion_decision = method(writer.set_fusion_decision, writes=True)
     links_pending = property(method(reader.links_pending))
     set_links_pending = method(writer.set_links_pending, writes=True)
+    entities = property(method(reader.entities))
+    set_entities = method(writer.set_entities, writes=True)
     languages = property(method(reader.languages))
     set_languages = method(writer.set_languages, writes=True)
 

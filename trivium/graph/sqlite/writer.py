@@ -106,6 +106,11 @@ def set_links_pending(connection: Connection, pending: bool) -> None:
     write_meta(connection, "links_pending", "1" if pending else None)
 
 
+def set_entities(connection: Connection, recogniser: str | None) -> None:
+    """Record what recognises names. No index depends on it."""
+    write_meta(connection, "entities", recogniser)
+
+
 def set_languages(connection: Connection, languages: str | None) -> None:
     """Record the languages of the documents. No index depends on them."""
     write_meta(connection, "languages", languages)

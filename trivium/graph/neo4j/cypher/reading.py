@@ -28,6 +28,9 @@ READ_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.fusion"
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN coalesce(t.links_pending, false)"
 
+# What recognises names.
+READ_ENTITIES: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.entities"
+
 # The chunker, and the number of pages.
 READ_CHUNKER: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.chunker, COUNT { (:TriviumPage) }"
 
@@ -96,6 +99,13 @@ RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   p.uri
 ])
+"""
+
+NAMED_IN: LiteralString = """
+MATCH (c:TriviumChunk) WHERE c.names IS NOT NULL
+UNWIND range(0, size(c.names) - 1) AS position
+WITH c, c.names[position] AS name, c.name_places[position] AS place WHERE name IN $names
+RETURN collect([name, c.uri, place])
 """
 
 PAGES_AT: LiteralString = """

@@ -66,7 +66,8 @@ RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []
   COLLECT {
     MATCH (p)<-[:is_chunk_of]-(c:TriviumChunk)<-[:has_chunk]-(parent:TriviumPage|TriviumSubChapter)
     RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
-            coalesce(c.citations, []), coalesce(c.anchors, []), coalesce(c.search_terms, ''),
+            coalesce(c.citations, []), coalesce(c.anchors, []), coalesce(c.names, []), coalesce(c.name_places, []),
+            coalesce(c.search_terms, ''),
             c.heading_count, c.first_page, c.last_page, c.thumbnail]
   },
   COLLECT {
