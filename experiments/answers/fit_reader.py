@@ -55,7 +55,7 @@ RIVAL = (0.61957, -0.67916, 0.57071, -0.25842)
 """Of 299 answers about six sets that no part of this was fitted to, by their judge: weights of the log-odds of the part
 that answers, of those of the best part elsewhere, and of the highest reading of six parts, and a constant.
 """
-ANSWERED = 0.3
+ANSWERED = 0.4
 """The probability from which a part answers."""
 RISKS = ((0.02, 0.9191), (0.05, 0.8547), (0.1, 0.5478), (0.15, 0.3928), (0.2, 0.1809), (0.3, 0.0436))
 """Of the same answers, each by weights fitted to the five other sets: shares that are wrong, and the probability from
