@@ -29,9 +29,10 @@ WITHOUT_CAPITALS = _words("zh ja ko ar fa ur he yi hi bn ta te mr th lo my km ka
 """Languages whose scripts have no capitals."""
 PARTICLES = CONNECTORS - {"of", "of the"}
 """Those of names of people."""
-TOPIC_CONNECTORS = _words("for on and")
+TOPIC_CONNECTORS = _words("for|on|and|for the|on the", "|")
 """Those only of names that begin with the word of an institution or a law: "Ministry of Health and Welfare"."""
-
+OWNERS = _words("People Women Men Children Workers King Queen Mother World")
+"""Whose genitive stands within names."""
 ABBREVIATED = _words(
     "Mr Mrs Ms Dr Drs Prof St Ste Mt Ft Jr Sr Lt Col Gen Gov Sen Rep Rev Hon Capt Sgt Maj Cmdr Adm Messrs Hr Fr Frl "
     "Mme Mlle Sra Srta Dra Sig Inc Ltd Corp Co Bros No Univ Dept Wm Geo Chas Thos Jas Jos"
@@ -43,12 +44,25 @@ MEN, WOMEN = (
 )
 ADDRESS = MEN | WOMEN | _words("dr prof professor rev reverend hon st saint")
 """Forms of address that are no part of a name."""
-OFFICES = ADDRESS | _words(
-    "president chancellor minister senator governor mayor judge justice king queen prince princess emperor empress "
-    "tsar pope cardinal bishop archbishop duke duchess earl count countess baron captain colonel general lieutenant "
-    "major admiral sergeant sultan präsident präsidenten präsidentin kanzler kanzlerin könig königin kaiser "
-    "président roi reine"
+HELD_OFFICES = _words(
+    "president chancellor minister senator governor mayor judge justice captain colonel general lieutenant major "
+    "admiral sergeant präsident präsidenten präsidentin kanzler kanzlerin président"
 )
+OFFICES = (
+    ADDRESS
+    | HELD_OFFICES
+    | _words(
+        "king queen prince princess emperor empress tsar pope cardinal bishop archbishop duke duchess earl count "
+        "countess baron sultan könig königin kaiser roi reine"
+    )
+)
+"""Words before the name of a person, also those that are a part of it."""
+ROLES = _words(
+    "manager engineer director officer architect representative assistant specialist analyst writer coordinator "
+    "executive contributor administrator advisor consultant developer designer recruiter president minister secretary "
+    "chairman lead counsel member partner editor professor staff"
+)
+"""Last words of the names of posts."""
 LEGAL_FORMS = _words(
     "inc ltd llc llp plc corp corporation co gmbh ag kg se sa nv bv ab oy spa srl limited incorporated"
 )

@@ -87,7 +87,7 @@ def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
 
 def _key(name: str) -> str:
     """Return a name as it is compared: folded, acronyms without points."""
-    return normalise_name(name.replace(".", "") if _POINTS.fullmatch(name) else name) or name
+    return normalise_name(name.replace(".", "") if _POINTS.fullmatch(name) else name) or name.strip()
 
 
 class _Names:

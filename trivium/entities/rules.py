@@ -15,58 +15,28 @@ Kinds come from forms of address, legal forms and the words of institutions and 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import pairwise
 
 from trivium.entities import cue_words as cues
+from trivium.entities.capitals import LABEL, LOWER, OPENING, RUNNING, Word, is_small, singular, words_of_names
 from trivium.entities.recogniser import RULES, NamedSpan
-from trivium.text.normalise import STOPS, sentences
+from trivium.text.languages import function_words
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de", "lb"))
 
-_CAPITALS = "".join(
-    c for c in map(chr, (*range(0x41, 0x590), *range(0x1E00, 0x2000))) if c.isupper() or c.istitle()
+_NUMBER = re.compile(
+    r" (?!1[5-9]\d\d|20\d\d)\d{1,5}(?=[)\"'”’]?(?:[.,;:!?)]?(?:\s*\n|$)|[,;)] |[.!?] | [(]| [^\W\d_A-Z]))"
 )
-_CAPITAL = re.compile(
-    rf"(?<![\w/\\@#$=.<{{])(?<!\w\()(?:(?:[{_CAPITALS}]\.){{2,8}}(?!\w)|(?:[ei](?=[{_CAPITALS}]\w))?[{_CAPITALS}]\w*+"
-    rf"(?:[-‐‑'’]\w++|\.(?:com|org|net|js|io|ai)\b)*+[+]{{0,2}})"
-)
-"""A word with a capital; not in a path, an address or a variable."""
-_BEFORE_CODE = "(=@\\/[:."
-_OF_CODE = re.compile(r"[(=@\\/\[]\S|::|\.\w")
-"""What follows a word of source code or of an address."""
-_LOWER = re.compile(r"(?<![\w'’])[^\W\d_A-Z]+")
-_LETTER = re.compile(r"[^\W\d_]")
-_LINE = re.compile(r"[^\n]+")
-_LABEL = re.compile(r"(?:^|; )([^\n:;.!?]{1,40}): ", re.MULTILINE)
-_NUMBER = re.compile(r" \d{1,3}(?=[)\"'”’]?(?:[.,;:!?)]?(?:\s*\n|$)|[,;)] |[.!?] | [^\W\d_A-Z]))")
 _POSSESSIVE = re.compile(r"['’][sS]?$")
-_CONTRACTION = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
-_DESCRIBED = re.compile(r"[-‐‑][^\W\d_A-Z]\w{2,}$")
-"""The end of an adjective: "London-based"."""
+_OF = re.compile(" (?:of|for) ")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
 _ADJECTIVE = re.compile(r"\w+(?:e|er|es|en|em)")
-_LONGEST_HEADING = 100
-_LONGEST_MARK = 12
-"""Characters of the mark of an item before its first word."""
-_OPENING_MARKS = tuple(':;|•·–—>"“„«‘¿¡')
-
-RUNNING, OPENING, LABEL = range(3)
-"""Where a word stands: within a sentence, at its beginning, or in a heading, a label or a column head."""
-
-
-class _Word(NamedTuple):
-    start: int
-    end: int
-    text: str
-    place: int
-
-
-_Run = list[_Word]
+_ARTICLES = ("the", "a", "an")
+_Run = list[Word]
 
 
 @dataclass
@@ -74,14 +44,23 @@ class _Document:
     """What is known of a document before its names are chosen."""
 
     opening_words: frozenset[str]
+    function_words: frozenset[str]
     lower: Counter[str]
-    """How often each word stands in lower case."""
+    """How often each word stands in lower case, without a final "s"."""
+    phrases: frozenset[tuple[str, str]]
+    """Two words in lower case after each other."""
     words: Counter[str] = field(default_factory=Counter)
     """How often each word with a capital stands within a sentence."""
     runs: set[tuple[str, ...]] = field(default_factory=set)
     """The runs within sentences."""
     last_words: set[str] = field(default_factory=set)
     """The last words of runs of several words within sentences."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str], language: str) -> _Document:
+        lower = list(map(singular, LOWER.findall("\n".join(texts))))
+        own = function_words(language) if language in ("", "en") else frozenset[str]()
+        return cls(cues.opening_words(language), own, Counter(lower), frozenset(pairwise(lower)))
 
     def learn(self, runs: Iterable[_Run]) -> None:
         """Count the words of runs within sentences, and those of several words at their beginning."""
@@ -91,11 +70,11 @@ class _Document:
                 self.words.update(words)
                 self.runs.add(words)
             elif run[0].place == OPENING and len(run) > 1:
-                self.words.update(words[self.lower[words[0].lower()] > 0 :])
+                self.words.update(words[self.lower[singular(words[0].lower())] > 0 :])
 
     def is_common(self, word: str) -> bool:
         lowered = word.lower()
-        return lowered in self.opening_words or self.lower[lowered] >= max(1, self.words[word])
+        return lowered in self.opening_words or self.lower[singular(lowered)] >= max(1, self.words[word])
 
 
 class RuleRecogniser:
@@ -107,12 +86,12 @@ class RuleRecogniser:
         """Return the names of the passages of one document. Takes linear time."""
         if language in cues.WITHOUT_CAPITALS:
             return [[] for _ in texts]
-        document = _Document(cues.opening_words(language), Counter(_LOWER.findall("\n".join(texts))))
+        document = _Document.of(texts, language)
         nouns = language in _NOUNS_HAVE_CAPITALS
         found = [
             [
                 trimmed
-                for run in _runs(text, _words(text, document), document, nouns)
+                for run in _runs(text, words_of_names(text, document.opening_words), document, nouns)
                 for trimmed in _trimmed(text, run, document, language)
             ]
             for text in texts
@@ -135,72 +114,10 @@ class RuleRecogniser:
         ]
 
 
-# -- words and where they stand ----------------------------------------------------------------------------------------
-
-
-def _words(text: str, document: _Document) -> Iterator[_Word]:
-    """Yield the words with a capital that may belong to names."""
-    matches = list(_CAPITAL.finditer(text))
-    if not matches:
-        return
-    begins = [start for start, _ in sentences(text)]
-    labels = _labels(text)
-    last = 0
-    for match in matches:
-        start, end = match.span()
-        word = match[0]
-        if text[end : end + 1] in _BEFORE_CODE and _OF_CODE.match(text, end) is not None:
-            continue
-        if not word.isalpha():
-            if "_" in word or _CONTRACTION.search(word) is not None or _DESCRIBED.search(word) is not None:
-                continue
-            head, apostrophe, rest = word.replace("’", "'").partition("'")
-            if apostrophe and head.lower() in document.opening_words and rest[:1].isupper():  # L'Europe
-                start += len(head) + 1
-                word = word[len(head) + 1 :]
-        place = RUNNING
-        while last < len(labels) and labels[last][1] <= start:
-            last += 1
-        if last < len(labels) and labels[last][0] <= start:
-            place = LABEL
-        else:
-            before = bisect_left(begins, start + 1) - 1
-            begin = begins[before] if before >= 0 else 0
-            first = start - begin < _LONGEST_MARK and _LETTER.search(text, begin, start) is None
-            if first or text[max(0, start - 3) : start].rstrip().endswith(_OPENING_MARKS):
-                place = OPENING
-        yield _Word(start, end, word, place)
-
-
-def _labels(text: str) -> list[tuple[int, int]]:
-    """Return the characters of headings, column heads, labels of cells, and lines in capitals, in order."""
-    found = []
-    for line in _LINE.finditer(text):
-        start, end = line.span()
-        if _is_heading(line[0].strip()):
-            found.append((start, end))
-        else:
-            found += [label.span(1) for label in _LABEL.finditer(text, start, end)]
-    return found
-
-
-def _is_heading(line: str) -> bool:
-    """Whether a line is in capitals, or is no sentence and has no words in lower case but those of titles."""
-    if line.isupper():
-        return True
-    if len(line) > _LONGEST_HEADING or line.endswith(STOPS):
-        return False
-    return all(len(word) < 5 and _is_small(word) for word in _LOWER.findall(line)) and ": " not in line
-
-
-def _is_small(word: str) -> bool:
-    return word in cues.CONNECTORS or word in cues.opening_words("")
-
-
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def _runs(text: str, words: Iterable[_Word], document: _Document, nouns: bool) -> Iterator[_Run]:
+def _runs(text: str, words: Iterable[Word], document: _Document, nouns: bool) -> Iterator[_Run]:
     """Join the words of a text that are written as one name."""
     run: _Run = []
     for word in words:
@@ -212,23 +129,27 @@ def _runs(text: str, words: Iterable[_Word], document: _Document, nouns: bool) -
         yield run
 
 
-def _goes_on(text: str, run: _Run, word: _Word, document: _Document, nouns: bool) -> bool:
+def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool) -> bool:
     """Whether a run goes on with the next word with a capital."""
     last = run[-1]
     gap = text[last.end : word.start]
     if len(gap) > 12 or "\n" in gap or (word.place == LABEL) != (last.place == LABEL):
         return False
     if not gap.strip():
-        if last.text.lower() in document.opening_words and (nouns or last.place != OPENING):
+        if nouns and last.text.lower() in document.opening_words:
             return False
-        return not _POSSESSIVE.search(last.text) or len(run) == 1 or run[-2].text in ("St", "Saint")
+        owner = _POSSESSIVE.sub("", last.text)
+        return owner == last.text or len(run) == 1 or run[-2].text in ("St", "Saint") or owner in cues.OWNERS
     if gap in (". ", "."):
-        return (len(last.text) == 1 or last.text in cues.ABBREVIATED) and (
-            len(word.text) == 1 or word.text.lower() not in document.opening_words
-        )
+        lowered = word.text.lower()
+        if len(word.text) > 1 and (
+            lowered in document.opening_words or document.lower[singular(lowered)] > 0
+        ):
+            return last.text in cues.ABBREVIATED and lowered not in document.opening_words
+        return len(last.text) == 1 or last.text in cues.ABBREVIATED
     if gap == ", ":
         return word.text.lower() in cues.LEGAL_FORMS or word.text in ("Jr", "Sr")
-    if gap in (" & ", "&"):
+    if gap in (" & ", "&", "–", " v. ", " vs. "):
         return True
     joining = gap.strip()
     if gap[0] != " " or _POSSESSIVE.search(last.text):
@@ -237,8 +158,8 @@ def _goes_on(text: str, run: _Run, word: _Word, document: _Document, nouns: bool
         return not nouns or (joining in cues.GERMAN_CONNECTORS and not _is_noun(text, run))
     return (
         joining in cues.TOPIC_CONNECTORS
-        and run[0].text.lower() in cues.INSTITUTIONS
-        and len(run) > 1 - (joining != "and")
+        and any(one.text.lower() in cues.INSTITUTIONS for one in run)
+        and (joining != "and" or _OF.search(text, run[0].start, last.end) is not None)
     )
 
 
@@ -250,21 +171,20 @@ def _is_noun(text: str, run: _Run) -> bool:
     return determined or run[0].text.endswith(_ENDINGS_OF_NOUNS)
 
 
-def _is_determined(text: str, word: _Word) -> bool:
+def _is_determined(text: str, word: Word) -> bool:
     """Whether a German word follows an article, another small word or an adjective."""
     before = text[max(0, word.start - 20) : word.start].split()[-1:]
     return bool(before) and (
-        _is_small(before[0].lower()) or (before[0].islower() and before[0].endswith(("e", "en")))
+        is_small(before[0].lower()) or (before[0].islower() and before[0].endswith(("e", "en")))
     )
 
 
 def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterator[_Run]:
-    """Yield the run without words that belong to no name: articles, the beginning of a sentence, dates."""
+    """Yield the run without words that belong to no name: the beginning of a sentence, dates."""
     first, end = 0, len(run)
-    in_english = language in ("", "en")
-    while first < end and run[first].text.lower() in document.opening_words:
-        if run[first].place == RUNNING and not in_english:
-            break
+    while first < end and (lowered := run[first].text.lower()) in document.opening_words:
+        if run[first].place == RUNNING and (lowered in _ARTICLES or lowered not in document.function_words):
+            break  # "the film The Birds"
         first += 1
     if end - first > 2 and language in _NOUNS_HAVE_CAPITALS and _is_determined(text, run[first]):
         lowered = run[first].text.lower()
@@ -278,11 +198,11 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
 
 def _split_possessive(run: _Run, document: _Document) -> Iterator[_Run]:
     """Yield the run, or its two parts if it begins with the genitive of a name that the document has elsewhere."""
-    if (
-        len(run) > 1
-        and _POSSESSIVE.search(run[0].text)
-        and document.words[_POSSESSIVE.sub("", run[0].text)] > 1
-    ):
+    owner = _POSSESSIVE.sub("", run[0].text)
+    known = (
+        document.words[owner] > 1 or tuple(word.text for word in run[1:]) in document.runs or owner.isupper()
+    )
+    if len(run) > 1 and owner != run[0].text and known:
         yield run[:1]
         yield run[1:]
     else:
@@ -297,29 +217,31 @@ def _is_name(run: _Run, document: _Document) -> bool:
     words = tuple(word.text for word in run)
     if len(run) == 1:
         return _is_single_name(run[0], document)
-    if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
+    if max(map(len, words)) == 1:  # R&D
+        return False
+    if (words[0].lower() in cues.NUMBERED and len(words[1]) < 3) or singular(words[-1].lower()) in cues.ROLES:
         return False
     place = run[0].place
     if place == RUNNING:
-        return not all(document.is_common(word) for word in words)
-    known = words in document.runs or all(document.words[word] for word in words)
+        return not document.phrases.issuperset(pairwise(singular(word.lower()) for word in words))
+    common = any(document.is_common(word) for word in words)
     if place == LABEL:
-        return known and not any(document.is_common(word) for word in words)
-    return known or not any(document.is_common(word) for word in words)
+        return not common and all(document.words[word] for word in words)
+    return not common or words in document.runs
 
 
-def _is_single_name(word: _Word, document: _Document) -> bool:
+def _is_single_name(word: Word, document: _Document) -> bool:
     text = _POSSESSIVE.sub("", word.text)
     lowered = text.lower()
     if len(text) < 2 or lowered in cues.NO_NAMES or lowered in cues.PEOPLES or lowered in cues.NUMBERED:
         return False
-    if document.is_common(text) or _ROMAN.fullmatch(text) is not None:
+    if _ROMAN.fullmatch(text) is not None:
         return False
-    if word.place == RUNNING:
-        return True
-    if word.place == OPENING and _is_marked(text):
-        return True
-    return document.words[text] > 0
+    if text.isupper() and word.place != LABEL:
+        return lowered not in document.opening_words or text in ("WHO", "US")
+    if document.is_common(text):
+        return False
+    return word.place == RUNNING or (word.place == OPENING and _is_marked(text)) or document.words[text] > 0
 
 
 def _is_marked(word: str) -> bool:
@@ -350,6 +272,10 @@ def _is_german_name(run: _Run, document: _Document) -> bool:
 
 
 def _span(text: str, run: _Run, nouns: bool) -> NamedSpan:
+    kind = kind_of([word.text for word in run])
+    named = len(run) > 2 and (run[1].end + 1 == run[2].start or len(run[1].text) == 1)
+    if kind == "person" and named and run[0].text.lower() in cues.ADDRESS | cues.HELD_OFFICES:
+        run = run[1:]  # "Professor Ada Lovelace"
     start, end = run[0].start, run[-1].end
     possessive = _POSSESSIVE.search(run[-1].text)
     if possessive is not None:
@@ -358,7 +284,7 @@ def _span(text: str, run: _Run, nouns: bool) -> NamedSpan:
         number = _NUMBER.match(text, end)
         if number is not None:
             end = number.end()
-    return NamedSpan(start, end, kind_of([word.text for word in run]))
+    return NamedSpan(start, end, kind)
 
 
 def kind_of(words: Sequence[str]) -> str:
@@ -376,6 +302,6 @@ def kind_of(words: Sequence[str]) -> str:
     for kind, known in cues.LAST_WORDS.items():
         if last in known:
             return kind
-    if first in cues.OFFICES or any(len(word) == 1 for word in words[:-1]):
+    if (first in cues.OFFICES and not words[0].isupper()) or any(len(word) == 1 for word in words[:-1]):
         return "person"
     return ""
