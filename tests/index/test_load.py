@@ -327,9 +327,9 @@ def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
             happened.append("read")
             yield line
 
-    def parse_item(item: Item, limits: InputLimits, chunker: Chunker) -> parsing.Loaded:
+    def parse_item(item: Item, limits: InputLimits, chunker: Chunker, entities: str | None) -> parsing.Loaded:
         happened.append("parsed")
-        return parse(item, limits, chunker)
+        return parse(item, limits, chunker, entities)
 
     monkeypatch.setattr(discover, "read_lines", read_lines)
     monkeypatch.setattr(ingest, "parse_item", parse_item)

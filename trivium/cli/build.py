@@ -92,6 +92,7 @@ def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> Ing
     "language",
     "meta",
     "chunker",
+    "entities",
     "late",
     "headings",
     "embed",

@@ -30,6 +30,7 @@ PANELS: dict[str, dict[str, str]] = {
         "list": "documents.list_documents",
         "embed": "build.embed",
         "enrich": "enrich.enrich",
+        "entities": "entities.entities",
         "conflicts": "conflicts.conflicts",
     },
     "The store itself": {

@@ -54,6 +54,12 @@ def _check_images(name: str) -> None:
     check_image_embedder(name)
 
 
+def _check_entities(name: str) -> None:
+    from trivium.index.recognise_names import check_entities  # few builds recognise names
+
+    check_entities(name)
+
+
 _Text = str | None
 _Texts = list[str] | None
 _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
@@ -76,6 +82,7 @@ _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
     "headings": (bool, ("--no-headings",), {}),
     "late": (bool, ("--late",), {}),
     "chunker": (_Text, ("--chunker",), {"metavar": "NAME[:SIZE]", "callback": checked(parse_spec)}),
+    "entities": (_Text, ("--entities",), {"metavar": "NAME", "callback": checked(_check_entities)}),
     "images": (_Text, ("--images",), {"metavar": "NAME", "callback": checked(_check_images)}),
     "language": (_Text, ("--language",), {"metavar": "CODE", "callback": checked(check_language)}),
     "meta": (_Texts, ("--meta",), {"metavar": "KEY=VALUE"}),

@@ -67,6 +67,7 @@ class Work:
     identity: EmbedderIdentity | None = None
     sentences: bool = True
     device: str | None = None
+    entities: str | None = None
     version: str = field(default_factory=package_version)
 
     @cached_property
@@ -75,7 +76,7 @@ class Work:
         own = self.identity
         embedded = None if own is None else [own.name, own.version, own.dimension, self.sentences]
         limits = self.limits.model_dump(mode="json")
-        return _digest([self.version, RULES, self.cwd, self.chunker, limits, embedded])
+        return _digest([self.version, RULES, self.cwd, self.chunker, self.entities, limits, embedded])
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ class Indexer:
                 language=language,
                 metadata=request.meta,
                 any_embedder=request.any_embedder,
+                entities=request.entities,
                 parse_all=None if by_ray is None else by_ray.parse_all,
             )
             came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
@@ -195,6 +196,7 @@ class Indexer:
             identity=None if embedder is None else embedder.identity,
             sentences=request.sentences,
             device=self.embedder.device,
+            entities=self.store.entities if request.entities is None else request.entities,
         )
         return ray_build(address, folder, work, embedder, _stage(request.progress, "parts") or _ignore)
 
@@ -225,7 +227,13 @@ class Indexer:
         """Remove pages by uri and return the uris removed. Unknown ones are skipped."""
         if not uris:
             return []
-        removed = self.store.delete(uris)
+        removed: list[str] = []
+        if self.store.entities is None:
+            removed = self.store.delete(uris)
+        else:  # other documents' names may be entities no longer, or of another kind
+            delete_linked(self.store, uris, removed)
+            if self.store.embedder is not None and len(self.store.pending_texts()):
+                self._embed(None)
         self.store.refresh()
         return removed
 

@@ -70,6 +70,7 @@ class IsolatedLoad:
         names: Names,
         beat: Callable[[int], None],
         chunker: str,
+        entities: str | None,
     ) -> None:
         self.peak_bytes = 0
         self._parser = parser
@@ -79,6 +80,7 @@ class IsolatedLoad:
         self._names = names
         self._beat = beat
         self._chunker = chunker
+        self._entities = entities
         self._at = self._files[0] if self._files else _File("", None, True, "")
         self._ended = 0
         self._received = 0  # bytes received since the document began
@@ -120,6 +122,7 @@ class IsolatedLoad:
             "format": self._format,
             "limits": self._limits.model_dump(),
             "chunker": self._chunker,
+            "entities": self._entities,
         }
         pipe.send_bytes(dump(asked))
         joined = Joined()

@@ -1,5 +1,5 @@
-"""Adds links to documents that have none: to other documents whose titles they mention, and to terms that they
-define.
+"""Adds links to documents that have none: to other documents whose titles they mention, to terms that they define, and
+to the names recognised in them (:mod:`trivium.index.recognise_names`) that a second passage has.
 
 The links depend on the other documents in the store, so they are made at the end of a load, and again when new titles
 are added. The content hash of such a page has two parts separated by a dot. The first is that of the page without
@@ -9,9 +9,9 @@ links, which identifies it when it is loaded again; the second is that of its li
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from trivium.common.iteration import batched
 from trivium.graph.page_facts import each_page
@@ -19,6 +19,7 @@ from trivium.graph.page_graph import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
+from trivium.index.known_names import KnownNames
 from trivium.index.record_pages import RECORDS
 from trivium.parser.defined_terms import Passage, is_glossary, used_terms
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
@@ -66,15 +67,21 @@ class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
     """The part of a store that linking uses."""
 
 
-def marked(graph: PageGraph) -> PageGraph:
-    """Mark a page that is to be linked; other pages are returned unchanged."""
+def marked(graph: PageGraph, *, named: bool = False) -> PageGraph:
+    """Mark a page that is to be linked; other pages have no names. ``named``: also mark records, which have no links
+    where names are recognised.
+    """
+    records = graph.source.startswith(RECORDS)
     plain = (
-        graph.format not in _WITHOUT
-        and not graph.source.startswith(RECORDS)
+        (named if records else graph.format not in _WITHOUT)
         and not graph.relations
         and not any(chunk.cites or chunk.references for chunk in graph.chunks)
     )
-    return replace(graph, content_hash=graph.content_hash + _DOT) if plain else graph
+    if plain:
+        return replace(graph, content_hash=graph.content_hash + _DOT)
+    if any(chunk.names for chunk in graph.chunks):
+        return replace(graph, chunks=tuple(replace(chunk, names=()) for chunk in graph.chunks))
+    return graph
 
 
 def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
@@ -91,22 +98,32 @@ def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
     ]
 
 
-def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool = False) -> list[str]:
+def link_mentions(
+    store: MentionStore, new_names: Iterable[str], named: Iterable[str] = (), *, every: bool = False
+) -> list[str]:
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (added titles and
-    aliases), or ``every`` page. Return the uris of pages whose links have changed.
+    aliases), or ``every`` page. ``named`` are the recognised names, as uris, of pages that were added, replaced or
+    removed. Return the uris of pages whose links have changed.
     """
     if every:
         wanted = [page.uri for page in each_page(store) if _DOT in page.content_hash]
     else:
         mentioning = (page.uri for page in pages_mentioning(store, new_names, mark=_DOT))
         wanted = sorted({*store.unlinked_pages(), *mentioning})
-    if not wanted:
-        return []
+    known = KnownNames(store)
+    wanted = sorted({*wanted, *known.read(named, wanted)})
+    changed = _link(store, wanted, known) if wanted else []
+    known.set_kinds()
+    return changed
+
+
+def _link(store: MentionStore, wanted: Sequence[str], known: KnownNames) -> list[str]:
     gazetteer = _names_for(store, wanted)
     changed: list[str] = []
     for uris in batched(wanted, _PAGES_A_TIME):
         graphs = list(store.page_graphs(uris))
-        linked = [linked_page(graph, gazetteer) for graph in graphs]
+        known.read((name.uri for graph in graphs for chunk in graph.chunks for name in chunk.names), wanted)
+        linked = [linked_page(graph, gazetteer, known.repeated) for graph in graphs]
         different = [
             after
             for before, after in zip(graphs, linked, strict=True)
@@ -130,6 +147,7 @@ def _names_for(store: MentionStore, uris: Sequence[str]) -> Gazetteer:
     for graph in store.page_graphs(uris) if len(uris) <= _FEW_PAGES else ():
         for chunk in graph.chunks:
             forms.update(dict.fromkeys(possible_names(chunk.body)))
+            forms.update(dict.fromkeys(normalise_name(unescape(name.uri)) for name in chunk.names))
         if len(forms) > _FEW_FORMS:
             break
     if len(uris) > _FEW_PAGES or len(forms) > _FEW_FORMS:
@@ -155,31 +173,77 @@ def pages_mentioning(
     yield from (page for page in pages if new.find(store.page_text(page.uri)))
 
 
-def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:
-    """Return the page with its links replaced by links to what its chunks mention."""
+def linked_page(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, bool]) -> PageGraph:
+    """Return the page with its links replaced by links to what its chunks mention. ``repeated`` says of each name
+    recognised in them whether a second passage has it.
+    """
     title = unescape(graph.uri)
     own = {normalise_name(title), normalise_name(without_parenthesis(title))}
-    terms = used_terms([_passage(chunk) for chunk in graph.chunks])
-    chunks = tuple(
-        replace(chunk, cites=tuple(dict.fromkeys(_cites(graph.uri, own, chunk.body, used, gazetteer))))
-        for chunk, used in zip(graph.chunks, terms, strict=True)
-    )
+    records = graph.source.startswith(RECORDS)
+    terms: Sequence[Sequence[str]] = [()] * len(graph.chunks)
+    if not records:
+        terms = used_terms([_passage(chunk) for chunk in graph.chunks])
+    chunks = []
+    for chunk, used in zip(graph.chunks, terms, strict=True):
+        titles = [
+            _Link(mention.start, mention.end, mention.target)
+            for mention in gazetteer.find(chunk.body)
+            if mention.name not in own
+            and mention.target != graph.uri
+            and (records or _is_name_there(mention, chunk.body))
+        ]
+        names = _name_links(chunk, graph.uri, gazetteer, repeated)
+        cites = [link.target for link in _longest(titles, names)]
+        chunks.append(replace(chunk, cites=tuple(dict.fromkeys([*cites, *_term_uris(title, used)]))))
     digest = hashlib.blake2b(
         repr([chunk.cites for chunk in chunks]).encode("utf-8", "surrogatepass"), digest_size=8
     )
     base = graph.content_hash.partition(_DOT)[0]
-    return replace(graph, chunks=chunks, content_hash=f"{base}{_DOT}{digest.hexdigest()}")
+    return replace(graph, chunks=tuple(chunks), content_hash=f"{base}{_DOT}{digest.hexdigest()}")
 
 
-def _cites(
-    own_uri: str, own: set[str], text: str, terms: Iterable[str], gazetteer: Gazetteer
-) -> Iterator[str]:
-    for mention in gazetteer.find(text):
-        if mention.name not in own and mention.target != own_uri and _is_name_there(mention, text):
-            yield mention.target
+class _Link(NamedTuple):
+    """A place in the body of a chunk that links to ``target``."""
+
+    start: int
+    end: int
+    target: str
+
+
+def _name_links(
+    chunk: ChunkNode, own_uri: str, gazetteer: Gazetteer, repeated: Mapping[str, bool]
+) -> list[_Link]:
+    """Return the names of a chunk that are titles or that a second passage has."""
+    links = []
+    for name in chunk.names:
+        title = unescape(name.uri)
+        target = None if normalise_name(title) in _GENERIC else gazetteer.target(title)
+        if target is None and repeated[name.uri]:
+            target = name.uri
+        if target is not None and own_uri not in (target, name.uri):
+            links.append(_Link(name.start, name.end, target))
+    return links
+
+
+def _longest(titles: Sequence[_Link], names: Sequence[_Link]) -> list[_Link]:
+    """Merge links in order. Of a title and a name at the same place the longer one stays, or else the title."""
+
+    def overlap(one: _Link, other: _Link) -> bool:
+        return one.start < other.end and other.start < one.end
+
+    kept = [
+        name
+        for name in names
+        if all(title.end - title.start < name.end - name.start for title in titles if overlap(title, name))
+    ]
+    free = [title for title in titles if not any(overlap(title, name) for name in kept)]
+    return sorted([*free, *kept], key=lambda link: (link.start, link.end))
+
+
+def _term_uris(title: str, terms: Iterable[str]) -> Iterator[str]:
     for term in terms:
         # The term as defined by this document: another one may define "Company" differently.
-        uri = page_uri(normalise_title(f"{term} ({unescape(own_uri)})"))
+        uri = page_uri(normalise_title(f"{term} ({title})"))
         if len(uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES:
             yield uri
 

@@ -33,8 +33,9 @@ from trivium.index.link_mentions import link_mentions, pages_mentioning
 from trivium.index.load_report import IngestReport
 from trivium.index.parser_process import ParserProcess
 from trivium.index.parsing import Loaded, ParserPool, parse_item
+from trivium.index.recognise_names import NO_NAMES, check_entities
 from trivium.index.record_pages import RECORDS, RecordPages
-from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck
+from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck, names_of
 from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.discover import Found, FoundFile, discover, expand
@@ -74,6 +75,7 @@ def load(
     any_embedder: bool = False,
     parse_all: ParseAll | None = None,
     by_name: bool = False,
+    entities: str | None = None,
 ) -> IngestReport:
     """Parse sources and write them to the store.
 
@@ -87,6 +89,9 @@ def load(
     - ``chunker``: splits the pages. The store records it with the first page and rejects another one. A chunker that
       asks a model runs in this process, which then parses, too; together with ``isolated`` it raises
       ConfigurationError.
+    - ``entities``: names what recognises names in texts without links, or ``none``
+      (:func:`trivium.entities.recogniser.load_recogniser`). The store records it and, once it has pages, rejects another.
+      Default: that of the store.
     - ``workers``: defaults to the number of cores. From a hundred documents on, they are parsed in worker processes.
     - ``isolated``: for untrusted files, parse everything in this one process, within its limits of memory and time.
     - ``apart``: use worker processes for fewer documents as well if one of them is packed or large, to protect the
@@ -96,12 +101,13 @@ def load(
     Raises InputError if a source matches nothing, StoreError if the store rejects the write.
     """
     report = IngestReport()
+    entities = _claim_entities(store, entities)
     localiser = Localiser(store, language, any_embedder=any_embedder)
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
     # If this load is interrupted before pages are searched for its new names, the next load does it.
     pending = store.links_pending
     merge.before_changes = partial(store.set_links_pending, True)
-    loading = _Loading(store, merge, limits, chunker, progress, pending)
+    loading = _Loading(store, merge, limits, chunker, progress, pending, entities)
     if isolated is None:
         places = Places(store, by_name=by_name)
         merge.files = FilePages(store, places)
@@ -201,6 +207,7 @@ class _Loading:
     progress: StageProgress | None
     pending: bool
     """Whether an earlier load was not completed."""
+    entities: str | None
 
     def documents(self, found: FoundDocuments, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
         """Load documents that are parsed individually, in this process, in a pool, or by ``parse_all``."""
@@ -223,11 +230,11 @@ class _Loading:
             return parse_all(found)
         few = found.count < _WORTH_A_POOL and not (apart and found.risky)
         if few or not self.chunker.portable or (workers == 1 and not apart):
-            return (parse_item(item, self.limits, self.chunker) for item in found)
+            return (parse_item(item, self.limits, self.chunker, self.entities) for item in found)
         return self._in_processes(found, workers)
 
     def _in_processes(self, items: Iterable[Item], workers: int) -> Generator[Loaded, None, None]:
-        with closing(ParserPool(workers, self.limits, self.chunker.spec)) as pool:
+        with closing(ParserPool(workers, self.limits, self.chunker.spec, self.entities)) as pool:
             yield from pool.parse(items)
 
     def records(self, items: Sequence[Item]) -> None:
@@ -242,7 +249,9 @@ class _Loading:
                         self._problem(problem)
             if pages:
                 gazetteer = Gazetteer(chain(pages.names(), self.store.names()))
-                for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
+                for done, (_, outcome) in enumerate(
+                    pages.graphs(gazetteer, self.chunker, self.entities), start=1
+                ):
                     if isinstance(outcome, Problem):
                         self._problem(outcome)
                     else:
@@ -287,7 +296,8 @@ class _Loading:
             merge.flush()
             yield from store.names()
 
-        for outcome in parser.parse(files, names, format, self.limits, titles, beat, self.chunker.spec):
+        spec = self.chunker.spec
+        for outcome in parser.parse(files, names, format, self.limits, titles, beat, spec, self.entities):
             if isinstance(outcome, PageGraph):
                 merge.add(outcome)
             elif isinstance(outcome, LeftOut):
@@ -312,7 +322,7 @@ def _link_mentions(store: LoadStore, merge: Merge, pending: bool) -> None:
     report = merge.report
     if pending or report.read:
         new = merge.names if report.added or report.replaced else ()
-        changed = link_mentions(store, [unescape(name) for name in sorted(new)], every=pending)
+        changed = link_mentions(store, [unescape(name) for name in sorted(new)], merge.named, every=pending)
         report.relinked += sum(not merge.has(uri) for uri in changed)
 
 
@@ -329,7 +339,8 @@ def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, 
         if pending
         else pages_mentioning(store, names, source=RECORDS)
     )
-    others = [page.uri for page in stored if not merge.has(page.uri)]
+    # Where names are recognised, records are linked as other documents are.
+    others = [page.uri for page in stored if "." not in page.content_hash and not merge.has(page.uri)]
     if others:
         report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)
 
@@ -340,10 +351,30 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     """
     gone = set(uris)
     names = [name for name, uri in store.names() if uri in gone] if gone else []
+    named = names_of(store.page_graphs(list(uris))) if store.entities is not None else ()
     removed.extend(store.delete(uris))
-    records = [page.uri for page in pages_mentioning(store, names, source=RECORDS)]
+    mentioning = pages_mentioning(store, names, source=RECORDS)
+    records = [page.uri for page in mentioning if "." not in page.content_hash]
     changed = _relink(records, store, Gazetteer(store.names())) if records else 0
-    return changed + len(link_mentions(store, names) if names else ())
+    return changed + len(link_mentions(store, names, named) if names else ())
+
+
+def _claim_entities(store: LoadStore, wanted: str | None) -> str | None:
+    """Return what recognises the names of a store, and record it if there are no pages yet. Raises ConfigurationError if
+    the names of its pages were recognised by something else, and errors of a recogniser that cannot be loaded.
+    """
+    stored = store.entities
+    entities = stored if wanted is None else None if wanted == NO_NAMES else wanted
+    if entities == stored:
+        return stored
+    if store.count_pages():
+        raise ConfigurationError(
+            f"the names of the store were recognised by {stored or NO_NAMES}, not by {wanted}: leave --entities out, or"
+            " build into another store"
+        )
+    check_entities(entities)
+    store.set_entities(entities)
+    return entities
 
 
 def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:

@@ -40,16 +40,18 @@ class ParserProcess:
         names: Names,
         beat: Callable[[int], None],
         chunker: str = DEFAULT,
+        entities: str | None = None,
     ) -> Iterator[Outcome]:
         """Parse the ``found`` files and yield their documents in order, followed by the pages of records.
 
         ``labels`` maps paths to display names. ``names`` returns titles and their targets; it is called once
         everything except records is done. ``beat`` is called at least once a second with the number of documents
-        completed; if it raises, the process is killed. ``chunker`` is the spec of a chunker that needs no model.
+        completed; if it raises, the process is killed. ``chunker`` is the spec of a chunker that needs no model,
+        ``entities`` what recognises names.
         """
         from trivium.index.isolated_load import IsolatedLoad
 
-        load = IsolatedLoad(self, found, labels, format, limits, names, beat, chunker)
+        load = IsolatedLoad(self, found, labels, format, limits, names, beat, chunker, entities)
         kept = False
         try:
             yield from load.outcomes()

@@ -55,6 +55,7 @@ class _Task:
         self._format: Format = asked["format"]
         self._limits = InputLimits.model_validate(asked["limits"]).of_uploads()
         self._chunker = portable_chunker(asked["chunker"])
+        self._entities: str | None = asked["entities"]
         self._problems = 0
         self._unlisted = 0  # problems beyond the limit that were not reported yet
 
@@ -110,7 +111,7 @@ class _Task:
             self._problem(found)
             return
         try:
-            outcome = parse_document(found, self._limits, self._chunker)
+            outcome = parse_document(found, self._limits, self._chunker, self._entities)
             if isinstance(outcome, Problem):
                 self._problem(outcome)
             else:
@@ -136,7 +137,7 @@ class _Task:
         names = list(pages.names())
         while batch := load(self._pipe.recv_bytes()):
             names.extend((name, target) for name, target in batch)
-        for source, outcome in pages.graphs(Gazetteer(names), self._chunker):
+        for source, outcome in pages.graphs(Gazetteer(names), self._chunker, self._entities):
             if isinstance(outcome, Problem):
                 self._problem(outcome)
             else:

@@ -15,6 +15,7 @@ from trivium.common.worker_processes import Pool, WorkerLostError, answer_all, l
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_graph import PageGraph
+from trivium.index.recognise_names import with_recognised_names
 from trivium.parser.sources.discover import read
 from trivium.parser.sources.source_items import Item, Problem
 from trivium.settings.limits import InputLimits
@@ -22,18 +23,25 @@ from trivium.settings.limits import InputLimits
 Loaded = list[PageGraph] | Problem
 
 
-def parse_item(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
+def parse_item(
+    item: Item, limits: InputLimits, chunker: Chunker = BLOCKS, entities: str | None = None
+) -> Loaded:
     """Parse one document to graphs, or return the problem. Runs in a worker process."""
     try:
-        return parse_document(item, limits, chunker)
+        return parse_document(item, limits, chunker, entities)
     except MemoryError:
         return Problem(item.name, "to parse it takes more memory than there is: split it")
 
 
-def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
+def parse_document(
+    item: Item, limits: InputLimits, chunker: Chunker = BLOCKS, entities: str | None = None
+) -> Loaded:
     """Like :func:`parse_item`, but raises MemoryError."""
     try:
-        return [build(chunker.rechunk(page), limits) for page in read(item, limits)]
+        return [
+            with_recognised_names(build(chunker.rechunk(page), limits), entities, item.language)
+            for page in read(item, limits)
+        ]
     except TriviumError as error:
         return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
     except MemoryError:
@@ -42,9 +50,9 @@ def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
 
-def parse_tasks(pipe: Connection, limits: dict[str, object], chunker: str) -> None:
+def parse_tasks(pipe: Connection, limits: dict[str, object], chunker: str, entities: str | None) -> None:
     """Parse the item of each request in a worker process, which is killed if it exceeds its CPU time limit.
-    ``chunker`` is the spec of a chunker that works in any process.
+    ``chunker`` is the spec of a chunker that works in any process, ``entities`` what recognises names.
     """
     within = InputLimits.model_validate(limits)
     cutter = portable_chunker(chunker)
@@ -52,19 +60,21 @@ def parse_tasks(pipe: Connection, limits: dict[str, object], chunker: str) -> No
     def answer(request: bytes) -> bytes:
         item = pickle.loads(request)  # noqa: S301 - from the process that started this one
         limit_processor_time(within.seconds)
-        return pickle.dumps(None if item is None else parse_item(item, within, cutter))
+        return pickle.dumps(None if item is None else parse_item(item, within, cutter, entities))
 
     answer_all(pipe, answer)
 
 
 class ParserPool:
     """Processes that parse documents, started with the first one and kept until closed. For one caller at a time.
-    ``chunker`` is the spec of a chunker that works in any process.
+    ``chunker`` is the spec of a chunker that works in any process, ``entities`` what recognises names.
     """
 
-    def __init__(self, workers: int, limits: InputLimits, chunker: str = DEFAULT) -> None:
+    def __init__(
+        self, workers: int, limits: InputLimits, chunker: str = DEFAULT, entities: str | None = None
+    ) -> None:
         self._limits = limits
-        arguments = (limits.model_dump(mode="json"), chunker)
+        arguments = (limits.model_dump(mode="json"), chunker, entities)
         self._pool = Pool(f"{__name__}:parse_tasks", arguments, workers, memory=limits.worker_bytes)
         self._works = False
 

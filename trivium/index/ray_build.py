@@ -358,7 +358,7 @@ def _check_sources(part: Part) -> None:
 def _parsers(work: Work) -> ParserPool:
     pool = _PARSERS.get(work.made_by)
     if pool is None:
-        pool = _PARSERS[work.made_by] = ParserPool(1, work.limits, work.chunker)
+        pool = _PARSERS[work.made_by] = ParserPool(1, work.limits, work.chunker, work.entities)
     return pool
 
 

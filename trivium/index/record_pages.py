@@ -16,6 +16,7 @@ from trivium.chunking.portable_chunkers import BLOCKS
 from trivium.errors import InputError, TriviumError
 from trivium.graph.build_page_graph import build
 from trivium.graph.page_graph import PageGraph
+from trivium.index.recognise_names import with_recognised_names
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.source_items import Item, Problem
 from trivium.parser.sources.title_text_records import (
@@ -46,14 +47,20 @@ class RecordGroup:
     records: tuple[Record, ...]
     differing: tuple[str, ...] = ()
 
-    def graph(self, gazetteer: Gazetteer, chunker: Chunker, limits: InputLimits) -> PageGraph | Problem:
-        """Return the page of the records, with links to the names that the gazetteer finds."""
+    def graph(
+        self, gazetteer: Gazetteer, chunker: Chunker, limits: InputLimits, entities: str | None
+    ) -> PageGraph | Problem:
+        """Return the page of the records, with links to the names that the gazetteer finds; with what recognises names
+        without links, which :mod:`trivium.index.link_mentions` makes.
+        """
         try:
+            if entities is not None:
+                gazetteer = Gazetteer(())
             (page,) = records_to_pages(self.records, gazetteer)
             if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
                 page = relinked(chunker.rechunk(page), gazetteer)
             graph = build(replace(page, source=self.source), limits)
-            return replace(graph, differing=self.differing)
+            return with_recognised_names(replace(graph, differing=self.differing), entities)
         except TriviumError as error:
             return Problem(f"{self.source.removeprefix(RECORDS)}, {self.title!r}", str(error))
 
@@ -142,8 +149,8 @@ class RecordPages:
             yield self._group(title)
 
     def graphs(
-        self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS
+        self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS, entities: str | None = None
     ) -> Iterator[tuple[str, PageGraph | Problem]]:
-        """Iterate over the source and graph of every page, with links to the names that the gazetteer finds."""
+        """Iterate over the source and graph of every page; see :meth:`RecordGroup.graph`."""
         for group in self.groups():
-            yield group.source, group.graph(gazetteer, chunker, self._limits)
+            yield group.source, group.graph(gazetteer, chunker, self._limits, entities)

@@ -92,6 +92,15 @@ class BuildRequest:
             " also in characters: fixed:1000/200c. A store keeps its chunker, at first blocks."
         ),
     )
+    entities: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=_about(
+            "What recognises names of people, organisations and places in texts without links, which become entities of"
+            " the graph: rules (without a model), spacy:MODEL (needs the extra entities) or none. A store keeps its"
+            " choice, at first none."
+        ),
+    )
     model: str | ChatModel | None = field(
         default=None,
         kw_only=True,
@@ -232,6 +241,7 @@ class BuildOptions(TypedDict, total=False):
     isolated: bool
     check: PageCheck | None
     chunker: str | None
+    entities: str | None
     late: bool
     headings: bool
     prune: bool

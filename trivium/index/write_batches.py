@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from trivium.graph.build_page_graph import with_metadata
@@ -30,6 +30,8 @@ class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
     def set_languages(self, languages: str | None) -> None: ...
 
     def set_links_pending(self, pending: bool) -> None: ...
+
+    def set_entities(self, recogniser: str | None) -> None: ...
 
 
 class Merge:
@@ -64,6 +66,9 @@ class Merge:
         self._written: set[str] = set()
         self._aliases: dict[str, set[str]] = {}
         self.names: set[str] = set()  # titles and aliases added
+        self._named = store.entities is not None
+        self.named: set[str] = set()
+        """The recognised names of pages that were added, replaced or removed."""
 
     def add(self, graph: PageGraph) -> None:
         """Add a page. The copy with the higher revision is kept, then the one from the earlier source; the other's
@@ -78,7 +83,7 @@ class Merge:
         graph = self._localiser.localise(graph)
         if self._check is not None:
             self._check(graph)
-        graph = marked(graph)
+        graph = marked(graph, named=self._named)
         self.names.update((graph.uri, *graph.aliases))
         revision = -1 if graph.revision is None else graph.revision
         earlier = self._seen.get(graph.uri)
@@ -121,6 +126,9 @@ class Merge:
         if not self._changed and (retitled or differing):
             self._changed = True
             self.before_changes()
+        if self._named:
+            gone = [*retitled, *(page.uri for page in differing if page.uri in stored)]
+            self.named |= names_of([*differing, *self._store.page_graphs(gone)])
         if retitled:
             self.report.retitled.extend(self._store.delete(retitled))
             retitled.clear()
@@ -138,6 +146,11 @@ class Merge:
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
             self._aliases.clear()
+
+
+def names_of(graphs: Iterable[PageGraph]) -> set[str]:
+    """Return the uris of the names recognised in pages."""
+    return {name.uri for graph in graphs for chunk in graph.chunks for name in chunk.names}
 
 
 def _size_of(graph: PageGraph) -> int:

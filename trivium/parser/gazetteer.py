@@ -99,6 +99,10 @@ class Gazetteer:
         """
         return list(self._targets)
 
+    def target(self, name: str) -> str | None:
+        """Return what a name, as it is written, stands for; None if it is not known."""
+        return self._targets.get(normalise_name(normalise_title(name)))
+
     def find(self, text: str) -> list[Mention]:
         """Return the non-overlapping mentions in a text, in order.
 

@@ -84,7 +84,7 @@ class PageReader(Protocol):
 
     @property
     def entities(self) -> str | None:
-        """What recognises names in the texts of documents (:func:`trivium.entities.load_recogniser`); None for
+        """What recognises names in the texts of documents (:func:`trivium.entities.recogniser.load_recogniser`); None for
         nothing.
         """
         ...

@@ -1,0 +1,139 @@
+"""Names recognised in documents are entities where a second passage has them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import ConfigurationError
+from trivium.graph.sqlite import EmbeddedStore
+from trivium.index.load import delete_linked, load
+from trivium.index.parser_process import ParserProcess
+
+TEXTS = {
+    "letters.md": "# Letters\n\nIn spring Dr Mary Somerville wrote to William Herschel. Herschel answered from Slough.",
+    "visit.txt": "On that day we met William Herschel near the river, and later Mary Somerville in London.",
+    "tea.html": "<title>Tea</title><h1>Tea</h1><p>At noon the cook saw William Herschel, who asked for Mr Babbage.</p>",
+    "Slough.md": "# Slough\n\nIt is a town. Everybody there knows Charles Babbage.",
+}
+HERSCHEL = "William Herschel"
+
+
+def cites(store: EmbeddedStore) -> dict[str, list[str]]:
+    return {page.uri: [uri for chunk in page.chunks for uri in chunk.cites] for page in store.page_graphs()}
+
+
+def everything(store: EmbeddedStore) -> object:
+    graph = store.adjacency()
+    return list(store.page_graphs()), store.types(), list(graph.entities), graph.indices.tolist()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "texts").mkdir()
+    for name, text in TEXTS.items():
+        (tmp_path / "texts" / name).write_text(text)
+    return tmp_path / "texts"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with EmbeddedStore.create(tmp_path / "store") as made:
+        yield made
+
+
+def test_a_name_of_two_documents_is_an_entity_with_its_kind(folder: Path, store: EmbeddedStore) -> None:
+    """The forms of a document are one, a title stays the title, and what one passage alone says is no entity."""
+    load([str(folder)], store, entities="rules")
+    found = cites(store)
+    assert all(HERSCHEL in found[page] for page in ("Letters", "visit", "Tea"))
+    assert [page for page, uris in found.items() if "Mary Somerville" in uris] == ["Letters", "visit"]
+    assert "Slough" in found["Letters"]
+    assert store.resolve(["Herschel", "London", "Charles Babbage"]) == {}
+    assert store.types()["Mary Somerville"] == "person"
+
+
+def test_without_recogniser_nothing_changes(folder: Path, store: EmbeddedStore) -> None:
+    load([str(folder)], store)
+    assert cites(store) == {"Letters": ["Slough"], "Slough": [], "Tea": [], "visit": []}
+    assert store.entities is None
+    with pytest.raises(ConfigurationError, match="by none, not by rules"):
+        load([str(folder)], store, entities="rules")
+
+
+def test_a_store_keeps_its_recogniser(folder: Path, store: EmbeddedStore) -> None:
+    load([str(folder / "letters.md")], store, entities="rules")
+    load([str(folder / "visit.txt")], store)
+    assert HERSCHEL in cites(store)["visit"]
+    for other in ("none", "spacy:en_core_web_sm"):
+        with pytest.raises(ConfigurationError, match="were recognised by rules"):
+            load([str(folder / "tea.html")], store, entities=other)
+
+
+def test_any_history_ends_like_a_build_of_what_is_left(folder: Path, tmp_path: Path) -> None:
+    """Links and kinds: added in any order, replaced and removed."""
+    drawn = random.Random(7)
+    (folder / "more.jsonl").write_text(
+        "".join(
+            json.dumps({"title": title, "text": text}) + "\n"
+            for title, text in (
+                ("Comets", "That year Caroline Herschel found one, as Mary Somerville writes."),
+                ("Novels", "In one of them a Caroline Herschel and a Charles Babbage marry."),
+            )
+        )
+    )
+    files = sorted(folder.iterdir())
+    pages = {"letters.md": "Letters", "visit.txt": "visit", "tea.html": "Tea", "Slough.md": "Slough"}
+    for number in range(6):
+        left = set(files)
+        with EmbeddedStore.create(tmp_path / f"history{number}") as store:
+            for file in drawn.sample(files, len(files)):
+                load([str(file)], store, entities="rules")
+            for file in drawn.sample(files, 2):
+                if file.name in pages:
+                    delete_linked(store, [pages[file.name]], [])
+                    left.discard(file)
+            again = drawn.choice(files)
+            load([str(again)], store)
+            left.add(again)
+            with EmbeddedStore.create(tmp_path / f"fresh{number}") as fresh:
+                load([str(file) for file in sorted(left)], fresh, entities="rules")
+                assert everything(store) == everything(fresh)
+
+
+def test_records_have_names_and_titles(tmp_path: Path, store: EmbeddedStore) -> None:
+    records = [
+        {"title": "Uranus", "text": "It was found by William Herschel in the garden."},
+        {"title": "Bath", "text": "There William Herschel saw Uranus, and played music."},
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    load([str(tmp_path / "a.jsonl")], store, entities="rules")
+    assert cites(store) == {"Bath": [HERSCHEL, "Uranus"], "Uranus": [HERSCHEL]}
+    (tmp_path / "b.jsonl").write_text('{"title": "William Herschel", "text": "He was born in Hanover."}\n')
+    load([str(tmp_path / "b.jsonl")], store)
+    assert {page.uri for page in store.pages()} == {"Bath", "Uranus", HERSCHEL}
+    assert cites(store)["Bath"] == [HERSCHEL, "Uranus"]
+
+
+def test_a_process_apart_finds_the_same(folder: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+    files = [str(path) for path in sorted(folder.iterdir())]
+    load(files, store, entities="rules")
+    parser = ParserProcess()
+    try:
+        with EmbeddedStore.create(tmp_path / "other") as other:
+            load(files, other, entities="rules", isolated=parser)
+            assert cites(other) == cites(store)
+    finally:
+        parser.close()
+
+
+def test_the_longer_of_a_title_and_a_name_is_linked(tmp_path: Path, store: EmbeddedStore) -> None:
+    (tmp_path / "Mars.txt").write_text("A planet. It was seen by the Mars Climate Orbiter, as we know.")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"In {name[0]} we read of the Mars Climate Orbiter. It went to Mars.")
+    load([str(tmp_path / name) for name in ("Mars.txt", "a.txt", "b.txt")], store, entities="rules")
+    assert cites(store)["a"] == ["Mars Climate Orbiter", "Mars"]

@@ -1,0 +1,112 @@
+"""The command that lists the entities of a collection, and what it says of one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from trivium.cli.options import Json, StoreToo, one_store, store_needed
+from trivium.cli.print_hits import told_place
+from trivium.cli.terminal import count, one_line, out, print_json, print_line
+from trivium.engine import Engine
+from trivium.graph.records import page_numbers
+from trivium.graph.schema import unescape
+from trivium.search.entities import EntityCard, EntityCount, count_entities, describe_entity
+
+_SHOWN = 50
+_SAYINGS = 10
+
+
+def entities(
+    first: Annotated[
+        str | None,
+        typer.Argument(metavar="STORE", help="Folder or address of the store.", show_default=False),
+    ] = None,
+    second: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of an entity, for what is said of it.", show_default=False),
+    ] = None,
+    named: StoreToo = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="Only those of this kind, such as person.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            min=0,
+            help=f"Maximum number of entities, or of passages; 0 for all.  \[default: {_SHOWN}, of passages {_SAYINGS}]",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the entities of a collection with their kind and how many passages and documents mention them, the most first;
+    with NAME, what is said of one.
+
+    Examples:
+
+        trivium entities my-store --kind person
+
+        trivium entities my-store 'Ada Lovelace'
+    """
+    store, name = (one_store(first, None), second) if named is None else (one_store(None, named), first)
+    if named is not None and second is not None:
+        one_store(first, named)  # raises: the store is named twice
+    with Engine.open(store or store_needed()) as engine:
+        if name is not None:
+            card = describe_entity(engine.store, name, (_SAYINGS if limit is None else limit) or 1 << 31)
+            _print_card(card, json=json)
+            return
+        found = [one for one in count_entities(engine.store) if kind is None or one.kind == kind]
+    shown = found[: (_SHOWN if limit is None else limit) or None]
+    if json:
+        print_json(
+            {"entities": [asdict(one) for one in shown], "count": len(found), "more": len(found) - len(shown)}
+        )
+        return
+    for one in shown:
+        _print_entity(one)
+    more = len(found) - len(shown)
+    out.print(
+        count(len(found), "entity", "entities")
+        + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        style="dim",
+    )
+
+
+def _print_entity(one: EntityCount) -> None:
+    kind = f" ({one.kind})" if one.kind else ""
+    numbers = f"{count(one.passages, 'passage')} of {count(one.documents, 'document')}"
+    out.print(Text.assemble((one_line(one.name), "bold"), one_line(kind), f": {numbers}"), soft_wrap=True)
+
+
+def _print_card(card: EntityCard, *, json: bool) -> None:
+    if json:
+        relations = [edge._asdict() for edge in card.relations]
+        print_json(
+            {
+                **asdict(card.entity),
+                "forms": card.forms,
+                "sayings": list(map(asdict, card.sayings)),
+                "relations": relations,
+            }
+        )
+        return
+    _print_entity(card.entity)
+    if others := [form for form in card.forms if form != card.entity.name]:
+        out.print(Text(f"also: {', '.join(map(one_line, others))}"), soft_wrap=True)
+    for said in card.sayings:
+        out.print()
+        print_line((told_place(said.section, page_numbers(said.pages)), "dim"), whole=True)
+        out.print(Text(one_line(said.sentence)), soft_wrap=True)
+    if card.relations:
+        out.print()
+    for edge in card.relations:
+        ends = (unescape(edge.source), edge.type, unescape(edge.target))
+        out.print(Text(" — ".join(map(one_line, ends))), soft_wrap=True)
+    more = card.entity.passages - len(card.sayings)
+    if more:
+        out.print(f"\n{count(more, 'more passage')} (--limit 0 shows all)", style="dim")

@@ -1,0 +1,77 @@
+"""What the other documents of a store say about recognised names: whether a second passage has them, and their kinds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Protocol
+
+from trivium.graph.schema import page_of
+
+
+class NameStore(Protocol):
+    """The part of a store that :class:`KnownNames` uses."""
+
+    @property
+    def entities(self) -> str | None: ...
+
+    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]: ...
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
+
+    def types(self) -> dict[str, str]: ...
+
+    def set_types(self, types: Mapping[str, str]) -> int: ...
+
+
+class KnownNames:
+    """Names that were looked up in a store. A name that one passage alone has makes no entity."""
+
+    def __init__(self, store: NameStore) -> None:
+        self._store = store
+        self._kinds: dict[str, str] = {}
+        self.repeated: dict[str, bool] = {}
+        """Whether a second passage has the name, of the names that were read."""
+
+    def read(self, names: Iterable[str], pages: Collection[str]) -> set[str]:
+        """Look names up, those looked up before aside. Return the pages, besides ``pages``, of the one passage besides
+        them that has one of the names: whether the name is an entity may have changed there.
+        """
+        new = [name for name in dict.fromkeys(names) if name not in self.repeated]
+        if not new:
+            return set()
+        self.repeated.update(dict.fromkeys(new, False))
+        self._kinds.update(dict.fromkeys(new, ""))
+        these = set(pages)
+        alone = set()
+        for name, rows in groupby(self._store.named_in(new), key=itemgetter(0)):
+            kinds: Counter[str] = Counter()
+            chunks = set()
+            for _, chunk, kind in rows:
+                chunks.add(chunk)
+                kinds[kind] += 1
+            self.repeated[name] = len(chunks) > 1
+            del kinds[""]
+            self._kinds[name] = min(kinds, key=lambda kind: (-kinds[kind], kind), default="")
+            others = [page for page in map(page_of, chunks) if page not in these]
+            if len(others) == 1:
+                alone.add(others[0])
+        return alone
+
+    def set_kinds(self) -> None:
+        """Give the entities of the names the kind that most places say. Types of other origin (DBpedia) stay."""
+        if not self._kinds:
+            return
+        from trivium.entities.recogniser import KINDS
+
+        resolved = self._store.resolve(list(self._kinds))
+        types = self._store.types()
+        self._store.set_types(
+            {
+                name: kind
+                for name, kind in self._kinds.items()
+                if resolved.get(name) == name and types.get(name, "") in ("", *KINDS)
+            }
+        )

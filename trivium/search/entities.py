@@ -1,0 +1,124 @@
+"""The entities of a collection, and what its passages say of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from trivium.errors import InputError
+from trivium.graph.page_graph import ChunkNode, RelationEdge
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import Hop, page_of, unescape
+from trivium.parser.gazetteer import Gazetteer
+from trivium.search.subgraph_drawings import find_entity
+from trivium.text.normalise import sentences
+
+_MOST_COMPARED = 50_000
+"""Names that an unknown one is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """An entity, its kind (empty if unknown), and how many passages and documents besides its own mention it."""
+
+    uri: str
+    name: str
+    kind: str
+    passages: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A sentence of a passage that mentions an entity. ``chunk`` is its uri, ``section`` that of its section or page,
+    ``pages`` the first and last page of a paginated document.
+    """
+
+    chunk: str
+    document: str
+    section: str
+    pages: tuple[int, int] | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCard:
+    """What a collection says of an entity: the forms of its name, the most frequent first, the first ``sayings``, and
+    relations.
+    """
+
+    entity: EntityCount
+    forms: tuple[str, ...]
+    sayings: tuple[Saying, ...]
+    relations: tuple[RelationEdge, ...]
+
+
+def count_entities(store: GraphStore) -> list[EntityCount]:
+    """Return the entities that passages mention, those of most passages first."""
+    graph, types = store.adjacency(), store.types()
+    first, count = len(graph.chunks), len(graph.entities)
+    page_rows: dict[str, int] = {}
+    pages = np.array(
+        [page_rows.setdefault(page_of(chunk), len(page_rows)) for chunk in graph.chunks], np.int64
+    )
+    starts = graph.indptr[first:]
+    entities = np.repeat(np.arange(count), np.diff(starts))
+    chunks = graph.indices[starts[0] :]
+    own = graph.own_chunks[first:][entities]
+    other = (chunks < own[:, 0]) | (chunks >= own[:, 1])
+    entities, chunks = entities[other], chunks[other]
+    passages = np.bincount(entities, minlength=count).tolist()
+    pairs = np.unique(entities * (len(page_rows) + 1) + pages[chunks]) if len(chunks) else entities
+    documents = np.bincount(pairs // (len(page_rows) + 1), minlength=count).tolist()
+    found = [
+        EntityCount(uri, unescape(uri), types.get(uri, ""), passages[row], documents[row])
+        for row, uri in enumerate(graph.entities)
+        if passages[row]
+    ]
+    return sorted(found, key=lambda one: (-one.passages, -one.documents, one.uri))
+
+
+def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
+    """Return what the first ``most`` passages say of an entity, by title, alias or nearly one of these. Raises
+    InputError for an unknown name, with the nearest ones.
+    """
+    uri = find_entity(store, name)
+    if uri is None:
+        names = (unescape(entity) for entity in store.adjacency().entities[:_MOST_COMPARED])
+        near = get_close_matches(name, list(names))
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise InputError(f"no such entity in the store: {name}{hint}")
+    chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
+    documents = dict.fromkeys(map(page_of, chunks))
+    kind = store.types().get(uri, "")
+    entity = EntityCount(uri, unescape(uri), kind, len(chunks), len(documents))
+    shown = chunks[:most]
+    aliases = [alias for graph in store.page_graphs([uri]) for alias in graph.aliases]
+    titles = Gazetteer((unescape(title), uri) for title in (uri, *aliases))
+    nodes = {
+        chunk.uri: chunk
+        for graph in store.page_graphs(list(dict.fromkeys(map(page_of, shown))))
+        for chunk in graph.chunks
+    }
+    resolved = store.resolve([one.uri for chunk in shown for one in nodes[chunk].names])
+    forms: Counter[str] = Counter()
+    sayings = []
+    for record in store.fetch(shown):
+        chunk = nodes[record.uri]
+        places = [(one.start, one.end) for one in chunk.names if resolved.get(one.uri) == uri]
+        places += [(mention.start, mention.end) for mention in titles.find(chunk.body)]
+        forms.update(chunk.body[start:end] for start, end in dict.fromkeys(places))
+        sentence = _sentence(chunk, min(places)[0]) if places else chunk.body
+        sayings.append(Saying(record.uri, record.document, record.section, record.pages, sentence))
+    listed = sorted(forms, key=lambda form: (-forms[form], form))
+    return EntityCard(entity, tuple(listed), tuple(sayings), tuple(store.relations([uri])))
+
+
+def _sentence(chunk: ChunkNode, place: int) -> str:
+    """Return the sentence of a chunk at an offset."""
+    spans = [span for span in sentences(chunk.body) if span[0] <= place < span[1]]
+    start, end = spans[0] if spans else (0, len(chunk.body))
+    return chunk.body[start:end]
