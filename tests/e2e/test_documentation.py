@@ -33,6 +33,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/documents.md": ("my-store",),
     "docs/howto/filters.md": ("my-store",),
     "docs/howto/chunking.md": (),
+    "docs/howto/entities.md": (),
     "docs/howto/ask.md": ("my-store",),
     "docs/howto/speech.md": ("my-store",),
     "docs/howto/live.md": ("my-store",),

@@ -38,7 +38,7 @@ def entities(
         typer.Option(
             "--limit",
             min=0,
-            help=f"Maximum number of entities, or of passages; 0 for all.  \[default: {_SHOWN}, of passages {_SAYINGS}]",
+            help=f"Maximum number of entities, or of passages; 0 for all.  \\[default: {_SHOWN}, of passages {_SAYINGS}]",
         ),
     ] = None,
     json: Json = False,
@@ -78,9 +78,9 @@ def entities(
 
 
 def _print_entity(one: EntityCount) -> None:
-    kind = f" ({one.kind})" if one.kind else ""
+    kind = f" ({one_line(one.kind)})" if one.kind else ""
     numbers = f"{count(one.passages, 'passage')} of {count(one.documents, 'document')}"
-    out.print(Text.assemble((one_line(one.name), "bold"), one_line(kind), f": {numbers}"), soft_wrap=True)
+    out.print(Text.assemble((one_line(one.name), "bold"), f"{kind}: {numbers}"), soft_wrap=True)
 
 
 def _print_card(card: EntityCard, *, json: bool) -> None:

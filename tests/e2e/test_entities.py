@@ -1,0 +1,82 @@
+"""People named in ordinary files of several formats: one entity, listed with its passages, and found through it."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import docx
+import pytest
+
+from tests.e2e.conftest import Run
+
+MINUTES = """# Minutes of May
+
+## Attendance
+
+Present were Dr Mary Somerville and three members of the board.
+
+## Budget
+
+After lunch Mrs Somerville asked for two more telescopes.
+"""
+PRESS = "<!doctype html><title>Press release</title><h1>Press release</h1><p>Yesterday Mary Somerville won a prize.</p>"
+LETTER = "Dear all, on Monday M. Somerville explains the telescope; ask Mary Somerville for a signed copy."
+NAME = "Mary Somerville"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.e2e.conftest import run_here
+
+    folder = tmp_path_factory.mktemp("named")
+    (folder / "files").mkdir()
+    (folder / "files" / "minutes.md").write_text(MINUTES)
+    (folder / "files" / "press.html").write_text(PRESS)
+    letter, content = docx.Document(), BytesIO()
+    letter.add_paragraph(LETTER)
+    letter.save(content)
+    (folder / "files" / "Letter.docx").write_bytes(content.getvalue())
+    built = run_here(
+        "build", folder / "files", "--store", folder / "store", "--entities", "rules", "--embedder", "minilm"
+    )
+    assert built.code == 0, built.err
+    return folder / "store"
+
+
+def test_a_person_of_three_files_is_one_entity_with_what_is_said(trivium: Run, store: Path) -> None:
+    listed = trivium("entities", store, "--kind", "person", "--json").json
+    assert listed["entities"] == [
+        {"uri": NAME, "name": NAME, "kind": "person", "passages": 4, "documents": 3}
+    ]
+    card = trivium("entities", "mary somerville", "--store", store, "--json").json
+    assert {"Dr Mary Somerville", "Mrs Somerville", "M. Somerville"} & set(card["forms"])
+    assert {said["document"] for said in card["sayings"]} == {"minutes.md", "press.html", "Letter.docx"}
+    assert "After lunch Mrs Somerville asked for two more telescopes." in [
+        said["sentence"] for said in card["sayings"]
+    ]
+    shown = trivium("entities", store, NAME).out
+    assert "Mary Somerville (person): 4 passages of 3 documents" in shown
+    assert "Minutes of May › Budget" in shown
+
+
+def test_the_documents_are_found_through_the_entity(trivium: Run, store: Path) -> None:
+    question = "Which telescopes did Mary Somerville want?"
+    found = trivium("search", question, "--store", store, "--retriever", "entity", "--explain").out
+    assert "speaks of Mary Somerville" in found
+    hits = trivium("search", question, "--store", store, "--retriever", "entity", "--json").json["hits"]
+    assert {hit["section"].partition("#")[0] for hit in hits} == {"Minutes of May", "Press release", "Letter"}
+
+
+def test_what_is_no_entity_is_answered_with_the_nearest(trivium: Run, store: Path) -> None:
+    failed = trivium("entities", store, "Mary Somervill")
+    assert failed.code == 1
+    assert "no such entity in the store: Mary Somervill; did you mean Mary Somerville?" in failed.err
+
+
+def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:
+    failed = trivium("build", store.parent / "files", "--store", store, "--entities", "none")
+    assert failed.code == 1
+    assert "recognised by rules, not by none" in failed.err
+    unknown = trivium("build", store.parent / "files", "--store", store.parent / "new", "--entities", "magic")
+    assert unknown.code == 2 and not (store.parent / "new").exists()
