@@ -69,7 +69,7 @@ def test_zsh_and_fish_are_told_what_an_option_means_on_one_line_each(tmp_path: P
     zsh = ask_shell("zsh", "trivium build --prun", tmp_path)
     assert zsh.stdout.startswith('_arguments \'*: :(("--prune":"Also remove the documents whose files')
     assert len(zsh.stdout.splitlines()) == 1
-    fish = ask_shell("fish", "trivium build --e", tmp_path)
+    fish = ask_shell("fish", "trivium build --em", tmp_path)
     assert [line.partition("\t")[0] for line in fish.stdout.splitlines()] == ["--embedder"]
     assert ask_shell("fish", "trivium build --format ep", tmp_path).stdout == "epub\n"
 

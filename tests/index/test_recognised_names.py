@@ -18,13 +18,18 @@ TEXTS = {
     "letters.md": "# Letters\n\nIn spring Dr Mary Somerville wrote to William Herschel. Herschel answered from Slough.",
     "visit.txt": "On that day we met William Herschel near the river, and later Mary Somerville in London.",
     "tea.html": "<title>Tea</title><h1>Tea</h1><p>At noon the cook saw William Herschel, who asked for Mr Babbage.</p>",
+    "plan.md": "# Plan\n\nSee [Slough](Slough.md) and [Tea](tea.html). Caroline Herschel and Mary Somerville meet.",
     "Slough.md": "# Slough\n\nIt is a town. Everybody there knows Charles Babbage.",
 }
 HERSCHEL = "William Herschel"
 
 
 def cites(store: EmbeddedStore) -> dict[str, list[str]]:
-    return {page.uri: [uri for chunk in page.chunks for uri in chunk.cites] for page in store.page_graphs()}
+    chunks = {page.uri: [chunk.uri for chunk in page.chunks] for page in store.page_graphs()}
+    return {
+        page: [uri for cited in store.cited(listed).values() for uri in cited]
+        for page, listed in chunks.items()
+    }
 
 
 def everything(store: EmbeddedStore) -> object:
@@ -51,15 +56,22 @@ def test_a_name_of_two_documents_is_an_entity_with_its_kind(folder: Path, store:
     load([str(folder)], store, entities="rules")
     found = cites(store)
     assert all(HERSCHEL in found[page] for page in ("Letters", "visit", "Tea"))
-    assert [page for page, uris in found.items() if "Mary Somerville" in uris] == ["Letters", "visit"]
+    assert [page for page, uris in found.items() if "Mary Somerville" in uris] == ["Letters", "Plan", "visit"]
     assert "Slough" in found["Letters"]
+    assert found["Plan"] == ["Slough", "Tea", "Mary Somerville"]  # with links of its own
     assert store.resolve(["Herschel", "London", "Charles Babbage"]) == {}
     assert store.types()["Mary Somerville"] == "person"
 
 
 def test_without_recogniser_nothing_changes(folder: Path, store: EmbeddedStore) -> None:
     load([str(folder)], store)
-    assert cites(store) == {"Letters": ["Slough"], "Slough": [], "Tea": [], "visit": []}
+    assert cites(store) == {
+        "Letters": ["Slough"],
+        "Plan": ["Slough", "Tea"],
+        "Slough": [],
+        "Tea": [],
+        "visit": [],
+    }
     assert store.entities is None
     with pytest.raises(ConfigurationError, match="by none, not by rules"):
         load([str(folder)], store, entities="rules")
@@ -87,7 +99,13 @@ def test_any_history_ends_like_a_build_of_what_is_left(folder: Path, tmp_path: P
         )
     )
     files = sorted(folder.iterdir())
-    pages = {"letters.md": "Letters", "visit.txt": "visit", "tea.html": "Tea", "Slough.md": "Slough"}
+    pages = {
+        "letters.md": "Letters",
+        "visit.txt": "visit",
+        "tea.html": "Tea",
+        "Slough.md": "Slough",
+        "plan.md": "Plan",
+    }
     for number in range(6):
         left = set(files)
         with EmbeddedStore.create(tmp_path / f"history{number}") as store:

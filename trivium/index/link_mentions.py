@@ -27,6 +27,8 @@ from trivium.text.normalise import normalise_name, normalise_title, without_pare
 from trivium.types import ChunkKind
 
 _DOT = "."
+_OWN_LINKS = "+"
+"""Before the dot of a page that has links of its own: only links to recognised names are added to those."""
 _PAGES_A_TIME = 50
 _FEW_NAMES = 1000
 """Up to this many names are looked up in the index of words."""
@@ -68,20 +70,27 @@ class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
 
 
 def marked(graph: PageGraph, *, named: bool = False) -> PageGraph:
-    """Mark a page that is to be linked; other pages have no names. ``named``: also mark records, which have no links
-    where names are recognised.
+    """Mark a page that is to be linked; other pages are returned unchanged. ``named``: names are recognised, so that
+    records have no links yet, and that documents with links of their own cite names, too.
     """
     records = graph.source.startswith(RECORDS)
-    plain = (
-        (named if records else graph.format not in _WITHOUT)
-        and not graph.relations
-        and not any(chunk.cites or chunk.references for chunk in graph.chunks)
-    )
-    if plain:
+    if not (named if records else graph.format not in _WITHOUT):
+        return graph
+    if not graph.relations and not any(chunk.cites or chunk.references for chunk in graph.chunks):
         return replace(graph, content_hash=graph.content_hash + _DOT)
-    if any(chunk.names for chunk in graph.chunks):
-        return replace(graph, chunks=tuple(replace(chunk, names=()) for chunk in graph.chunks))
-    return graph
+    # What a chunk links to itself is not a name, so that stored citations can be told apart.
+    chunks = []
+    for chunk in graph.chunks:
+        own = set(map(_form, chunk.cites))
+        chunks.append(replace(chunk, names=tuple(one for one in chunk.names if _form(one.uri) not in own)))
+    graph = replace(graph, chunks=tuple(chunks))
+    named = any(chunk.names for chunk in chunks)
+    return replace(graph, content_hash=graph.content_hash + _OWN_LINKS + _DOT) if named else graph
+
+
+def _form(uri: str) -> str:
+    """Return a title as titles and names are compared."""
+    return normalise_name(without_parenthesis(unescape(uri)))
 
 
 def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
@@ -174,16 +183,42 @@ def pages_mentioning(
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, bool]) -> PageGraph:
-    """Return the page with its links replaced by links to what its chunks mention. ``repeated`` says of each name
-    recognised in them whether a second passage has it.
+    """Return the page with its links replaced by links to what its chunks mention, except links of its own. ``repeated``
+    says of each name recognised in them whether a second passage has it.
     """
+    base = graph.content_hash.partition(_DOT)[0]
+    if base.endswith(_OWN_LINKS):
+        cites = [
+            _with_names(chunk, _name_links(chunk, graph.uri, gazetteer, repeated)) for chunk in graph.chunks
+        ]
+    else:
+        cites = _mentioned(graph, gazetteer, repeated)
+    chunks = tuple(
+        replace(chunk, cites=tuple(dict.fromkeys(uris)))
+        for chunk, uris in zip(graph.chunks, cites, strict=True)
+    )
+    digest = hashlib.blake2b(
+        repr([chunk.cites for chunk in chunks]).encode("utf-8", "surrogatepass"), digest_size=8
+    )
+    return replace(graph, chunks=chunks, content_hash=f"{base}{_DOT}{digest.hexdigest()}")
+
+
+def _with_names(chunk: ChunkNode, names: Sequence[_Link]) -> list[str]:
+    """Return what a chunk links to itself, and names."""
+    forms = {_form(name.uri) for name in chunk.names}
+    own = [uri for uri in chunk.cites if _form(uri) not in forms]
+    return [*own, *(link.target for link in names if _form(link.target) in forms)]
+
+
+def _mentioned(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, bool]) -> list[list[str]]:
+    """Return what the chunks of a page without links mention."""
     title = unescape(graph.uri)
     own = {normalise_name(title), normalise_name(without_parenthesis(title))}
     records = graph.source.startswith(RECORDS)
     terms: Sequence[Sequence[str]] = [()] * len(graph.chunks)
     if not records:
         terms = used_terms([_passage(chunk) for chunk in graph.chunks])
-    chunks = []
+    cites = []
     for chunk, used in zip(graph.chunks, terms, strict=True):
         titles = [
             _Link(mention.start, mention.end, mention.target)
@@ -193,13 +228,8 @@ def linked_page(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, b
             and (records or _is_name_there(mention, chunk.body))
         ]
         names = _name_links(chunk, graph.uri, gazetteer, repeated)
-        cites = [link.target for link in _longest(titles, names)]
-        chunks.append(replace(chunk, cites=tuple(dict.fromkeys([*cites, *_term_uris(title, used)]))))
-    digest = hashlib.blake2b(
-        repr([chunk.cites for chunk in chunks]).encode("utf-8", "surrogatepass"), digest_size=8
-    )
-    base = graph.content_hash.partition(_DOT)[0]
-    return replace(graph, chunks=tuple(chunks), content_hash=f"{base}{_DOT}{digest.hexdigest()}")
+        cites.append([*(link.target for link in _longest(titles, names)), *_term_uris(title, used)])
+    return cites
 
 
 class _Link(NamedTuple):

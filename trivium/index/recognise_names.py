@@ -16,16 +16,19 @@ if TYPE_CHECKING:  # most stores have no names
 
 NO_NAMES = "none"
 """In place of a recogniser: names are not recognised."""
+_LINKED = frozenset({"", "nq", "wiki"})
+"""Formats of pages of encyclopaedias."""
 _SAMPLE = 4_000
 """Characters of a page from which its language is detected."""
 
 
 def with_recognised_names(graph: PageGraph, entities: str | None, language: str | None = None) -> PageGraph:
     """Return the page with the names that a recogniser finds in its chunks; ``entities`` is its name
-    (:func:`trivium.entities.recogniser.load_recogniser`). Pages with links of their own are returned unchanged, and all
-    pages if ``entities`` is None. ``language`` is the code of the page's language, by default detected.
+    (:func:`trivium.entities.recogniser.load_recogniser`). Pages of encyclopaedias, whose links are the names, are
+    returned unchanged, and all pages if ``entities`` is None. ``language`` is the code of the page's language, by
+    default detected.
     """
-    if entities is None or graph.relations or any(chunk.cites for chunk in graph.chunks):
+    if entities is None or graph.format in _LINKED:
         return graph
     from trivium.entities.linking import linked_names
 
