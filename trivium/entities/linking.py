@@ -22,6 +22,7 @@ _IN_PARENTHESIS = re.compile(r" \(([^()\n]{2,80})\)")
 _OF_PLACES = re.compile(r"\b(?:[Ii]n|[Nn]ear|[Aa]t|[Ii]nto|[Oo]utside) $")
 _LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
 _NO_FIRST_NAMES = cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
+_ADDRESS = cues.ADDRESS - {"st", "saint"}
 _MOST_WORDS = 5
 """Words of the name of a person."""
 
@@ -42,6 +43,8 @@ class _Mention(NamedTuple):
     span: NamedSpan
     written: str
     """Without article, genitive and form of address; acronyms without the "s" of several."""
+    key: str
+    """``written`` as it is compared."""
     address: str
     """The form of address, lower-cased; empty without one."""
 
@@ -76,13 +79,13 @@ def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
     if len(words) > 1 and words[0] in ("the", "The"):
         del words[0]
     address = ""
-    while words and (word := words[0].lower().rstrip(".")) in cues.ADDRESS - {"st", "saint"}:
+    while words and (word := words[0].lower().rstrip(".")) in _ADDRESS and not words[1:2] == ["of"]:
         address = word
         del words[0]
     written = " ".join(words)
     if _ACRONYM.fullmatch(written):
         written = written.removesuffix("s")
-    return _Mention(chunk, span, written, address)
+    return _Mention(chunk, span, written, _key(written), address)
 
 
 def _key(name: str) -> str:
@@ -101,7 +104,7 @@ class _Names:
         self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
         for mention in mentions:
             key = self._key_of(mention)
-            spellings[key][mention.written if key == _key(mention.written) else key.title()] += 1
+            spellings[key][mention.written if key == mention.key else key.title()] += 1
             self._kinds[key][mention.span.kind] += 1
         self._written = {
             key: min(counted, key=lambda name: (-counted[name], name.isupper(), name))
@@ -109,9 +112,7 @@ class _Names:
         }
         self._order = {key: number for number, key in enumerate(spellings)}
         self._lower = frozenset(re.findall(r"(?<!\w)[a-z]+", "\n".join(chunks)))
-        self._places = frozenset(
-            _key(mention.written) for mention in mentions if _stands_like_a_place(chunks, mention)
-        )
+        self._places = frozenset(mention.key for mention in mentions if _stands_like_a_place(chunks, mention))
         self._title = _key(without_parenthesis(title))
         self._merge_title(title)
         self._merge_acronyms()
@@ -127,8 +128,8 @@ class _Names:
         return self._written[key], self._kind[key]
 
     def _key_of(self, mention: _Mention) -> str:
-        key = _key(mention.written)
-        return f"{mention.address} {key}" if mention.address and key in self._apart else key
+        apart = mention.address and mention.key in self._apart
+        return f"{mention.address} {mention.key}" if apart else mention.key
 
     def _resolve(self, key: str) -> str:
         while key in self._into:
@@ -150,7 +151,7 @@ class _Names:
         self._join(_key(title), self._title)
         asked = self._title.split()
         for mention in self._mentions[:2]:
-            words = _key(mention.written).split()
+            words = mention.key.split()
             if len(asked) > 1 and (words[:1], words[-1:]) == (asked[:1], asked[-1:]):
                 rest = iter(words)
                 if mention.chunk == 0 and all(word in rest for word in asked):
@@ -192,7 +193,7 @@ class _Names:
     def _may_be_surname(self, key: str) -> bool:
         if key in (self._title, *self._apart) or not set(self._kinds[key]) <= {"", "person"}:
             return False
-        return key not in self._lower and key not in self._places
+        return not self._written[key].isupper() and key not in self._lower and key not in self._places
 
     def _may_be_person(self, key: str, surname: str) -> bool:
         """Whether a name of several words may be that of a person, or a thing, that its last word also names: not "New
@@ -203,6 +204,8 @@ class _Names:
             return False
         if words[0] in _NO_FIRST_NAMES or words[-1] in _LAST_WORDS or "of" in words or "and" in words:
             return False
+        if "person" not in self._kinds[key] and (words[0] in self._lower or words[0] in self._written):
+            return False  # "Power Macintosh", "IBM PowerPC"
         return key == self._title or self._order[key] < self._order[surname]
 
 
@@ -210,7 +213,7 @@ def _addressed_both_ways(mentions: Sequence[_Mention]) -> frozenset[str]:
     """Return the keys of which a man and a woman are called: Mr and Mrs Herschel are two."""
     addresses: dict[str, set[str]] = defaultdict(set)
     for mention in mentions:
-        addresses[_key(mention.written)].add(mention.address)
+        addresses[mention.key].add(mention.address)
     return frozenset(key for key, own in addresses.items() if own & cues.MEN and own & cues.WOMEN)
 
 

@@ -58,7 +58,7 @@ class _Document:
 
     @classmethod
     def of(cls, texts: Sequence[str], language: str) -> _Document:
-        lower = list(map(singular, LOWER.findall("\n".join(texts))))
+        lower = [word.rstrip("s") for word in LOWER.findall("\n".join(texts))]
         own = function_words(language) if language in ("", "en") else frozenset[str]()
         return cls(cues.opening_words(language), own, Counter(lower), frozenset(pairwise(lower)))
 
@@ -151,7 +151,7 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
         return word.text.lower() in cues.LEGAL_FORMS or word.text in ("Jr", "Sr")
     if gap in (" & ", "&", "–", " v. ", " vs. "):
         return True
-    joining = gap.strip()
+    joining = gap.strip().removesuffix("-")  # al-
     if gap[0] != " " or _POSSESSIVE.search(last.text):
         return False
     if joining in cues.CONNECTORS:
@@ -219,8 +219,10 @@ def _is_name(run: _Run, document: _Document) -> bool:
         return _is_single_name(run[0], document)
     if max(map(len, words)) == 1:  # R&D
         return False
-    if (words[0].lower() in cues.NUMBERED and len(words[1]) < 3) or singular(words[-1].lower()) in cues.ROLES:
+    if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
         return False
+    if singular(words[-1].lower()) in cues.ROLES and (words[0],) not in document.runs:
+        return False  # "Senior Product Manager", but "Google Assistant"
     place = run[0].place
     if place == RUNNING:
         return not document.phrases.issuperset(pairwise(singular(word.lower()) for word in words))
