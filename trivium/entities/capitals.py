@@ -15,7 +15,7 @@ _CAPITALS = "".join(
 )
 _CAPITAL = re.compile(
     rf"(?<![\w/\\@#$=.<{{])(?<!\w\()(?:(?:[{_CAPITALS}]\.){{2,8}}(?!\w)|(?:[ei](?=[{_CAPITALS}]\w))?[{_CAPITALS}]\w*+"
-    rf"(?:[-‐‑'’]\w++|\.(?:com|org|net|js|io|ai|\d{{1,4}})\b|/(?:[A-Z]{{1,3}}|\d{{1,4}})\b)*+[+#]{{0,2}})"
+    rf"(?:[-‐‑'’]\w++|\.(?:com|org|net|js|io|ai|\d{{1,4}})\b|/(?:[A-Z]{{1,3}}|\d{{1,4}})\b)*+(?:[+][+]|#)?)"
 )
 """A word with a capital; not in a path, an address or a variable."""
 _BEFORE_CODE = "(=@\\/[:."

@@ -60,7 +60,7 @@ OFFICES = (
 ROLES = _words(
     "manager engineer director officer architect representative assistant specialist analyst writer coordinator "
     "executive contributor administrator advisor consultant developer designer recruiter president minister secretary "
-    "chairman lead counsel member partner editor professor staff"
+    "chairman leader lead head chief vp counsel member partner editor professor staff"
 )
 """Last words of the names of posts."""
 LEGAL_FORMS = _words(
@@ -130,13 +130,14 @@ PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
 )
 """Languages, peoples and directions: adjectives by themselves."""
 NO_NAMES = _words(
-    "ok tv am pm bc ad bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi okr rfp tbd tba n/a na eg ie etc vs "
-    "re ps iii viii xiii internet web email click see select open save edit close yes no none true false total "
-    "totals subtotal amount name title date type status notes description contents overview introduction references "
-    "summary home menu search login retrieved archived isbn issn doi pdf god sir madam mr mrs ms dr first second "
-    "third last new old great good best two four five six ten"
+    "ok tv todo xyz ctrl cmd alt shift enter esc am pm bc ad bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi "
+    "okr rfp tbd tba n/a na eg ie etc vs re ps iii viii xiii internet web email click see select open save edit close "
+    "yes no none true false total totals subtotal amount name title date type status notes description contents "
+    "overview introduction references summary home menu search login retrieved archived isbn issn doi pdf god sir "
+    "madam mr mrs ms dr first second third last new old great good best two four five six ten"
 )
 """Words with a capital that stand alone and name nothing: of clocks, menus, columns and references."""
+NO_NAMES_ALONE = NO_NAMES | PEOPLES | NUMBERED
 _OPENERS = _words(
     "about above according across additionally after again against all almost along already also although among an "
     "another any anyone apart are around as aside at back based because before below besides between beyond both but "

@@ -79,7 +79,7 @@ def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
     if len(words) > 1 and words[0] in ("the", "The"):
         del words[0]
     address = ""
-    while words and (word := words[0].lower().rstrip(".")) in _ADDRESS and not words[1:2] == ["of"]:
+    while words and (word := words[0].lower().rstrip(".")) in _ADDRESS and words[1:2] != ["of"]:
         address = word
         del words[0]
     written = " ".join(words)

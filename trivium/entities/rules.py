@@ -35,6 +35,8 @@ _OF = re.compile(" (?:of|for) ")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
 _ADJECTIVE = re.compile(r"\w+(?:e|er|es|en|em)")
+_LONGEST_ACRONYM = 5
+"""Longer words in capitals may be for emphasis."""
 _ARTICLES = ("the", "a", "an")
 _Run = list[Word]
 
@@ -155,7 +157,7 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
     if gap[0] != " " or _POSSESSIVE.search(last.text):
         return False
     if joining in cues.CONNECTORS:
-        return not nouns or (joining in cues.GERMAN_CONNECTORS and not _is_noun(text, run))
+        return not nouns or (joining in cues.GERMAN_CONNECTORS and len(run) < 4 and not _is_noun(text, run))
     return (
         joining in cues.TOPIC_CONNECTORS
         and any(one.text.lower() in cues.INSTITUTIONS for one in run)
@@ -165,6 +167,8 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
 
 def _is_noun(text: str, run: _Run) -> bool:
     """Whether German words before "von" are a noun, and no first names: by its ending, or by an article before it."""
+    if run[0].text.lower() in cues.OFFICES:  # "Dr. Anna Schmidt von der Universität"
+        return True
     determined = _is_determined(text, run[0])
     if len(run) > 1:
         return determined and run[0].text.endswith(("e", "en"))
@@ -221,13 +225,17 @@ def _is_name(run: _Run, document: _Document) -> bool:
         return False
     if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
         return False
-    if singular(words[-1].lower()) in cues.ROLES and (words[0],) not in document.runs:
+    lowered = [singular(word.lower()) for word in words]
+    if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
-    place = run[0].place
-    if place == RUNNING:
-        return not document.phrases.issuperset(pairwise(singular(word.lower()) for word in words))
+    if lowered[0] in cues.ROLES and run[1].start - run[0].end > 1:  # "Director of Product"
+        return False
+    if document.phrases.issuperset(pairwise(lowered)):
+        return False
+    if run[0].place == RUNNING:
+        return True
     common = any(document.is_common(word) for word in words)
-    if place == LABEL:
+    if run[0].place == LABEL:
         return not common and all(document.words[word] for word in words)
     return not common or words in document.runs
 
@@ -235,15 +243,17 @@ def _is_name(run: _Run, document: _Document) -> bool:
 def _is_single_name(word: Word, document: _Document) -> bool:
     text = _POSSESSIVE.sub("", word.text)
     lowered = text.lower()
-    if len(text) < 2 or lowered in cues.NO_NAMES or lowered in cues.PEOPLES or lowered in cues.NUMBERED:
+    if len(text) < 2 or lowered in cues.NO_NAMES_ALONE or singular(lowered) in cues.ROLES:
         return False
     if _ROMAN.fullmatch(text) is not None:
         return False
-    if text.isupper() and word.place != LABEL:
+    if text.isupper() and len(text) <= _LONGEST_ACRONYM and word.place != LABEL:
         return lowered not in document.opening_words or text in ("WHO", "US")
     if document.is_common(text):
         return False
-    return word.place == RUNNING or (word.place == OPENING and _is_marked(text)) or document.words[text] > 0
+    if word.place == LABEL:
+        return (text,) in document.runs
+    return word.place == RUNNING or _is_marked(text) or document.words[text] > 0
 
 
 def _is_marked(word: str) -> bool:
