@@ -56,10 +56,13 @@ def test_what_fits_two_names_stays_apart() -> None:
 @pytest.mark.parametrize(
     ("full", "last"),
     [
-        ("New York", "York"),
-        ("British Museum", "Museum"),
-        ("University of London", "London"),
-        ("World War", "War"),
+        *(("New York", "York"), ("British Museum", "Museum"), ("University of London", "London")),
+        *(
+            ("IBM PowerPC", "PowerPC"),
+            ("Tru64 Unix", "Unix"),
+            ("Indo-Scythians", "Scythians"),
+            ("St Ives", "Ives"),
+        ),
     ],
 )
 def test_the_last_word_of_what_is_no_person_is_another_name(full: str, last: str) -> None:

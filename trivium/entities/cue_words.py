@@ -64,7 +64,7 @@ ROLES = _words(
 )
 """Last words of the names of posts."""
 LEGAL_FORMS = _words(
-    "inc ltd llc llp plc corp corporation co gmbh ag kg se sa nv bv ab oy spa srl limited incorporated"
+    "inc ltd llc llp plc corp corporation co gmbh ag kg sa nv bv ab oy srl limited incorporated"
 )
 INSTITUTIONS = _words(
     "ministry department committee commission council institute institution bureau office academy society museum "

@@ -21,7 +21,7 @@ _POINTS = re.compile(r"(?:[^\W\d_]\.){2,8}")
 _IN_PARENTHESIS = re.compile(r" \(([^()\n]{2,80})\)")
 _OF_PLACES = re.compile(r"\b(?:[Ii]n|[Nn]ear|[Aa]t|[Ii]nto|[Oo]utside) $")
 _LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
-_NO_FIRST_NAMES = cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
+_NO_FIRST_NAMES = cues.ADDRESS | cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
 _ADDRESS = cues.ADDRESS - {"st", "saint"}
 _MOST_WORDS = 5
 """Words of the name of a person."""
@@ -191,7 +191,7 @@ class _Names:
                 self._join(key, *fitting)
 
     def _may_be_surname(self, key: str) -> bool:
-        if key in (self._title, *self._apart) or not set(self._kinds[key]) <= {"", "person"}:
+        if key in (self._title, *self._apart, "jr", "sr") or not set(self._kinds[key]) <= {"", "person"}:
             return False
         return not self._written[key].isupper() and key not in self._lower and key not in self._places
 
@@ -202,10 +202,14 @@ class _Names:
         words = key.split()
         if not 2 <= len(words) <= _MOST_WORDS or not set(self._kinds[key]) <= {"", "person"}:
             return False
+        written = without_parenthesis(self._written[key]).replace(".", " ").split()
+        first = written[0]
+        if _key(written[-1]) != surname or (len(first) > 1 and (first.isupper() or not first[-1].isalpha())):
+            return False  # "Indo-Scythians", "IBM PowerPC", "Tru64 UNIX"
         if words[0] in _NO_FIRST_NAMES or words[-1] in _LAST_WORDS or "of" in words or "and" in words:
             return False
         if "person" not in self._kinds[key] and (words[0] in self._lower or words[0] in self._written):
-            return False  # "Power Macintosh", "IBM PowerPC"
+            return False  # "Power Macintosh", "Apple Newton"
         return key == self._title or self._order[key] < self._order[surname]
 
 
