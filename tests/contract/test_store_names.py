@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from tests.contract.graphs import graph
 from tests.contract.state import state_of
 from trivium.graph.page_facts import page_digest
 from trivium.graph.page_graph import Name, PageGraph
 from trivium.graph.protocols import GraphStore
+from trivium.index.load import delete_linked, load
 
 ADA = Name("Ada Lovelace", "person", 0, 12)
 ADA_AGAIN = Name("Ada Lovelace", "", 20, 28)
@@ -74,3 +76,16 @@ def test_a_store_knows_what_recognises_its_names(store: GraphStore) -> None:
     assert store.entities == "rules"
     store.set_entities(None)
     assert store.entities is None
+
+
+def test_names_make_the_same_entities_in_every_store(store: GraphStore, tmp_path: Path) -> None:
+    """Added, named a second time, and removed."""
+    (tmp_path / "one.txt").write_text("In spring Dr Mary Somerville came to see the comet.")
+    (tmp_path / "two.txt").write_text("The book is by Mary Somerville and costs 5 euros.")
+    load([str(tmp_path / "one.txt")], store, entities="rules")
+    assert list(store.adjacency().entities) == ["one"]
+    load([str(tmp_path / "two.txt")], store)
+    (cited,) = store.cited(["two#chunk-1"]).values()
+    assert (cited, store.types()) == (["Mary Somerville"], {"Mary Somerville": "person"})
+    delete_linked(store, ["two"], [])
+    assert (list(store.adjacency().entities), store.types(), store.links_pending) == (["one"], {}, False)

@@ -155,3 +155,13 @@ def test_the_longer_of_a_title_and_a_name_is_linked(tmp_path: Path, store: Embed
         (tmp_path / name).write_text(f"In {name[0]} we read of the Mars Climate Orbiter. It went to Mars.")
     load([str(tmp_path / name) for name in ("Mars.txt", "a.txt", "b.txt")], store, entities="rules")
     assert cites(store)["a"] == ["Mars Climate Orbiter", "Mars"]
+
+
+def test_types_of_other_origin_stay(folder: Path, store: EmbeddedStore) -> None:
+    """Also where no mention says a kind any more."""
+    load([str(folder)], store, entities="rules")
+    store.set_types({"Mary Somerville": "mathematician", "William Herschel": "place"})
+    (folder / "visit.txt").write_text("Yesterday Mary Somerville met William Herschel.")
+    load([str(folder)], store)
+    assert store.types()["Mary Somerville"] == "mathematician"
+    assert store.types()["William Herschel"] == "place"

@@ -31,7 +31,7 @@ class KnownNames:
 
     def __init__(self, store: NameStore) -> None:
         self._store = store
-        self._kinds: dict[str, str] = {}
+        self._kinds: dict[str, Counter[str]] = {}
         self.repeated: dict[str, bool] = {}
         """Whether a second passage has the name, of the names that were read."""
 
@@ -43,35 +43,33 @@ class KnownNames:
         if not new:
             return set()
         self.repeated.update(dict.fromkeys(new, False))
-        self._kinds.update(dict.fromkeys(new, ""))
+        self._kinds.update((name, Counter()) for name in new)
         these = set(pages)
         alone = set()
         for name, rows in groupby(self._store.named_in(new), key=itemgetter(0)):
-            kinds: Counter[str] = Counter()
             chunks = set()
             for _, chunk, kind in rows:
                 chunks.add(chunk)
-                kinds[kind] += 1
+                self._kinds[name][kind] += 1
             self.repeated[name] = len(chunks) > 1
-            del kinds[""]
-            self._kinds[name] = min(kinds, key=lambda kind: (-kinds[kind], kind), default="")
             others = [page for page in map(page_of, chunks) if page not in these]
             if len(others) == 1:
                 alone.add(others[0])
         return alone
 
-    def set_kinds(self) -> None:
-        """Give the entities of the names the kind that most places say. Types of other origin (DBpedia) stay."""
+    def set_kinds(self, said_before: Collection[tuple[str, str]]) -> None:
+        """Give the entities of the names the kind that most places say. ``said_before`` are names with kinds that pages
+        now gone said. Types that no page said, such as DBpedia's, stay.
+        """
         if not self._kinds:
             return
-        from trivium.entities.recogniser import KINDS
-
-        resolved = self._store.resolve(list(self._kinds))
-        types = self._store.types()
+        resolved, types = self._store.resolve(list(self._kinds)), self._store.types()
+        before = set(said_before)
         self._store.set_types(
             {
-                name: kind
-                for name, kind in self._kinds.items()
-                if resolved.get(name) == name and types.get(name, "") in ("", *KINDS)
+                name: min(filter(None, kinds), key=lambda kind: (-kinds[kind], kind), default="")
+                for name, kinds in self._kinds.items()
+                if resolved.get(name) == name
+                and ((old := types.get(name, "")) in ("", *kinds) or (name, old) in before)
             }
         )

@@ -9,7 +9,7 @@ links, which identifies it when it is loaded again; the second is that of its li
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -108,11 +108,15 @@ def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
 
 
 def link_mentions(
-    store: MentionStore, new_names: Iterable[str], named: Iterable[str] = (), *, every: bool = False
+    store: MentionStore,
+    new_names: Iterable[str],
+    named: Collection[tuple[str, str]] = (),
+    *,
+    every: bool = False,
 ) -> list[str]:
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (added titles and
-    aliases), or ``every`` page. ``named`` are the recognised names, as uris, of pages that were added, replaced or
-    removed. Return the uris of pages whose links have changed.
+    aliases), or ``every`` page. ``named`` are the recognised names (uri and kind) of pages that were added,
+    replaced or removed. Return the uris of pages whose links have changed.
     """
     if every:
         wanted = [page.uri for page in each_page(store) if _DOT in page.content_hash]
@@ -120,9 +124,9 @@ def link_mentions(
         mentioning = (page.uri for page in pages_mentioning(store, new_names, mark=_DOT))
         wanted = sorted({*store.unlinked_pages(), *mentioning})
     known = KnownNames(store)
-    wanted = sorted({*wanted, *known.read(named, wanted)})
+    wanted = sorted({*wanted, *known.read((uri for uri, _ in named), wanted)})
     changed = _link(store, wanted, known) if wanted else []
-    known.set_kinds()
+    known.set_kinds(named)
     return changed
 
 

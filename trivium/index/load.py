@@ -351,12 +351,18 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     """
     gone = set(uris)
     names = [name for name, uri in store.names() if uri in gone] if gone else []
-    named = names_of(store.page_graphs(list(uris))) if store.entities is not None else ()
+    named: set[tuple[str, str]] = set()
+    if store.entities is not None:
+        named = names_of(store.page_graphs(list(uris)))
+        store.set_links_pending(True)  # as long as the names of other pages are not looked at
     removed.extend(store.delete(uris))
     mentioning = pages_mentioning(store, names, source=RECORDS)
     records = [page.uri for page in mentioning if "." not in page.content_hash]
     changed = _relink(records, store, Gazetteer(store.names())) if records else 0
-    return changed + len(link_mentions(store, names, named) if names else ())
+    changed += len(link_mentions(store, names, named)) if names else 0
+    if store.entities is not None:
+        store.set_links_pending(False)
+    return changed
 
 
 def _claim_entities(store: LoadStore, wanted: str | None) -> str | None:

@@ -67,7 +67,7 @@ class Merge:
         self._aliases: dict[str, set[str]] = {}
         self.names: set[str] = set()  # titles and aliases added
         self._named = store.entities is not None
-        self.named: set[str] = set()
+        self.named: set[tuple[str, str]] = set()
         """The recognised names of pages that were added, replaced or removed."""
 
     def add(self, graph: PageGraph) -> None:
@@ -148,9 +148,9 @@ class Merge:
             self._aliases.clear()
 
 
-def names_of(graphs: Iterable[PageGraph]) -> set[str]:
-    """Return the uris of the names recognised in pages."""
-    return {name.uri for graph in graphs for chunk in graph.chunks for name in chunk.names}
+def names_of(graphs: Iterable[PageGraph]) -> set[tuple[str, str]]:
+    """Return the names recognised in pages: uris and kinds."""
+    return {(name.uri, name.kind) for graph in graphs for chunk in graph.chunks for name in chunk.names}
 
 
 def _size_of(graph: PageGraph) -> int:
