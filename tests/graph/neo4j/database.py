@@ -213,6 +213,8 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "token_count": chunk.token_count,
         "citations": list(chunk.cites),
         "anchors": list(chunk.anchors) or None,
+        "names": [name.uri for name in chunk.names] or None,
+        "name_places": [f"{name.start} {name.end} {name.kind}" for name in chunk.names] or None,
         "heading_count": len(chunk.heading_terms.split()),
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],

@@ -112,7 +112,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
         f',,,"",,"{page.content_hash}","{page_digest(page)}","one\ntwo\n",,,,,"{record.added}","Z","The ""X""","is","Y"\n'
     )
     assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","one\ntwo","')
-    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,,,,,"Y\x1fZ",,"the x one two",2\n')
+    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,,,,,"Y\x1fZ",,,,"the x one two",2\n')
     assert lines["has_chunk.csv"] == "1,2\n"
     assert lines["is_chunk_of.csv"] == "2,1\n"
     assert lines["cites.csv"] == "2,3,0\n2,1,1\n"
