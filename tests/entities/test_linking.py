@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.entities.linking import LinkedName, linked_names
@@ -110,6 +110,7 @@ WORDS = st.sampled_from(_WORDS.split())
 NAMES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=6) | NAMES, st.lists(NAMES, max_size=8))
 def test_names_are_in_order_and_the_same_again(title: str, names: list[str]) -> None:
     found = links(title, *names)
@@ -118,6 +119,7 @@ def test_names_are_in_order_and_the_same_again(title: str, names: list[str]) -> 
     assert all(link.name for link in found)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Ada", "Anna", "Bob"]), st.sampled_from(["Byron", "Lee"])), min_size=1

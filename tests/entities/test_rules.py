@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.language_texts import TEXTS
@@ -127,6 +127,7 @@ PIECES = st.sampled_from(_PIECES.split("|"))
 DRAWN = st.lists(st.tuples(PIECES, st.sampled_from(["", " "])).map("".join), max_size=30).map("".join)
 
 
+@settings(deadline=None)
 @given(
     st.lists(DRAWN | st.text(max_size=40), max_size=3), st.sampled_from(["en", "de", "fr", "ru", "zh", ""])
 )

@@ -24,7 +24,7 @@ _OF_CODE = re.compile(r"[(=@\\/\[]\S|::|\.\w")
 LOWER = re.compile(r"(?<![\w'’])[^\W\d_A-Z]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LINE = re.compile(r"[^\n]+")
-_LABEL = re.compile(r"(?:^|; )([^\n:;.!?]{1,40}): ", re.MULTILINE)
+_LABEL = re.compile(r"(?:(?:^|; )[^\n:;.!?]{1,40}|, [^\n:;,.!?]{1,40}): ", re.MULTILINE)
 _CONTRACTION = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 _DESCRIBED = re.compile(r"[-‐‑][^\W\d_A-Z]\w{2,}$")
 """The end of an adjective: "London-based"."""
@@ -86,7 +86,7 @@ def _labels(text: str) -> list[tuple[int, int]]:
         if _is_heading(line[0].strip()):
             found.append((start, end))
         else:
-            found += [label.span(1) for label in _LABEL.finditer(text, start, end)]
+            found += [label.span() for label in _LABEL.finditer(text, start, end)]
     return found
 
 

@@ -114,12 +114,14 @@ CALENDAR = _words(
     "samedi dimanche"
 )
 NUMBERED = _words(
-    "figure fig table tab section sec chapter part page step note appendix volume vol article paragraph equation eq "
-    "item level phase version example exhibit footnote act scene episode season day week quarter year fiscal line "
+    "form figure fig table tab section sec chapter part page step note appendix volume vol article paragraph equation "
+    "eq item level phase version example exhibit footnote act scene episode season day week quarter year fiscal line "
     "row column option question answer abbildung tabelle abschnitt kapitel seite artikel absatz schritt teil tableau "
     "chapitre"
 )
 """Words with a number that name a place in a document or a count."""
+NOT_LAST = _words("no nos vol vols pp p fig ed eds")
+"""What stands between a name and a number, and is no part of it."""
 PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
     "american british indian african european asian roman latin arab arabic irish scottish welsh jewish christian "
     "muslim islamic catholic protestant orthodox soviet polish turkish canadian australian austrian swiss belgian "
@@ -130,32 +132,32 @@ PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
 )
 """Languages, peoples and directions: adjectives by themselves."""
 NO_NAMES = _words(
-    "ok tv todo xyz ctrl cmd alt shift enter esc am pm bc ad bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi "
-    "okr rfp tbd tba n/a na eg ie etc vs re ps iii viii xiii internet web email click see select open save edit close "
-    "yes no none true false total totals subtotal amount name title date type status notes description contents "
-    "overview introduction references summary home menu search login retrieved archived isbn issn doi pdf god sir "
-    "madam mr mrs ms dr first second third last new old great good best two four five six ten"
+    "company registrant issuer trustee holder policy agreement ok tv todo xyz ctrl cmd alt shift enter esc am pm bc ad "
+    "bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi okr rfp tbd tba n/a na eg ie etc vs re ps iii viii xiii "
+    "internet web email click see select open save edit close yes no none true false total totals subtotal amount name "
+    "title date type status notes description contents overview introduction references summary home menu search login "
+    "retrieved archived isbn issn doi pdf god sir madam mr mrs ms dr first second third last new old great good best "
+    "two four five six ten"
 )
 """Words with a capital that stand alone and name nothing: of clocks, menus, columns and references."""
 NO_NAMES_ALONE = NO_NAMES | PEOPLES | NUMBERED
 _OPENERS = _words(
     "about above according across additionally after again against all almost along already also although among an "
     "another any anyone apart are around as aside at back based because before below besides between beyond both but "
-    "by certain consider contrary currently despite did do does don't due during each early earlier either else "
-    "enough especially even eventually ever every everyone everything except few finally following for former "
-    "formerly from further furthermore generally given has have he hence her here his how however if in indeed "
-    "initially instead is it its just late later latter least less let's let like likewise many maybe meanwhile more "
-    "moreover most mostly much my near nearly neither never nevertheless newer next no nobody none nor not nothing "
-    "notably now occasionally of often older on once one only onto or originally other others otherwise our out "
-    "outside over overall own particularly perhaps please possibly previous previously prior probably quite rather "
-    "recent recently regardless several shall she short shortly should similar similarly since so some someone "
-    "something sometimes soon still such than thanks that the their then there therefore these they this those "
-    "though three through throughout thus to today together tomorrow too toward towards typically under "
-    "unfortunately unless unlike until up upon use used using usually various very via see click select open press "
-    "choose enter add note was we well were what whatever when whenever where whereas wherever whether which "
-    "whichever while who whoever whole whom whose why with within without would yesterday yet you your he's it's "
-    "we're you're i'm dear hello hi thank seit beim nachdem obwohl viele einige alle mehrere heute gestern später "
-    "außerdem jedoch dabei dadurch damals zudem laut"
+    "by certain consider contrary currently despite did do does don't due during each early earlier either else enough "
+    "especially even eventually ever every everyone everything except few finally following for former formerly from "
+    "further furthermore generally given has have he hence her here his how however if in indeed initially instead is "
+    "it its just late later latter least less let's let like likewise many maybe meanwhile more moreover most mostly "
+    "much my near nearly neither never nevertheless newer next no nobody none nor not nothing notably now occasionally "
+    "of often older on once one only onto or originally other others otherwise our out outside over overall own "
+    "particularly perhaps please possibly previous previously prior probably quite rather recent recently regardless "
+    "several shall she short shortly should similar similarly since so some someone something sometimes soon still "
+    "such than thanks that the their then there therefore these they this those though three through throughout thus "
+    "to today together tomorrow too toward towards typically under unfortunately unless unlike until up upon use used "
+    "using usually various very via see click select open press choose enter add note was we well were what whatever "
+    "when whenever where whereas wherever whether which whichever while who whoever whole whom whose why with within "
+    "without would yesterday yet you your he's it's we're you're i'm dear hello hi thank seit beim nachdem obwohl "
+    "viele einige alle mehrere heute gestern später außerdem jedoch dabei dadurch damals zudem laut"
 )
 """Words that begin sentences and are in no list of function words."""
 

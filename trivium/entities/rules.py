@@ -32,6 +32,7 @@ _NUMBER = re.compile(
 )
 _POSSESSIVE = re.compile(r"['’][sS]?$")
 _OF = re.compile(" (?:of|for) ")
+_DAY = re.compile(r" \d")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
 _ADJECTIVE = re.compile(r"\w+(?:e|er|es|en|em)")
@@ -67,7 +68,7 @@ class _Document:
     def learn(self, runs: Iterable[_Run]) -> None:
         """Count the words of runs within sentences, and those of several words at their beginning."""
         for run in runs:
-            words = tuple(_POSSESSIVE.sub("", word.text) for word in run)
+            words = tuple(_without_genitive(word.text) for word in run)
             if run[0].place == RUNNING:
                 self.words.update(words)
                 self.runs.add(words)
@@ -140,7 +141,7 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
     if not gap.strip():
         if nouns and last.text.lower() in document.opening_words:
             return False
-        owner = _POSSESSIVE.sub("", last.text)
+        owner = _without_genitive(last.text)
         return owner == last.text or len(run) == 1 or run[-2].text in ("St", "Saint") or owner in cues.OWNERS
     if gap in (". ", "."):
         lowered = word.text.lower()
@@ -154,7 +155,7 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
     if gap in (" & ", "&", "–", " v. ", " vs. "):
         return True
     joining = gap.strip().removesuffix("-")  # al-
-    if gap[0] != " " or _POSSESSIVE.search(last.text):
+    if gap[0] != " " or _without_genitive(last.text) != last.text:
         return False
     if joining in cues.CONNECTORS:
         return not nouns or (joining in cues.GERMAN_CONNECTORS and len(run) < 4 and not _is_noun(text, run))
@@ -194,7 +195,10 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         lowered = run[first].text.lower()
         if lowered in cues.OFFICES - cues.ADDRESS or not lowered.endswith(("e", "en", *cues.ADDRESS)):
             first += 1  # "der Naturforscher Alexander von Humboldt"
-    if end - first == 1 and run[first].text.lower() in cues.CALENDAR:
+    while first < end and run[end - 1].text.lower() in cues.NOT_LAST:
+        end -= 1
+    in_date = first < end and run[end - 1].text.lower() in cues.CALENDAR
+    if in_date and (end - first == 1 or _DAY.match(text, run[end - 1].end)):  # "Year Ended June 30"
         return
     if first < end:
         yield run[first:end]
@@ -202,15 +206,20 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
 
 def _split_possessive(run: _Run, document: _Document) -> Iterator[_Run]:
     """Yield the run, or its two parts if it begins with the genitive of a name that the document has elsewhere."""
-    owner = _POSSESSIVE.sub("", run[0].text)
-    known = (
-        document.words[owner] > 1 or tuple(word.text for word in run[1:]) in document.runs or owner.isupper()
-    )
-    if len(run) > 1 and owner != run[0].text and known:
+    owner = _without_genitive(run[0].text)
+    if len(run) == 1 or owner == run[0].text:
+        yield run
+        return
+    rest = tuple(word.text for word in run[1:])
+    if document.words[owner] > 1 or rest in document.runs or owner.isupper():
         yield run[:1]
         yield run[1:]
     else:
         yield run
+
+
+def _without_genitive(word: str) -> str:
+    return word if word.isalpha() else _POSSESSIVE.sub("", word)
 
 
 # -- which runs are names ----------------------------------------------------------------------------------------------
@@ -241,7 +250,7 @@ def _is_name(run: _Run, document: _Document) -> bool:
 
 
 def _is_single_name(word: Word, document: _Document) -> bool:
-    text = _POSSESSIVE.sub("", word.text)
+    text = _without_genitive(word.text)
     lowered = text.lower()
     if len(text) < 2 or lowered in cues.NO_NAMES_ALONE or singular(lowered) in cues.ROLES:
         return False
@@ -249,7 +258,7 @@ def _is_single_name(word: Word, document: _Document) -> bool:
         return False
     if text.isupper() and len(text) <= _LONGEST_ACRONYM and word.place != LABEL:
         return lowered not in document.opening_words or text in ("WHO", "US")
-    if document.is_common(text):
+    if document.is_common(text) or (text.isupper() and document.lower[singular(lowered)]):
         return False
     if word.place == LABEL:
         return (text,) in document.runs
@@ -289,9 +298,9 @@ def _span(text: str, run: _Run, nouns: bool) -> NamedSpan:
     if kind == "person" and named and run[0].text.lower() in cues.ADDRESS | cues.HELD_OFFICES:
         run = run[1:]  # "Professor Ada Lovelace"
     start, end = run[0].start, run[-1].end
-    possessive = _POSSESSIVE.search(run[-1].text)
-    if possessive is not None:
-        end -= len(possessive[0])
+    genitive = len(run[-1].text) - len(_without_genitive(run[-1].text))
+    if genitive:
+        end -= genitive
     elif not nouns:
         number = _NUMBER.match(text, end)
         if number is not None:
