@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections import deque
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.records import Floats
-from trivium.retrievers.pagerank import push
+from trivium.retrievers.pagerank import pagerank_dense, push
 
 Pairs = list[tuple[int, int]]
 
@@ -70,7 +71,14 @@ def test_a_walk_leaves_nothing_behind_for_the_next() -> None:
 
 
 def plain(
-    matrix: sp.csr_array, seeds: dict[int, float], damping: float, eps: float, own: Floats, weight: float
+    matrix: sp.csr_array,
+    seeds: dict[int, float],
+    damping: float,
+    eps: float,
+    own: Floats,
+    weight: float,
+    names: int | None,
+    name_weight: float,
 ) -> Floats:
     """The same pushes, one Python statement a step."""
     indptr, indices = matrix.indptr.tolist(), matrix.indices.tolist()
@@ -89,12 +97,22 @@ def plain(
         if not neighbours:
             lost += damping * amount
             continue
+        rarity = [1.0] * len(neighbours)
+        if names is not None and node < names:
+            rarity = [
+                1.0
+                if one < names or own[one, 0] < own[one, 1]
+                else name_weight / math.sqrt(indptr[one + 1] - indptr[one])
+                for one in neighbours
+            ]
         total = float(len(neighbours))
+        for each in rarity:
+            total += each - 1
         for one in home:
             total += weight - 1 if one else 0
         share = damping * amount / total
-        for one, is_home in zip(neighbours, home, strict=True):
-            residual[one] += share * weight if is_home else share
+        for one, is_home, each in zip(neighbours, home, rarity, strict=True):
+            residual[one] += (share * weight if is_home else share) * each
             if one not in waiting and residual[one] > eps * (indptr[one + 1] - indptr[one]):
                 waiting.append(one)
     return mass / (1 - lost) if lost > 0 else mass
@@ -109,6 +127,8 @@ def plain(
     damping=st.sampled_from([0.0, 0.5, 0.85]),
     eps=st.sampled_from([0.1, 1e-2, 1e-5]),
     weight=st.sampled_from([0.5, 1.0, 8.0]),
+    names=st.none() | st.integers(0, 25),
+    name_weight=st.sampled_from([0.25, 1.0, 3.0]),
 )
 def test_the_same_bits_as_pushes_in_python(
     size: int,
@@ -118,14 +138,19 @@ def test_the_same_bits_as_pushes_in_python(
     damping: float,
     eps: float,
     weight: float,
+    names: int | None,
+    name_weight: float,
 ) -> None:
     matrix = csr(size, [(a % size, b % size) for a, b in pairs])
     own = np.array([(begin % size, min(size, begin % size + length)) for begin, length in homes[:size]])
     nodes = list(dict.fromkeys(start % size for start in starts))
     seeds = dict.fromkeys(nodes, 1 / len(nodes))
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    mass = push(indptr, indices, np.array(nodes), np.array(list(seeds.values())), damping, eps, own, weight)
-    np.testing.assert_array_equal(mass, plain(matrix, seeds, damping, eps, own, weight))
+    names = None if names is None else min(names, size)
+    masses = np.array(list(seeds.values()))
+    mass = push(indptr, indices, np.array(nodes), masses, damping, eps, own, weight, names, name_weight)
+    expected = plain(matrix, seeds, damping, eps, own, weight, names, name_weight)
+    np.testing.assert_array_equal(mass, expected)
 
 
 def test_first_pushes_by_hand() -> None:
@@ -185,6 +210,20 @@ def test_home_by_hand() -> None:
     assert mass.tolist() == pytest.approx([0.5, 0.0, 0.15, 0.0])
 
 
+def test_a_step_to_a_name_counts_less_the_more_passages_have_it() -> None:
+    """PageRank of the graph in which a step from the chunks 0 to 2 to the page 3 weighs 1, to the name 4 that one of them
+    has .6, and to the name 5 that all have .6 / sqrt(3)."""
+    matrix = csr(6, [(0, 3), (0, 4), (0, 5), (1, 5), (2, 5), (1, 3)])
+    own_chunks = np.array([[0, 0]] * 3 + [[0, 1]] + [[0, 0]] * 2)
+    weights = matrix.toarray()
+    weights[3, 0] = 8.0
+    weights[:3, 4] *= 0.6
+    weights[:3, 5] *= 0.6 / math.sqrt(3)
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    mass = push(indptr, indices, np.array([1]), np.array([1.0]), 0.7, 1e-10, own_chunks, 8.0, 3, 0.6)
+    np.testing.assert_allclose(mass, pagerank_dense(weights, np.eye(6)[1], 0.7, "solve"), atol=1e-8)
+
+
 def test_no_seeds_no_mass() -> None:
     assert run(csr(2, [(0, 1)]), {}).tolist() == [0.0, 0.0]
 
@@ -211,7 +250,7 @@ def test_seeds_that_are_no_nodes_are_refused() -> None:
 
 _PROBE = """
 import hashlib, numpy as np
-from trivium.retrievers.pagerank import push
+from trivium.retrievers.pagerank import pagerank_dense, push
 rng = np.random.default_rng(3)
 ends = rng.integers(0, 500, (2, 3000))
 import scipy.sparse as sp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,16 @@ def found(store: MemoryStore) -> Signals:
 )
 def test_links_and_places_by_hand(found: Signals, name: str, expected: list[float]) -> None:
     np.testing.assert_allclose(found[name], expected, atol=1e-6)
+
+
+def test_names_without_a_page_are_no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where names in texts are entities, what has no page does not count as cited: Moon, Deimos and Asaph Hall."""
+    store = store_of(SOLAR, COSINES)
+    links = replace(store.adjacency(), names=True)
+    monkeypatch.setattr(store, "adjacency", lambda: links)
+    found = signals(ask(store, "Did Asaph Hall see Phobos?"), CHUNKS, SignalSettings())[0]
+    assert found["out_degree"].tolist() == pytest.approx([0, math.log(2), 0, math.log(2)])
+    assert found["cites_named"].tolist() == [0, 1, 0, 0]
 
 
 def test_coverage_is_the_share_of_what_is_asked_by_rarity(store: MemoryStore, found: Signals) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -80,17 +81,27 @@ def test_a_side_without_seeds_cedes_its_share() -> None:
     assert seeds_by_uri(query, WalkSettings(seed_chunks=1, entity_share=1.0)) == {"Mars": 1.0}
 
 
+@pytest.mark.parametrize("names", [False, True])
 @pytest.mark.parametrize("own_page_weight", [0.5, 1.0, 8.0])
-def test_scores_are_those_of_networkx_on_the_same_graph(own_page_weight: float) -> None:
+def test_scores_are_those_of_networkx_on_the_same_graph(
+    own_page_weight: float, names: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nodes: chunks and entities; edges: chunk - cited entity, chunk - own page, the way from the page to the chunk
-    ``own_page_weight`` times as heavy; damping 0.5."""
+    ``own_page_weight`` times as heavy; damping 0.5. With names, the way to an entity without a page weighs .25, divided
+    by the root of the number of chunks that cite it."""
     store = store_of(HOPS, {"Phobos#chunk-1": 0.8})
+    links = replace(store.adjacency(), names=names)
+    monkeypatch.setattr(store, "adjacency", lambda: links)
+    pages = {each.title for each in HOPS}
     query = ask(store, "What is near Mars?")
     graph = nx.DiGraph()
     for each in HOPS:
         for node in store.expand([each.title], Hop.BELOW)[each.title]:
             for entity in {each.title, *store.cited([node])[node]}:
-                graph.add_edge(("chunk", node), ("entity", entity), weight=1.0)
+                row = len(links.chunks) + links.entity_rows[entity]
+                passages = int(links.indptr[row + 1] - links.indptr[row])
+                weight = 0.25 / math.sqrt(passages) if names and entity not in pages else 1.0
+                graph.add_edge(("chunk", node), ("entity", entity), weight=weight)
                 own = own_page_weight if entity == each.title else 1.0
                 graph.add_edge(("entity", entity), ("chunk", node), weight=own)
     seeds = {("chunk", "Phobos#chunk-1"): 0.5, ("entity", "Mars"): 0.5}
@@ -101,6 +112,19 @@ def test_scores_are_those_of_networkx_on_the_same_graph(own_page_weight: float) 
     )
     ours = WalkRetriever(settings).score(query, chunks)
     np.testing.assert_allclose(ours, [theirs["chunk", uri] for uri in chunks], atol=1e-8)
+
+
+def test_a_name_without_a_page_is_a_quarter_of_a_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goshen has no page here. Where names in texts are entities, the page that the question names has four times its
+    seed mass; elsewhere they have the same."""
+    store = store_of([*SOLAR, page("Asaph Hall", lead=[("Hall was born in Goshen.", ["Goshen"])])], {})
+    settings = WalkSettings(entity_share=1.0)
+    assert seeds_by_uri(ask(store, "Goshen and Mars"), settings) == {"Goshen": 0.5, "Mars": 0.5}
+    graph = replace(store.adjacency(), names=True)
+    monkeypatch.setattr(store, "adjacency", lambda: graph)
+    assert seeds_by_uri(ask(store, "Goshen and Mars"), settings) == pytest.approx(
+        {"Goshen": 0.2, "Mars": 0.8}
+    )
 
 
 def test_links_lead_to_a_chunk_that_resembles_nothing() -> None:

@@ -185,7 +185,8 @@ class Adjacency:
     Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a chunk
     with each entity it cites and with its own page, without duplicates. Chunks and entities are sorted by uri.
     ``own_chunks`` (nodes, 2) is the range of chunks on an entity's own page, end exclusive; both are 0 for entities
-    without a page and for chunks. ``allowed`` (chunks,) is a mask of the chunks that may be returned; None means all.
+    without a page and for chunks. With ``names``, entities without a page are names in texts. ``allowed`` (chunks,) is a
+    mask of the chunks that may be returned; None means all.
     """
 
     chunks: Sequence[str]
@@ -195,7 +196,14 @@ class Adjacency:
     own_chunks: NDArray[np.int64]
     chunk_rows: Mapping[str, int]
     entity_rows: Mapping[str, int]
+    names: bool = False
     allowed: NDArray[np.bool_] | None = None
+
+    def are_names(self, entities: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of some entities (n,), by number, are names in texts that have no page."""
+        own = self.own_chunks[len(self.chunks) + entities]
+        alone: NDArray[np.bool_] = own[:, 0] == own[:, 1]
+        return alone & self.names
 
 
 @dataclass(frozen=True, slots=True)

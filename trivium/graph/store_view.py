@@ -49,6 +49,7 @@ class StoreView(ABC):
     location = property(attrgetter("_store.location"))
     remote = property(attrgetter("_store.remote"))
     languages = property(attrgetter("_store.languages"))
+    entities = property(attrgetter("_store.entities"))
     embedder = property(attrgetter("_store.embedder"))
     image_embedder = property(attrgetter("_store.image_embedder"))
 

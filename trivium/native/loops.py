@@ -42,7 +42,7 @@ _ARGUMENTS: Final[dict[str, tuple[Any, ...]]] = {
     "phrases": (_ARRAY, _ARRAY, _ARRAY, _NUMBER, _ARRAY, _ARRAY),
     "best_of_pairs": (_ARRAY,) * 6,
     # walk.c
-    "push": (*(_ARRAY,) * 10, _REAL, _REAL, _REAL),
+    "push": (*(_ARRAY,) * 10, _NUMBER, *(_REAL,) * 4),
     "transitions": (_ARRAY,) * 3,
     "iterate": (_ARRAY, _ARRAY, _REAL, _REAL),
     # pdf.c

@@ -6,17 +6,28 @@
 static const int64_t FAR = 8, NEAR = 5, SOON = 2;
 static const int64_t MOST_FETCHED = 16; /* neighbours: caches hold few lists of popular nodes */
 
+/* What a step from a chunk to an entity counts; see `push`. */
+static inline double step_to(int64_t entity, int64_t names, const int64_t *indptr, const int64_t *own_chunks,
+                             double name_weight) {
+    if (entity < names || own_chunks[2 * entity] < own_chunks[2 * entity + 1])
+        return 1;
+    return name_weight / sqrt((double)(indptr[entity + 1] - indptr[entity]));
+}
+
 /* Push from `seeds` (s,) with masses (s,) over the graph of n nodes `indptr` (n + 1,), `indices`; see trivium.retrievers.push.
    `nodes` (at least n, 2) are residuals and masses, zero before and after. Fills `reached` and `masses` (at least n + 1) with
    the nodes with mass, in the order in which they were reached, and their masses, and `lost` (1,) with the mass lost at nodes
    without neighbours. Returns how many nodes those are. `queue` (at least n + 1) is room.
+   Nodes from `names` on that have no chunks of their own are names: a step to one counts `name_weight` divided by the root
+   of its neighbours; `names` is n where all links are alike.
 
    A node waits in the queue exactly when its residual exceeds its limit. Whether a neighbour is new, or has to wait from now
    on, is added up instead of branched on: both are as good as random, and half of the time would go into wrong guesses of the
    processor. The rest of the time it waits for memory, so nodes further back in the queue are fetched in advance. */
 EXPORT int64_t push(void *indptr_object, void *indices_object, void *own_chunks_object, void *seeds_object,
                     void *seeds_mass_object, void *nodes_object, void *queue_object, void *reached_object,
-                    void *masses_object, void *lost_object, double damping, double eps, double own_page_weight) {
+                    void *masses_object, void *lost_object, int64_t names, double damping, double eps,
+                    double own_page_weight, double name_weight) {
     TAKE(const int64_t, indptr, 1);
     TAKE(const int32_t, indices, 1);
     TAKE(const int64_t, own_chunks, 2);
@@ -70,7 +81,11 @@ EXPORT int64_t push(void *indptr_object, void *indices_object, void *own_chunks_
             continue;
         }
         int64_t start = own_chunks[2 * node], end = own_chunks[2 * node + 1];
+        int has_names = names < count_of_nodes && node < names;
         double weight = (double)(last - first);
+        if (has_names)
+            for (int64_t position = first; position < last; position++)
+                weight += step_to(indices[position], names, indptr, own_chunks, name_weight) - 1;
         if (end > start)
             for (int64_t position = first; position < last; position++)
                 if (start <= indices[position] && indices[position] < end)
@@ -83,7 +98,10 @@ EXPORT int64_t push(void *indptr_object, void *indices_object, void *own_chunks_
             int64_t neighbour = indices[position];
             double *own = nodes + 2 * neighbour, before = own[0];
             int is_own = (start <= neighbour) & (neighbour < end);
-            double after = before + (is_own ? share * own_page_weight : share);
+            double part = is_own ? share * own_page_weight : share;
+            if (has_names)
+                part *= step_to(neighbour, names, indptr, own_chunks, name_weight);
+            double after = before + part;
             own[0] = after;
             reached[known] = (int32_t)neighbour;
             known += (before == 0) & (own[1] == 0);

@@ -80,9 +80,22 @@ def push(
     eps: float = 1e-6,
     own_chunks: NDArray[np.int64] | None = None,
     own_page_weight: float = 1.0,
+    names: int | None = None,
+    name_weight: float = 1.0,
 ) -> Floats:
     """Return the mass (n,) of every node, 0 for nodes that :func:`settled` does not return."""
-    nodes, masses = settled(indptr, indices, seeds_idx, seeds_mass, damping, eps, own_chunks, own_page_weight)
+    nodes, masses = settled(
+        indptr,
+        indices,
+        seeds_idx,
+        seeds_mass,
+        damping,
+        eps,
+        own_chunks,
+        own_page_weight,
+        names,
+        name_weight,
+    )
     mass = np.zeros(indptr.size - 1)
     mass[nodes] = masses
     return mass
@@ -97,6 +110,8 @@ def settled(
     eps: float = 1e-6,
     own_chunks: NDArray[np.int64] | None = None,
     own_page_weight: float = 1.0,
+    names: int | None = None,
+    name_weight: float = 1.0,
 ) -> tuple[Integers, Floats]:
     """Return the nodes (s,) with positive stationary mass, ascending, and their masses (s,), which sum to at most 1.
 
@@ -105,12 +120,17 @@ def settled(
     always from a node without neighbours. For node i, a step to a neighbour in the range ``own_chunks[i]`` (n, 2:
     first node, end exclusive) is ``own_page_weight`` times as likely as any other step.
 
+    ``names`` is None, or the number of nodes that are chunks. Then a step from a chunk to an entity without
+    ``own_chunks`` is ``name_weight / sqrt(d)`` times as likely as one to another entity, with d the number of its
+    neighbours, so that names that many passages have do not join all of them.
+
     Results are bitwise reproducible: the queue starts in the order of the seeds. Raises InputError for seeds that are
     not distinct nodes, ConfigurationError for invalid settings.
     """
     check_damping("damping", damping)
-    if not 0 < own_page_weight < float("inf"):
-        raise ConfigurationError(f"own_page_weight must be positive and finite, got {own_page_weight}")
+    for weight, value in (("own_page_weight", own_page_weight), ("name_weight", name_weight)):
+        if not 0 < value < float("inf"):
+            raise ConfigurationError(f"{weight} must be positive and finite, got {value}")
     if not eps > 0:
         raise ConfigurationError(f"eps must be positive, got {eps}")
     size = indptr.size - 1
@@ -131,7 +151,10 @@ def settled(
     kinds = (indptr, np.int64), (indices, np.int32), (own_chunks, np.int64)
     graph = (np.ascontiguousarray(array, kind) for array, kind in kinds)
     scratch, lost = _SCRATCH.of(size), np.zeros(1)
-    count = loops.push(*graph, seeds, masses, *scratch, lost, damping, eps, own_page_weight)
+    chunks = size if names is None else names
+    count = loops.push(
+        *graph, seeds, masses, *scratch, lost, chunks, damping, eps, own_page_weight, name_weight
+    )
     _, _, reached, found = scratch
     order = np.argsort(reached[:count])
     nodes, mass = reached[order].astype(np.int64), found[order]

@@ -358,7 +358,7 @@ def _of_pairs(
 
 
 def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
-    """Return candidate numbers, ascending, and the numbers of the entities they cite, without their own pages.
+    """Return candidate numbers, ascending, and the numbers of the entities they cite, without their own pages and names.
     ``rows`` are the chunks' rows in the graph and ``pages`` their pages' entity numbers, -1 for missing ones.
     """
     starts = np.where(rows >= 0, graph.indptr[rows], 0)
@@ -366,6 +366,8 @@ def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
     citing, places = expand_ranges(starts, lengths)
     cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
     other = cited != pages[citing]
+    if graph.names:
+        other &= ~graph.are_names(cited)
     return citing[other], cited[other]
 
 

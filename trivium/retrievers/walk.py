@@ -38,6 +38,8 @@ class WalkSettings:
     - ``damping``: probability of following a link.
     - ``own_page_weight``: how much likelier the walker moves from a page to its own passages than to others that cite
       it.
+    - ``name_weight``: where names in texts are entities, how much a name that is no page's counts beside a page: as a
+      seed, and, divided by the root of the number of passages that have it, as a link.
     - ``eps``: precision, see :mod:`trivium.retrievers.pagerank`.
     """
 
@@ -48,6 +50,7 @@ class WalkSettings:
     entity_share: float = 0.25
     damping: float = 0.5
     own_page_weight: float = 8.0
+    name_weight: float = 0.25
     eps: float = field(default=1e-5, metadata=CONSTANT)
 
     def __post_init__(self) -> None:
@@ -59,10 +62,9 @@ class WalkSettings:
             raise ConfigurationError(f"walk.temperature must be positive, got {self.temperature}")
         if not 0 <= self.entity_share <= 1:
             raise ConfigurationError(f"walk.entity_share must be in [0, 1], got {self.entity_share}")
-        if not 0 < self.own_page_weight < float("inf"):
-            raise ConfigurationError(
-                f"walk.own_page_weight must be positive and finite, got {self.own_page_weight}"
-            )
+        for weight in ("own_page_weight", "name_weight"):
+            if not 0 < (value := getattr(self, weight)) < float("inf"):
+                raise ConfigurationError(f"walk.{weight} must be positive and finite, got {value}")
         if not 0 < self.eps < 1:
             raise ConfigurationError(f"walk.eps must be in (0, 1), got {self.eps}")
 
@@ -125,6 +127,8 @@ class WalkRetriever:
             settings.eps,
             graph.own_chunks,
             settings.own_page_weight,
+            len(graph.chunks) if graph.names else None,
+            settings.name_weight,
         )
         count = np.searchsorted(nodes, len(graph.chunks))
         return nodes[:count], masses[:count]
@@ -147,6 +151,9 @@ def walk_seeds(query: Query, settings: WalkSettings) -> tuple[NDArray[np.int64],
     entities = query.named_rows
     if len(entities):
         of_entities = np.full(len(entities), 1 / len(entities))
+        if graph.names:
+            of_entities[graph.are_names(entities)] *= settings.name_weight
+            of_entities /= of_entities.sum()
     else:
         known = [
             (row, one)

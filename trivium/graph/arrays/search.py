@@ -261,6 +261,11 @@ class ArrayReads(ABC):
     def _current(self) -> IndexSnapshot:
         """Return the index of the committed state."""
 
+    @property
+    @abstractmethod
+    def entities(self) -> str | None:
+        """What recognises names in the texts of documents."""
+
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
     ) -> list[Neighbour]:
@@ -329,7 +334,7 @@ class ArrayReads(ABC):
         return topology.cited(self._current().topology, chunks)
 
     def adjacency(self) -> Adjacency:
-        return topology.adjacency(self._current().topology)
+        return topology.adjacency(self._current().topology, names=self.entities is not None)
 
     def _asked(self, vector: Vectors) -> IndexSnapshot | None:
         """Return the index for a vector search; None if the store has no embedder yet."""

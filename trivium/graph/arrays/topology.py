@@ -352,8 +352,8 @@ def _along(
     }
 
 
-def adjacency(topology: Topology) -> Adjacency:
-    """Return the graph of the walk. It shares the topology's arrays."""
+def adjacency(topology: Topology, names: bool) -> Adjacency:
+    """Return the graph of the walk. It shares the topology's arrays. ``names``: names in texts are entities."""
     chunks, entities = topology.nodes[Label.CHUNK].uris, topology.nodes[Label.ENTITY].uris
     return Adjacency(
         chunks=chunks,
@@ -363,6 +363,7 @@ def adjacency(topology: Topology) -> Adjacency:
         own_chunks=topology.own_chunks,
         chunk_rows=StringRows(chunks),
         entity_rows=StringRows(entities),
+        names=names,
     )
 
 

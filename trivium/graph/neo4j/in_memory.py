@@ -147,6 +147,10 @@ class HeldView(HeldReads, StoreView):
     def languages(self) -> str | None:
         return self._known.state.languages
 
+    @property
+    def entities(self) -> str | None:
+        return self._known.state.entities
+
     def within(self, condition: Condition) -> SearchStore:
         return ArrayWithin(self, condition, self._current, self._known.chunk_facts)
 

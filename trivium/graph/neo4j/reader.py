@@ -350,8 +350,7 @@ class GraphReads(StorePart):
 
     @property
     def entities(self) -> str | None:
-        found = self._connection.read(cypher.READ_ENTITIES)
-        return None if not found or found[0][0] is None else str(found[0][0])
+        return self._cache.state(self._connection).entities
 
     def types(self) -> dict[str, str]:
         found = (row for part in self._connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -147,7 +148,8 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
         return self._searcher.similarities(vector, chunks)
 
     def adjacency(self) -> Adjacency:
-        return project(self._connection, self._cache)
+        graph = project(self._connection, self._cache)
+        return replace(graph, names=True) if self.entities is not None else graph
 
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:

@@ -48,6 +48,7 @@ class StoreState:
     chunks: int
     term_total: int
     languages: str | None = None
+    entities: str | None = None
 
     @property
     def content_key(self) -> Hashable:
@@ -188,6 +189,6 @@ def _read_state(connection: Connection) -> StoreState:
     found = connection.read(STORE_STATE)
     if not found:
         raise StoreNotFoundError(f"the database at {connection.address} holds no store any more")
-    version, uuid, name, embedder_version, dimension, term_total, chunks, languages = found[0]
+    version, uuid, name, embedder_version, dimension, term_total, chunks, languages, entities = found[0]
     identity = None if name is None else EmbedderIdentity(name, embedder_version, dimension)
-    return StoreState(version, uuid, identity, chunks, term_total, languages)
+    return StoreState(version, uuid, identity, chunks, term_total, languages, entities)

@@ -95,6 +95,13 @@ class GraphReader(Protocol):
         """
         ...
 
+    @property
+    def entities(self) -> str | None:
+        """What recognises names in the texts of documents (:func:`trivium.entities.recogniser.load_recogniser`); None for
+        nothing.
+        """
+        ...
+
     def adjacency(self) -> Adjacency:
         """Return the graph of the walk."""
         ...

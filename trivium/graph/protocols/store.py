@@ -82,13 +82,6 @@ class PageReader(Protocol):
         """
         ...
 
-    @property
-    def entities(self) -> str | None:
-        """What recognises names in the texts of documents (:func:`trivium.entities.recogniser.load_recogniser`); None for
-        nothing.
-        """
-        ...
-
     def types(self) -> dict[str, str]:
         """Map entity uris to types, sorted by uri, for every entity with a type."""
         ...

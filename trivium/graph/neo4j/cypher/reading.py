@@ -16,7 +16,7 @@ from trivium.graph.schema import Hop, Label
 STORE_STATE: LiteralString = """
 MATCH (t:TriviumStore {id: 1})
 RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total,
-  COUNT { (:TriviumChunk) }, t.languages
+  COUNT { (:TriviumChunk) }, t.languages, t.entities
 """
 
 # What the latest writes touched, oldest first; null before the first.
@@ -27,9 +27,6 @@ READ_FUSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.fusion"
 
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN coalesce(t.links_pending, false)"
-
-# What recognises names.
-READ_ENTITIES: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.entities"
 
 # The chunker, and the number of pages.
 READ_CHUNKER: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.chunker, COUNT { (:TriviumPage) }"
