@@ -26,7 +26,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _LINE = re.compile(r"[^\n]+")
 _LABEL = re.compile(r"(?:(?:^|; )[^\n:;.!?]{1,40}|, [^\n:;,.!?]{1,40}): ", re.MULTILINE)
 _CONTRACTION = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
-_DESCRIBED = re.compile(r"[-‐‑][^\W\d_A-Z]\w{2,}$")
+_DESCRIBED = re.compile(
+    r"[-‐‑](?:\w{1,12}(?:ed|ing)|based|born|style|like|era|wide|only|led|free|type|level|specific|century|made|run)$"
+)
 """The end of an adjective: "London-based"."""
 _LONGEST_HEADING = 100
 _LONGEST_MARK = 12

@@ -27,8 +27,6 @@ MEASURES = _words(
 """German nouns beside which another noun stands."""
 WITHOUT_CAPITALS = _words("zh ja ko ar fa ur he yi hi bn ta te mr th lo my km ka am")
 """Languages whose scripts have no capitals."""
-PARTICLES = CONNECTORS - {"of", "of the"}
-"""Those of names of people."""
 TOPIC_CONNECTORS = _words("for|on|and|for the|on the", "|")
 """Those only of names that begin with the word of an institution or a law: "Ministry of Health and Welfare"."""
 OWNERS = _words("People Women Men Children Workers King Queen Mother World")
@@ -96,6 +94,10 @@ LAST_WORDS = {
     ),
 }
 """Last words of names, by kind."""
+NOT_OF_PEOPLE = INSTITUTIONS.union(*LAST_WORDS.values()) | _words(
+    "court republic kingdom state states national"
+)
+"""Words of institutions, works and places, also before "of"."""
 FIRST_WORDS = {
     "organisation": _words(
         "university ministry department bank institute committee council academy universität"

@@ -2,7 +2,8 @@
 
 A run in the middle of a sentence is a name. At the beginning of a sentence, in a heading, a table or a title a capital
 means little: there a run counts if the document has it elsewhere within a sentence, or if it has several words of which
-the document writes none in lower case. A word that the document writes in lower case more often is no name.
+the document writes none in lower case; in a document of a paragraph or two also a word that is followed by a verb in
+singular. A word that the document writes in lower case more often is no name.
 
 German writes all nouns with a capital. There a name needs more evidence: two words with a capital in a row, an initial,
 a form of address, an acronym, or that it ends such a name elsewhere. What this misses are names of one word: "Berlin" or
@@ -32,6 +33,26 @@ _NUMBER = re.compile(
 )
 _POSSESSIVE = re.compile(r"['’][sS]?$")
 _OF = re.compile(" (?:of|for) ")
+_SHORT = 200
+"""Words in lower case of a short document."""
+_SINGULAR = re.compile(r" (?:is|was|has)\b")
+_VERB = re.compile(r" (?:is|was|has|had|would|became|also|then|later|did|\w{3,20}(?<=ed)|\(\d{4})\b")
+"""What follows the name of one thing at the beginning of a sentence."""
+_ENDINGS_OF_WORDS = (
+    "ing",
+    "ion",
+    "ment",
+    "ity",
+    "ness",
+    "ance",
+    "ence",
+    "ism",
+    "ship",
+    "ure",
+    "ly",
+    "ss",
+    "ics",
+)
 _DAY = re.compile(r" \d")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
@@ -52,6 +73,8 @@ class _Document:
     """How often each word stands in lower case, without a final "s"."""
     phrases: frozenset[tuple[str, str]]
     """Two words in lower case after each other."""
+    is_short: bool
+    """Whether it is a paragraph or two, in which most names stand once."""
     words: Counter[str] = field(default_factory=Counter)
     """How often each word with a capital stands within a sentence."""
     runs: set[tuple[str, ...]] = field(default_factory=set)
@@ -63,7 +86,9 @@ class _Document:
     def of(cls, texts: Sequence[str], language: str) -> _Document:
         lower = [word.rstrip("s") for word in LOWER.findall("\n".join(texts))]
         own = function_words(language) if language in ("", "en") else frozenset[str]()
-        return cls(cues.opening_words(language), own, Counter(lower), frozenset(pairwise(lower)))
+        return cls(
+            cues.opening_words(language), own, Counter(lower), frozenset(pairwise(lower)), len(lower) < _SHORT
+        )
 
     def learn(self, runs: Iterable[_Run]) -> None:
         """Count the words of runs within sentences, and those of several words at their beginning."""
@@ -104,14 +129,17 @@ class RuleRecogniser:
         accept = _is_german_name if nouns else _is_name
         if nouns:
             document.last_words = {
-                run[-1].text for runs in found for run in runs if len(run) > 1 and accept(run, document)
+                run[-1].text
+                for text, runs in zip(texts, found, strict=True)
+                for run in runs
+                if len(run) > 1 and accept(text, run, document)
             }
         return [
             [
                 _span(text, name, nouns)
                 for run in runs
-                for name in _split_possessive(run, document)
-                if accept(name, document)
+                for name in _parts(run, document)
+                if accept(text, name, document)
             ]
             for text, runs in zip(texts, found, strict=True)
         ]
@@ -157,6 +185,8 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
     joining = gap.strip().removesuffix("-")  # al-
     if gap[0] != " " or _without_genitive(last.text) != last.text:
         return False
+    if joining in ("of", "of the") and len(run) > 1 and not _is_institution(text, run):
+        return False  # "Werner Dankwort of Germany"
     if joining in cues.CONNECTORS:
         return not nouns or (joining in cues.GERMAN_CONNECTORS and len(run) < 4 and not _is_noun(text, run))
     return (
@@ -164,6 +194,13 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
         and any(one.text.lower() in cues.INSTITUTIONS for one in run)
         and (joining != "and" or _OF.search(text, run[0].start, last.end) is not None)
     )
+
+
+def _is_institution(text: str, run: _Run) -> bool:
+    """Whether words before "of" are no person's name: they have an article, or one of them is that of an institution."""
+    if text[max(0, run[0].start - 4) : run[0].start].lower() == "the " or run[0].text == "The":
+        return True
+    return not cues.NOT_OF_PEOPLE.isdisjoint(word.text.lower() for word in run)
 
 
 def _is_noun(text: str, run: _Run) -> bool:
@@ -204,8 +241,15 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         yield run[first:end]
 
 
-def _split_possessive(run: _Run, document: _Document) -> Iterator[_Run]:
-    """Yield the run, or its two parts if it begins with the genitive of a name that the document has elsewhere."""
+def _parts(run: _Run, document: _Document) -> Iterator[_Run]:
+    """Yield the run without a post before it ("Prime Minister of France"), and in two if it begins with the genitive of
+    a name that the document has elsewhere.
+    """
+    for at in range(len(run) - 1, 0, -1):
+        if run[at].start - run[at - 1].end > 1 and singular(run[at - 1].text.lower()) in cues.ROLES:
+            if len(run) - at > 1 or (run[at].text,) in document.runs:
+                yield run[at:]
+            return
     owner = _without_genitive(run[0].text)
     if len(run) == 1 or owner == run[0].text:
         yield run
@@ -225,11 +269,11 @@ def _without_genitive(word: str) -> str:
 # -- which runs are names ----------------------------------------------------------------------------------------------
 
 
-def _is_name(run: _Run, document: _Document) -> bool:
+def _is_name(text: str, run: _Run, document: _Document) -> bool:
     """Whether a run is a name in a language where only names have capitals."""
     words = tuple(word.text for word in run)
     if len(run) == 1:
-        return _is_single_name(run[0], document)
+        return _is_single_name(text, run[0], document)
     if max(map(len, words)) == 1:  # R&D
         return False
     if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
@@ -237,8 +281,6 @@ def _is_name(run: _Run, document: _Document) -> bool:
     lowered = [singular(word.lower()) for word in words]
     if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
-    if lowered[0] in cues.ROLES and run[1].start - run[0].end > 1:  # "Director of Product"
-        return False
     if document.phrases.issuperset(pairwise(lowered)):
         return False
     if run[0].place == RUNNING:
@@ -249,7 +291,7 @@ def _is_name(run: _Run, document: _Document) -> bool:
     return not common or words in document.runs
 
 
-def _is_single_name(word: Word, document: _Document) -> bool:
+def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
     text = _without_genitive(word.text)
     lowered = text.lower()
     if len(text) < 2 or lowered in cues.NO_NAMES_ALONE or singular(lowered) in cues.ROLES:
@@ -262,7 +304,14 @@ def _is_single_name(word: Word, document: _Document) -> bool:
         return False
     if word.place == LABEL:
         return (text,) in document.runs
-    return word.place == RUNNING or _is_marked(text) or document.words[text] > 0
+    if word.place == RUNNING or _is_marked(text) or document.words[text] > 0:
+        return True
+    verb = _SINGULAR if text.endswith("s") else _VERB
+    return (
+        document.is_short
+        and not text.endswith(_ENDINGS_OF_WORDS)
+        and verb.match(passage, word.end) is not None
+    )
 
 
 def _is_marked(word: str) -> bool:
@@ -270,13 +319,13 @@ def _is_marked(word: str) -> bool:
     return word[1:] != word[1:].lower() and "-" not in word
 
 
-def _is_german_name(run: _Run, document: _Document) -> bool:
+def _is_german_name(text: str, run: _Run, document: _Document) -> bool:
     """Whether a run is a name in a language where all nouns have capitals."""
     words = tuple(word.text for word in run)
     if len(run) == 1:
         word = run[0]
         if _is_marked(words[0]) and word.place != LABEL:
-            return _is_single_name(word, document)
+            return _is_single_name(text, word, document)
         return words[0] in document.last_words and not document.is_common(words[0])
     if not cues.MEASURES.isdisjoint(map(str.lower, words)) or any(
         word.lower() in cues.CALENDAR for word in words
