@@ -35,6 +35,7 @@ FILE = Path(__file__).resolve().parents[1] / "trivium" / "completion.json"
 VALUES: dict[str, tuple[list[str], str | None]] = {
     "--format": (list(FORMATS), None),
     "--chunker": (list(CHUNKERS), None),
+    "--entities": (["rules", "spacy:en_core_web_sm", "none"], None),
     "--language": ([*NAMES, AUTO], None),
     "--embedder": ([*manifest(), "fastembed:", "openai:"], EMBEDDERS),
     "--images": (list(IMAGE_EMBEDDERS), None),

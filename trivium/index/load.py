@@ -33,7 +33,7 @@ from trivium.index.link_mentions import link_mentions, pages_mentioning
 from trivium.index.load_report import IngestReport
 from trivium.index.parser_process import ParserProcess
 from trivium.index.parsing import Loaded, ParserPool, parse_item
-from trivium.index.recognise_names import NO_NAMES, check_entities
+from trivium.index.recognise_names import NO_NAMES, check_entities, recogniser_of
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck, names_of
 from trivium.parser.documents.formats import document_formats
@@ -370,7 +370,7 @@ def _claim_entities(store: LoadStore, wanted: str | None) -> str | None:
     the names of its pages were recognised by something else, and errors of a recogniser that cannot be loaded.
     """
     stored = store.entities
-    entities = stored if wanted is None else None if wanted == NO_NAMES else wanted
+    entities = stored if wanted is None else recogniser_of(wanted)
     if entities == stored:
         return stored
     if store.count_pages():

@@ -44,6 +44,11 @@ def with_recognised_names(graph: PageGraph, entities: str | None, language: str 
     )
 
 
+def recogniser_of(wanted: str) -> str | None:
+    """Return the name of a recogniser; None for ``none``."""
+    return None if wanted == NO_NAMES else wanted
+
+
 def check_entities(entities: str | None) -> None:
     """Raise the error of a recogniser that cannot be loaded."""
     if entities not in (None, NO_NAMES):
