@@ -213,7 +213,7 @@ def test_the_graph_is_looked_up_unfolded_filtered_and_shows_an_answers_way(
         soon(lambda: "Nothing in the collection is called" in one(chrome, "#explorer-note").text)
         name.clear()
         name.send_keys("deimos", Keys.ENTER)
-        soon(lambda: len(all_of(chrome, ".dot")) > 1)
+        soon(lambda: all_of(chrome, ".dot.chosen"))
         few = len(all_of(chrome, ".dot"))
         assert one(chrome, "#explorer-about h3").text == "Deimos"
         mars = one(chrome, ".dot[data-id=Mars]")

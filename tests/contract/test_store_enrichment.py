@@ -163,6 +163,7 @@ def test_types_are_of_entities_by_uri(filled: GraphStore) -> None:
     assert filled.types() == {}
     assert filled.set_types({"Sun": "star", "Red Planet": "planet", "Nix": "moon", "Sol": ""}) == 2
     assert list(filled.types().items()) == [("Mars", "planet"), ("Sun", "star")]
+    assert filled.types(["Sun", "Phobos", "Vulcan", "Sun"]) == {"Sun": "star"} and filled.types([]) == {}
     assert filled.set_types({"Sun": "star", "Mars": "god", "Phobos": "moon"}) == 2
     assert filled.set_types({"Sun": "", "Nix": ""}) == 1
     assert filled.types() == {"Mars": "god", "Phobos": "moon"}

@@ -36,6 +36,13 @@ HTML = """<!doctype html><html><head><title>Vulcan</title></head><body><h1>Vulca
 <p>Vulcan was thought to circle the <a href="/wiki/Sun">Sun</a> within the orbit of Mercury.</p>
 <h2>Search</h2><p>Urbain Le Verrier looked for it.</p></body></html>"""
 HEADERS = {"host": "localhost"}
+NAMED = {
+    "minutes.md": "# Minutes of May\n\n## Attendance\n\nPresent were Dr Mary Somerville and the board.\n\n"
+    "## Budget\n\nAfter lunch Mrs Somerville asked for two more telescopes.\n",
+    "letter.md": "# Letter\n\nIn the evening Mr Charles Babbage shows Mary Somerville the engine.\n",
+    "press.txt": "Press release\n\nYesterday Mary Somerville and Mr Charles Babbage won <b>a prize</b>.\n",
+}
+"""Files that name two people."""
 
 
 def build_store(folder: Path) -> Path:
@@ -44,6 +51,15 @@ def build_store(folder: Path) -> Path:
     source.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
     with Engine.create(folder / "store", "minilm") as engine:
         engine.build([source])
+    return folder / "store"
+
+
+def build_named_store(folder: Path) -> Path:
+    """Three files with the names recognised in them."""
+    for name, text in NAMED.items():
+        (folder / name).write_text(text)
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([folder / name for name in NAMED], entities="rules")
     return folder / "store"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -56,6 +57,15 @@ class EntityCard:
     relations: tuple[RelationEdge, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPassages:
+    """Two entities, and how many passages mention both, or are of one and mention the other."""
+
+    source: str
+    target: str
+    passages: int
+
+
 def count_entities(store: GraphStore) -> list[EntityCount]:
     """Return the entities that passages mention, those of most passages first."""
     graph, types = store.adjacency(), store.types()
@@ -81,6 +91,24 @@ def count_entities(store: GraphStore) -> list[EntityCount]:
     return sorted(found, key=lambda one: (-one.passages, -one.documents, one.uri))
 
 
+def shared_passages(store: GraphStore, entities: Sequence[str]) -> list[SharedPassages]:
+    """Return which of the ``entities`` share passages, those that share most first. Time grows with the square of their
+    number.
+    """
+    graph = store.adjacency()
+    known = [uri for uri in dict.fromkeys(entities) if uri in graph.entity_rows]
+    rows = [len(graph.chunks) + graph.entity_rows[uri] for uri in known]
+    passages = [graph.indices[graph.indptr[row] : graph.indptr[row + 1]] for row in rows]
+    found = []
+    for place, one in enumerate(known):
+        mentioned = np.zeros(len(graph.chunks), np.bool_)
+        mentioned[passages[place]] = True
+        for other, mentioning in zip(known[place + 1 :], passages[place + 1 :], strict=True):
+            if shared := int(np.count_nonzero(mentioned[mentioning])):
+                found.append(SharedPassages(one, other, shared))
+    return sorted(found, key=lambda pair: -pair.passages)
+
+
 def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
     """Return what the first ``most`` passages say of an entity, by title, alias or nearly one of these. Raises
     InputError for an unknown name, with the nearest ones.
@@ -93,7 +121,7 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
         raise InputError(f"no such entity in the store: {name}{hint}")
     chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
     documents = dict.fromkeys(map(page_of, chunks))
-    kind = store.types().get(uri, "")
+    kind = store.types([uri]).get(uri, "")
     entity = EntityCount(uri, unescape(uri), kind, len(chunks), len(documents))
     shown = chunks[:most]
     aliases = [alias for graph in store.page_graphs([uri]) for alias in graph.aliases]
@@ -103,6 +131,7 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
         for graph in store.page_graphs(list(dict.fromkeys(map(page_of, shown))))
         for chunk in graph.chunks
     }
+    shown = [chunk for chunk in shown if chunk in nodes]  # others were removed meanwhile
     resolved = store.resolve([one.uri for chunk in shown for one in nodes[chunk].names])
     forms: Counter[str] = Counter()
     sayings = []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from trivium.graph.protocols import GraphReader
+from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, page_uri, section_of, unescape
 from trivium.retrievers.query import Query
@@ -39,12 +39,13 @@ _CITES = "cites"
 @dataclass(frozen=True, slots=True)
 class Node:
     """A node to draw. ``id`` is its uri (the question's text prefixed with ``?`` for the question); ``label`` is what
-    is displayed.
+    is displayed; ``type`` is the type of an entity, such as person, empty if unknown.
     """
 
     id: str
     kind: NodeKind
     label: str
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,12 @@ class Drawing:
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+
+
+def with_types(drawing: Drawing, store: PageReader) -> Drawing:
+    """Return the drawing with the types of its entities."""
+    types = store.types([node.id for node in drawing.nodes if node.kind in ("page", "entity")])
+    return replace(drawing, nodes=tuple(replace(node, type=types.get(node.id, "")) for node in drawing.nodes))
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trivium.engine import Engine
 from trivium.graph.filter_language import parse
@@ -11,7 +11,7 @@ from trivium.graph.records import ChunkRecord, round_score
 from trivium.search.ranking import order
 from trivium.search.requests import SearchRequest
 from trivium.search.searcher import Scored
-from trivium.search.subgraph_drawings import Drawing, way_to
+from trivium.search.subgraph_drawings import Drawing, way_to, with_types
 from trivium.types import GraphPath
 
 
@@ -60,7 +60,8 @@ def explain(engine: Engine, request: SearchRequest, uri: str) -> Explanation:
     with engine.store.pinned() as pinned:
         store = pinned if request.where is None else pinned.within(parse(request.where))
         (record,) = store.fetch([uri])
-        return _explained(engine.searcher.score(request, store), record)
+        explained = _explained(engine.searcher.score(request, store), record)
+    return replace(explained, graph=with_types(explained.graph, engine.store))
 
 
 def _explained(scored: Scored, record: ChunkRecord) -> Explanation:

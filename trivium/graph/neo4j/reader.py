@@ -352,7 +352,11 @@ class GraphReads(StorePart):
     def entities(self) -> str | None:
         return self._cache.state(self._connection).entities
 
-    def types(self) -> dict[str, str]:
+    def types(self, entities: Sequence[str] | None = None) -> dict[str, str]:
+        if entities is not None:
+            asked = {"entities": list(dict.fromkeys(entities))}
+            of_entities = self._connection.read(cypher.TYPES_OF, asked)[0][0]
+            return {uri: kind for uri, kind in sorted(of_entities) if kind is not None}
         found = (row for part in self._connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
         return dict(sorted((uri, kind) for kind, uri in found))
 

@@ -82,8 +82,8 @@ class PageReader(Protocol):
         """
         ...
 
-    def types(self) -> dict[str, str]:
-        """Map entity uris to types, sorted by uri, for every entity with a type."""
+    def types(self, entities: Sequence[str] | None = None) -> dict[str, str]:
+        """Map entity uris to types, sorted by uri, for every entity with a type, or those of ``entities``."""
         ...
 
     def info(self) -> StoreInfo:

@@ -209,8 +209,11 @@ class SourceReads(HeldReads):
     def entities(self) -> str | None:
         return self._setting("entities")
 
-    def types(self) -> dict[str, str]:
-        return dict(sorted(self._graph.types.items()))
+    def types(self, entities: Sequence[str] | None = None) -> dict[str, str]:
+        known = self._graph.types
+        return {
+            uri: known[uri] for uri in sorted(known if entities is None else known.keys() & set(entities))
+        }
 
     def info(self) -> StoreInfo:
         content = self._now()

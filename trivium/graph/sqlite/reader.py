@@ -319,13 +319,19 @@ def chunk_uris(connection: Connection) -> list[str]:
     return [uri for (uri,) in rows]
 
 
-def read_types(connection: Connection) -> dict[str, str]:
-    """Map entity uris to types, sorted by uri."""
-    return dict(
-        connection.execute(
+def read_types(connection: Connection, entities: Sequence[str] | None = None) -> dict[str, str]:
+    """Map entity uris to types, sorted by uri; only those of ``entities`` if given."""
+    if entities is None:
+        of_all = (
             "SELECT n.uri, t.type FROM entity_type AS t JOIN name AS n ON n.id = t.name_id ORDER BY n.uri"
         )
+        return dict(connection.execute(of_all).fetchall())
+    rows = connection.execute(
+        "SELECT DISTINCT n.uri, t.type FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
+        " JOIN entity_type AS t ON t.name_id = n.id ORDER BY n.uri",
+        [as_json(entities)],
     )
+    return dict(rows.fetchall())
 
 
 def chunker(connection: Connection) -> str | None:

@@ -122,8 +122,8 @@ export async function explain(given, signal) {
   return (await send("/explain", json(given, signal))).json();
 }
 
-export async function get(path, signal) {
-  return (await send(path, { signal })).json();
+export async function get(path) {
+  return (await send(path)).json();
 }
 
 /** What an image shows: its address; where a key is needed, which images do not send, the picture itself. */
@@ -147,8 +147,10 @@ export function readDocument(page) {
 /** What was read of the documents is read anew: they have changed. */
 export const forgetDocuments = () => documents.clear();
 
-export const neighbours = (entity, limit = 24, signal = undefined) =>
-  get(`/entities/${encodeURIComponent(entity)}/neighbours?limit=${limit}`, signal);
+export const neighbours = (entity, limit) => get(`/entities/${encodeURIComponent(entity)}/neighbours?limit=${limit}`);
+
+/** What most passages mention: of all kinds, or of some. */
+export const entities = (limit, kinds = []) => get(`/entities?${new URLSearchParams([["limit", limit], ...kinds.map((kind) => ["kind", kind])])}`);
 
 export async function removeDocument(uri) {
   return (await send(`/documents/${encodeURIComponent(uri)}`, { method: "DELETE" })).json();

@@ -1,7 +1,7 @@
-// The graph of the collection: an entity is looked up, what surrounds it unfolded step by step.
+// The graph of the collection: it opens on what most passages mention; an entity is looked up, or what surrounds it unfolded.
 
-import { neighbours, plain } from "./api.js";
-import { announce, button, byId, count, el, pageOf, prepareDialog, svg } from "./dom.js";
+import { entities, neighbours, plain } from "./api.js";
+import { announce, button, byId, count, el, pageOf, placeOf, prepareDialog, svg } from "./dom.js";
 import { cut, relation } from "./graph.js";
 import { arrange } from "./layout.js";
 import { panAndZoom } from "./zoom.js";
@@ -11,8 +11,13 @@ const AROUND = 16; // neighbours that are unfolded at once; fewer where there is
 const AROUND_NARROW = 9;
 const NARROW = 600;
 const MOST = 150;
+const STRONGEST = 2; // links that each of them brings at the beginning
+const LEGEND = 9; // kinds that are offered
+const SENTENCE = 300; // letters of a sentence on a card
 const LETTER = 3.8; // half of what a letter of a name is wide
 const KINDS = { question: "Question", page: "Document", entity: "Entity", section: "Section", chunk: "Passage" };
+
+const COLOURED = new Set(["person", "organisation", "place", "work", "event"]);
 
 const dialog = byId("explorer");
 const canvas = byId("explorer-canvas");
@@ -22,6 +27,10 @@ let nodes = new Map();
 let edges = new Map();
 let lit = new Set();
 let chosen = null;
+let kinds = null; // of the whole collection, where it is shown from the start
+let only = null; // the one that is let through
+let known = new Map(); // what surrounds an entity, once it was asked for
+let latest = 0; // of several requests at once the last one counts
 let view = null;
 
 export function prepareExplorer() {
@@ -35,7 +44,7 @@ export function prepareExplorer() {
   byId("explorer-in").addEventListener("click", () => view.zoom(0.8));
   byId("explorer-out").addEventListener("click", () => view.zoom(1.25));
   byId("explorer-fit").addEventListener("click", fit);
-  byId("explorer-kind").addEventListener("change", draw);
+  byId("explorer-start").addEventListener("click", () => start());
   byId("explorer-relation").addEventListener("change", draw);
 }
 
@@ -43,7 +52,41 @@ export function prepareExplorer() {
 export function openExplorer(entity) {
   if (!dialog.open) dialog.showModal();
   if (entity !== undefined) lookUp(entity);
-  else if (nodes.size === 0) note.textContent = "Look something up: a title, a person, a place.";
+  else if (nodes.size === 0) start();
+}
+
+/** What most passages mention, of one kind or of all, and what is mentioned together. */
+async function start(kind = null) {
+  const mine = begin();
+  try {
+    const found = await entities(2 * around(), kind === null ? [] : [kind]);
+    if (mine !== latest) return;
+    clear();
+    [kinds, only] = [found.kinds, kind];
+    for (const { uri, name, kind: type, page, passages } of found.entities) {
+      nodes.set(uri, { id: uri, kind: page ? "page" : "entity", label: name, type, passages });
+    }
+    const links = new Map();
+    for (const { source, target, passages } of found.shared) {
+      const number = (id) => links.get(id) ?? 0;
+      if (Math.min(number(source), number(target)) >= STRONGEST) continue; // all of them would hide each other
+      for (const id of [source, target]) links.set(id, number(id) + 1);
+      add({ nodes: [], edges: [{ source, target, type: "mentioned together", passages }] });
+    }
+    note.textContent =
+      nodes.size === 0 ? "Nothing is mentioned yet. Look something up: a title, a person, a place." : "What most passages mention. Choose one to read what is said of it.";
+    announce(note.textContent);
+    about.replaceChildren();
+    settle();
+    fit();
+  } catch (error) {
+    if (mine === latest) note.textContent = plain(error);
+  }
+}
+
+function begin() {
+  note.textContent = "Looking …";
+  return (latest += 1);
 }
 
 /** Titles that are offered while one types. */
@@ -53,7 +96,8 @@ export function suggest(titles) {
 
 /** Draws the ways from a question to what its answer rests on, lit up. */
 export function explorePaths(graphs) {
-  openExplorer();
+  if (!dialog.open) dialog.showModal();
+  latest += 1;
   clear();
   for (const graph of graphs) add(graph);
   lit = new Set([...nodes.keys(), ...edges.keys()]);
@@ -72,19 +116,35 @@ function clear() {
   edges = new Map();
   lit = new Set();
   chosen = null;
+  kinds = null;
+  only = null;
+  known = new Map();
+}
+
+/** An entity, what is said of it, and its neighbours; asked for once. */
+function surroundings(id) {
+  if (!known.has(id)) {
+    const asked = neighbours(id, around());
+    asked.catch(() => known.delete(id));
+    known.set(id, asked);
+  }
+  return known.get(id);
 }
 
 async function lookUp(name) {
-  note.textContent = "Looking …";
+  const mine = begin();
   try {
     const found = await neighbours(name, around());
+    if (mine !== latest) return;
     clear();
+    known.set(found.entity, Promise.resolve(found));
     add(found.graph);
     say(found);
     settle();
     fit();
     choose(found.entity);
   } catch (error) {
+    if (mine !== latest) return;
     note.textContent = error.status === 404 ? `Nothing in the collection is called “${name}”.` : plain(error);
     announce(note.textContent);
   }
@@ -96,7 +156,9 @@ async function unfold(id) {
     return;
   }
   try {
-    const found = await neighbours(id, around());
+    const found = await surroundings(id);
+    if (!nodes.has(id)) return; // another graph is shown by now
+    [kinds, only] = [null, null];
     add(found.graph);
     say(found);
     settle();
@@ -120,26 +182,25 @@ function add(graph) {
 /** Gives everything a place, and the filters what there is. */
 function settle() {
   arrange([...nodes.values()], [...edges.values()], canvas.clientWidth < canvas.clientHeight * 1.2);
-  options(byId("explorer-kind"), "All kinds", [...nodes.values()].map(({ kind }) => [kind, KINDS[kind]]));
-  options(byId("explorer-relation"), "All relations", [...edges.values()].map(({ type }) => [relation(type), relation(type)]));
+  const select = byId("explorer-relation");
+  const kept = select.value;
+  const types = [...new Set([...edges.values()].map(({ type }) => relation(type)))].sort((a, b) => a.localeCompare(b));
+  select.replaceChildren(el("option", { value: "" }, "All relations"), ...types.map((value) => el("option", { value }, value)));
+  select.value = types.includes(kept) ? kept : "";
   draw();
 }
 
-function options(select, all, pairs) {
-  const kept = select.value;
-  const named = [...new Map(pairs)].sort((a, b) => a[1].localeCompare(b[1]));
-  select.replaceChildren(el("option", { value: "" }, all), ...named.map(([value, name]) => el("option", { value }, name)));
-  select.value = named.some(([value]) => value === kept) ? kept : "";
-}
+const kindOf = (node) => node.type || node.kind;
+const kindName = (kind) => KINDS[kind] ?? `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
+const sign = (kind) => `dot-${KINDS[kind] === undefined ? (COLOURED.has(kind) ? kind : "other") : kind}`;
 
 /** What the filters let through; the chosen node always stays. */
 function shown() {
-  const kind = byId("explorer-kind").value;
   const type = byId("explorer-relation").value;
   const lines = [...edges.values()].filter((edge) => type === "" || relation(edge.type) === type);
   const linked = new Set(lines.flatMap(({ source, target }) => [source, target]));
   const kept = [...nodes.values()].filter(
-    (node) => node.id === chosen || ((kind === "" || node.kind === kind) && (type === "" || linked.has(node.id))),
+    (node) => node.id === chosen || ((kinds !== null || only === null || kindOf(node) === only) && (type === "" || linked.has(node.id))),
   );
   const ids = new Set(kept.map(({ id }) => id));
   return [kept, lines.filter(({ source, target }) => ids.has(source) && ids.has(target))];
@@ -149,7 +210,7 @@ function draw() {
   const [kept, lines] = shown();
   const focused = canvas.contains(document.activeElement) ? document.activeElement.dataset?.id : undefined;
   canvas.replaceChildren(...lines.flatMap(drawnLine), ...kept.map(drawnNode));
-  drawLegend(kept);
+  drawLegend();
   if (focused !== undefined) canvas.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
@@ -157,15 +218,18 @@ function drawnLine(edge) {
   const [a, b] = [nodes.get(edge.source), nodes.get(edge.target)];
   const near = chosen === edge.source || chosen === edge.target;
   const bright = lit.has(`${edge.source}\n${edge.type}\n${edge.target}`);
-  const name = relation(edge.type);
+  const name = saidOf(edge);
   const line = svg(
     "line",
     { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: `link${bright ? " lit" : ""}${near ? " near" : ""}` },
     svg("title", {}, `${a.label}: ${name}: ${b.label}`),
   );
+  if (edge.passages > 1) line.style.strokeWidth = Math.min(6, 1 + Math.log2(edge.passages));
   if (!near || lines(edge) > 0) return [line];
   return [line, svg("text", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, class: "edge-label", dy: "0.3em" }, cut(name, 22))];
 }
+
+const saidOf = ({ type, passages }) => (passages === undefined ? relation(type) : `in ${count(passages, "passage")}`);
 
 /** How many lines between the same two come before this one: one label is enough. */
 function lines(edge) {
@@ -178,14 +242,16 @@ function lines(edge) {
 
 function drawnNode(node) {
   const act = () => (chosen === node.id && node.kind !== "question" ? use(node) : choose(node.id));
+  const size = node.kind === "question" ? 11 : node.kind === "page" ? 9 : 7;
+  const r = node.passages === undefined ? size : Math.min(15, 4 + 1.6 * Math.log2(1 + node.passages));
   return svg(
     "g",
     {
-      class: `dot dot-${node.kind}${lit.has(node.id) ? " lit" : ""}${node.id === chosen ? " chosen" : ""}`,
+      class: `dot dot-${node.kind} ${sign(kindOf(node))}${lit.has(node.id) ? " lit" : ""}${node.id === chosen ? " chosen" : ""}`,
       transform: `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`,
       tabindex: "0",
       role: "button",
-      "aria-label": `${KINDS[node.kind]}: ${node.label}`,
+      "aria-label": `${kindName(kindOf(node))}: ${node.label}`,
       "data-id": node.id,
       onclick: act,
       onkeydown: (event) => {
@@ -194,8 +260,8 @@ function drawnNode(node) {
         act();
       },
     },
-    svg("circle", { r: node.kind === "question" ? 11 : node.kind === "page" ? 9 : 7 }),
-    svg("text", { y: 24 }, named(node)),
+    svg("circle", { r }),
+    svg("text", { y: Math.max(24, r + 14) }, named(node)),
   );
 }
 
@@ -206,16 +272,23 @@ function named({ kind, label }) {
   return `¶ ${below.length === 0 ? cut(title, 26) : `${cut(title, 16)} › ${cut(below.at(-1), 16)}`}`;
 }
 
-/** What the signs mean, and how many there are of each. */
-function drawLegend(kept) {
-  const numbers = new Map(Object.keys(KINDS).map((kind) => [kind, kept.filter((node) => node.kind === kind).length]));
+/** What the colours mean, and how many there are of each kind; one that is pressed is shown alone. */
+function drawLegend() {
+  const numbers = new Map();
+  for (const node of nodes.values()) numbers.set(kindOf(node), (numbers.get(kindOf(node)) ?? 0) + 1);
+  const offered = kinds === null ? [...numbers] : Object.entries(kinds);
+  const press = (kind) => {
+    if (kinds !== null) return start(only === kind ? null : kind);
+    only = only === kind ? null : kind;
+    return draw();
+  };
   byId("explorer-legend").replaceChildren(
-    ...[...numbers]
-      .filter(([, number]) => number > 0)
-      .map(([kind, number]) => {
-        const sign = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { r: 6 }));
-        return el("li", { class: `dot-${kind}` }, sign, `${KINDS[kind]} ${number}`);
-      }),
+    ...offered.slice(0, LEGEND).map(([kind, number]) => {
+      const dot = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { r: 6 }));
+      const name = `${kind === "" ? "Documents and terms" : kindName(kind)} ${number.toLocaleString("en")}`;
+      const pressed = String(only === kind);
+      return el("li", { class: sign(kind || "entity") }, el("button", { type: "button", "aria-pressed": pressed, onclick: () => press(kind) }, dot, name));
+    }),
   );
 }
 
@@ -231,28 +304,58 @@ function choose(id) {
   const lines = [...edges.values()].filter((edge) => edge.source === id || edge.target === id);
   const place = node.kind === "chunk" || node.kind === "section";
   const opens = node.kind === "page" || place;
+  const through = lines.filter((edge) => edge.target === id && lit.size > 0).map((edge) => nodes.get(edge.source));
+  const between = new Set(through.filter((other) => (other.kind === "entity" || other.kind === "page") && other.id !== pageOf(id)));
+  const card = el("div", {});
   about.replaceChildren(
     el("h3", {}, node.label),
-    el("p", { class: "note" }, KINDS[node.kind]),
+    el("p", { class: "note" }, kindName(kindOf(node))),
+    node.kind === "chunk" && between.size > 0 ? el("p", {}, `Found through ${[...between].map(({ label }) => label).join(", ")}.`) : "",
     el(
       "p",
       { class: "actions" },
       opens ? button("Open", () => openReader(pageOf(id), place ? id : undefined)) : null,
       place || node.kind === "question" ? null : button("Unfold", () => unfold(id)),
     ),
+    card,
     el("ul", {}, ...lines.slice(0, 60).map((edge) => neighbour(edge, id))),
   );
   draw();
+  if (!place && node.kind !== "question") describe(node, card);
+}
+
+/** Writes down what is said of an entity: other forms of its name, sentences with their passages, relations. */
+async function describe({ id, label }, card) {
+  try {
+    const { forms, mentioned, passages, graph } = await surroundings(id);
+    const others = forms.filter((form) => form !== label);
+    const relations = graph.edges.filter(({ source, type, target }) => type !== "cites" && !edges.has(`${source}\n${type}\n${target}`));
+    const name = new Map(graph.nodes.map((node) => [node.id, node.label]));
+    card.replaceChildren(
+      others.length > 0 ? el("p", { class: "note" }, `Also: ${others.join(", ")}`) : "",
+      el("h4", {}, `Mentioned in ${count(mentioned, "passage")}`),
+      el("ul", {}, ...passages.map(mention)),
+      el("ul", {}, ...relations.map((edge) => el("li", {}, `${name.get(edge.source)} — ${relation(edge.type)} — ${name.get(edge.target)}`))),
+    );
+  } catch (error) {
+    card.replaceChildren(el("p", { class: "note" }, plain(error)));
+  }
+}
+
+function mention({ uri, section, pages, sentence }) {
+  const open = () => openReader(pageOf(uri), uri);
+  return el("li", {}, cut(sentence, SENTENCE), " ", el("button", { type: "button", class: "crumb", onclick: open }, placeOf({ section, pages })));
 }
 
 function neighbour(edge, id) {
   const forth = edge.source === id;
   const other = nodes.get(forth ? edge.target : edge.source);
-  const name = relation(edge.type);
+  const name = saidOf(edge);
+  const how = edge.passages !== undefined ? `${name} with ` : forth ? `${name} → ` : `← ${name} `;
   return el(
     "li",
     {},
-    el("span", { class: "note" }, forth ? `${name} → ` : `← ${name} `),
+    el("span", { class: "note" }, how),
     el("button", { type: "button", class: "crumb", onclick: () => choose(other.id) }, other.label),
   );
 }

@@ -1,4 +1,4 @@
-// Small graphs, drawn in layers from a start, or beside what they surround.
+// Small graphs, drawn in layers from a start.
 
 import { svg } from "./dom.js";
 
@@ -30,7 +30,7 @@ export function drawWay(graph, goal, width, chosen) {
       places.set(id, upright ? { x: side, y: forth } : { x: forth, y: side });
     });
   });
-  return drawing(graph, places, chosen, { upright, spans });
+  return drawing(graph, places, chosen, upright, spans);
 }
 
 /** Nodes by the longest way from the start, so that lines lead forward; the goal is by itself at the end. */
@@ -52,39 +52,7 @@ function layered(graph, start, goal) {
   return layers.filter((layer) => layer.length > 0);
 }
 
-/** An entity with its neighbours beside it; each says by itself what it has to do with the entity. */
-export function drawAround(graph, centre, width, chosen) {
-  const others = graph.nodes.filter((node) => node.id !== centre);
-  const narrow = isNarrow(width);
-  const across = NODE.height + 10;
-  const places = new Map();
-  if (narrow) {
-    places.set(centre, { x: 0, y: 0 });
-    others.forEach((node, row) => places.set(node.id, { x: NODE.width * 0.55, y: (row + 1) * across }));
-  } else {
-    const right = Math.ceil(others.length / 2);
-    const rows = [right, others.length - right];
-    places.set(centre, { x: 0, y: 0 });
-    others.forEach((node, place) => {
-      const side = place < right ? 0 : 1;
-      const row = place - side * right;
-      const x = (side === 0 ? 1 : -1) * (NODE.width + GAP.along);
-      places.set(node.id, { x, y: (row - (rows[side] - 1) / 2) * across });
-    });
-  }
-  const nodes = graph.nodes.map((node) =>
-    node.id === centre ? node : { ...node, label: `${node.label} › ${relationsOf(graph, node.id)}` },
-  );
-  const edges = others.map((node) => ({ source: centre, target: node.id, type: "", views: [] }));
-  return drawing({ nodes, edges }, places, chosen, { edge: narrow ? elbow : between });
-}
-
-function relationsOf(graph, id) {
-  const types = graph.edges.filter((edge) => edge.source === id || edge.target === id).map((edge) => relation(edge.type));
-  return [...new Set(types)].join(", ");
-}
-
-function drawing(graph, places, chosen, { upright = false, spans = () => false, edge: plain = between }) {
+function drawing(graph, places, chosen, upright, spans) {
   const xs = [...places.values()].map((place) => place.x);
   const ys = [...places.values()].map((place) => place.y);
   // What passes a layer by goes around it, on a lane of its own beside all nodes.
@@ -93,7 +61,7 @@ function drawing(graph, places, chosen, { upright = false, spans = () => false, 
   const lines = graph.edges.map((edge) => {
     const from = places.get(edge.source);
     const to = places.get(edge.target);
-    return spans(edge) ? around(edge, from, to, side + LANE * lanes++, upright) : plain(edge, from, to, upright);
+    return spans(edge) ? around(edge, from, to, side + LANE * lanes++, upright) : between(edge, from, to, upright);
   });
   const beside = lanes === 0 ? 0 : LANE * lanes + LANE / 2;
   const left = Math.min(...xs) - NODE.width / 2 - MARGIN;
@@ -116,13 +84,6 @@ function between(edge, from, to, upright) {
     ? `M${a.x} ${a.y}C${a.x} ${middle.y} ${b.x} ${middle.y} ${b.x} ${b.y}`
     : `M${a.x} ${a.y}C${middle.x} ${a.y} ${middle.x} ${b.y} ${b.x} ${b.y}`;
   return drawnEdge(edge, path, middle);
-}
-
-/** A line down from a box and into another's side. */
-function elbow(edge, from, to) {
-  const x = from.x - NODE.width * 0.3;
-  const path = `M${x} ${from.y + NODE.height / 2}V${to.y - 8}Q${x} ${to.y} ${x + 8} ${to.y}H${to.x - NODE.width / 2}`;
-  return drawnEdge(edge, path, from);
 }
 
 /** A line along a lane. */
@@ -184,9 +145,9 @@ function drawnNode(node, place, chosen) {
           }
         : {}),
     },
-    svg("title", {}, `${node.kind}: ${node.label.replace(" › ", ", ")}`),
+    svg("title", {}, `${node.type || node.kind}: ${node.label.replace(" › ", ", ")}`),
     svg("rect", { x: -NODE.width / 2, y: -NODE.height / 2, width: NODE.width, height: NODE.height, rx: 8 }),
-    ...lines(node.label).map((line, place, all) =>
+    ...lines(node.type && !node.label.includes(" › ") ? `${node.label} › ${node.type}` : node.label).map((line, place, all) =>
       svg("text", { y: (place - (all.length - 1) / 2) * 16, dy: "0.33em", class: place > 0 ? "second" : null }, line),
     ),
   );

@@ -1,27 +1,98 @@
-"""Entities and their neighbours."""
+"""Entities, what is said of them, and their neighbours."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
-from trivium.search.subgraph_drawings import Drawing, around, find_entity
+from trivium.graph.records import page_numbers
+from trivium.graph.schema import Hop
+from trivium.search.entities import SharedPassages, count_entities, describe_entity, shared_passages
+from trivium.search.subgraph_drawings import Drawing, around, find_entity, with_types
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 
 router = APIRouter(tags=["graph"])
 
+_PASSAGES = 10
+"""Passages on the card of an entity."""
+
+
+class ListedEntity(BaseModel):
+    """An entity, and how many passages and documents besides its own mention it. `kind` is empty if unknown; `page`
+    is whether it is a document.
+    """
+
+    uri: str
+    name: str
+    kind: str = Field(examples=["person"])
+    page: bool
+    passages: int
+    documents: int
+
+
+class Entities(BaseModel):
+    """The entities that most passages mention. `kinds` are the numbers of all entities by kind."""
+
+    entities: list[ListedEntity]
+    kinds: dict[str, int]
+    shared: list[SharedPassages]
+
+
+class Mention(BaseModel):
+    """A sentence that mentions an entity, and the passage that it stands in."""
+
+    uri: str
+    document: str
+    section: str
+    pages: list[int]
+    sentence: str
+
 
 class Neighbours(BaseModel):
-    """An entity and its neighbours, for drawing."""
+    """An entity, what is said of it, and its neighbours, for drawing. `forms` are the names that these passages use for
+    it, the most frequent first.
+    """
 
     entity: str
+    kind: str
+    forms: list[str]
+    mentioned: int = Field(description="Number of passages that mention it.")
+    passages: list[Mention] = Field(description=f"The first {_PASSAGES} of them.")
     graph: Drawing
     more: bool = Field(description="Whether some neighbours were left out.")
+
+
+@router.get("/entities", responses=errors(422, 503))
+async def list_entities(
+    request: Request,
+    serving: Serving,
+    limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of entities.")] = 30,
+    kind: Annotated[
+        list[str] | None, Query(max_length=20, description="Only those of these kinds, such as person.")
+    ] = None,
+) -> Entities:
+    """List the entities that most passages mention, and how many passages they share."""
+
+    def work(engine: Engine) -> Entities:
+        found = count_entities(engine.store)
+        kinds = Counter(one.kind for one in found)
+        shown = [one for one in found if kind is None or one.kind in kind][:limit]
+        uris = [one.uri for one in shown]
+        below = engine.store.expand(uris, Hop.BELOW)
+        return Entities(
+            entities=[ListedEntity(**asdict(one), page=bool(below.get(one.uri))) for one in shown],
+            kinds=dict(kinds.most_common()),
+            shared=shared_passages(engine.store, uris),
+        )
+
+    return await serving.read(request, work)
 
 
 @router.get("/entities/{uri:path}/neighbours", responses=errors(404, 422, 503))
@@ -31,13 +102,31 @@ async def neighbours(
     serving: Serving,
     limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of neighbours.")] = 24,
 ) -> Neighbours:
-    """Return an entity with its related entities and the pages that cite it. Aliases are resolved."""
+    """Return an entity with what is said of it, its related entities and the pages that cite it. Aliases are resolved."""
 
     def work(engine: Engine) -> Neighbours:
         entity = find_entity(engine.store, uri)
         if entity is None:
             raise not_found(f"there is no entity {uri!r}")
         drawing, more = around(engine.store, entity, limit)
-        return Neighbours(entity=entity, graph=drawing, more=more)
+        card = describe_entity(engine.store, entity, _PASSAGES)
+        return Neighbours(
+            entity=entity,
+            kind=card.entity.kind,
+            forms=list(card.forms),
+            mentioned=card.entity.passages,
+            passages=[
+                Mention(
+                    uri=said.chunk,
+                    document=said.document,
+                    section=said.section,
+                    pages=page_numbers(said.pages),
+                    sentence=said.sentence,
+                )
+                for said in card.sayings
+            ],
+            graph=with_types(drawing, engine.store),
+            more=more,
+        )
 
     return await serving.read(request, work)

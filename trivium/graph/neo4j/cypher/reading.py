@@ -182,6 +182,10 @@ WITH DISTINCT r
 RETURN collect([startNode(r).uri, r.type, endNode(r).uri])
 """
 
+TYPES_OF: LiteralString = """
+UNWIND $entities AS uri MATCH (e:TriviumEntity {uri: uri}) RETURN collect([e.uri, e.type])
+"""
+
 # -- titles and names --------------------------------------------------------------------------------------------
 
 RESOLVE: LiteralString = """
