@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from io import BytesIO
 from pathlib import Path
 
@@ -80,3 +81,14 @@ def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:
     assert "recognised by rules, not by none" in failed.err
     unknown = trivium("build", store.parent / "files", "--store", store.parent / "new", "--entities", "magic")
     assert unknown.code == 2 and not (store.parent / "new").exists()
+
+
+def test_a_removal_takes_along_what_only_its_document_said(trivium: Run, store: Path, tmp_path: Path) -> None:
+    """Only the minutes say that she is a person. The new text of the entity is embedded at once."""
+    left = Path(shutil.copytree(store, tmp_path / "store"))
+    assert trivium("remove", "Minutes of May", "--store", left).code == 0
+    listed = trivium("entities", left, "--json").json
+    assert listed["entities"] == [{"uri": NAME, "name": NAME, "kind": "", "passages": 2, "documents": 2}]
+    assert trivium("stats", "--store", left, "--json").json["to_embed"] == 0
+    assert trivium("remove", "Letter", "--store", left).code == 0
+    assert trivium("entities", left, "--json").json["count"] == 0
