@@ -127,6 +127,21 @@ def test_a_name_without_a_page_is_a_quarter_of_a_seed(monkeypatch: pytest.Monkey
     )
 
 
+def test_a_name_is_asked_for_with_a_capital(monkeypatch: pytest.MonkeyPatch) -> None:
+    """County is a name without a page. Where names in texts are entities, a question that has capitals does not mean it
+    by "county"; one without any may. Mars has a page, which titles of common things have as well."""
+    store = store_of([*SOLAR, page("Asaph Hall", lead=[("Hall was born in the County.", ["County"])])], {})
+    for text in ("Which county is like Mars?", "Is mars in the county of Hall?"):
+        assert "County" in ask(store, text).named_entities
+    graph = replace(store.adjacency(), names=True)
+    monkeypatch.setattr(store, "adjacency", lambda: graph)
+    monkeypatch.setattr(MemoryStore, "entities", "rules")
+    assert ask(store, "Which county is like Mars?").named_entities == ["Mars"]
+    assert ask(store, "Is mars in the county of Hall?").named_entities == ["Mars"]
+    assert ask(store, "Which county is like mars?").named_entities == ["County", "Mars"]
+    assert ask(store, "Which County is like Mars?").named_entities == ["County", "Mars"]
+
+
 def test_links_lead_to_a_chunk_that_resembles_nothing() -> None:
     """The chunk on Hall's page has cosine 0 like every other, but is linked from the best chunk."""
     store = store_of(HOPS, {"Phobos#chunk-1": 0.9})

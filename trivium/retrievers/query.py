@@ -197,7 +197,14 @@ class Query:
 
     def _find_named_entities(self) -> list[str]:
         mentions = find_names(self.text, self.store.lookup_names)
+        if self.store.entities is not None and self.text[1:] != self.text[1:].lower():
+            # Who writes names with capitals does not mean the name "County" of a text by "county".
+            mentions = [m for m in mentions if not self.text[m.start].islower() or self._has_page(m.target)]
         return list(dict.fromkeys(mention.target for mention in mentions))
+
+    def _has_page(self, entity: str) -> bool:
+        row = self.adjacency.entity_rows.get(entity, -1)
+        return row < 0 or not self.adjacency.are_names(np.array([row]))[0]
 
     def nearest(self, label: Label, k: int) -> list[Neighbour]:
         """Return the k nearest nodes of a label. The store is asked once per label unless k exceeds the number
