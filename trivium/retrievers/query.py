@@ -197,7 +197,7 @@ class Query:
 
     def _find_named_entities(self) -> list[str]:
         mentions = find_names(self.text, self.store.lookup_names)
-        if self.store.entities is not None and self.text[1:] != self.text[1:].lower():
+        if self.adjacency.names and self.text[1:] != self.text[1:].lower():
             # Who writes names with capitals does not mean the name "County" of a text by "county".
             mentions = [m for m in mentions if not self.text[m.start].islower() or self._has_page(m.target)]
         return list(dict.fromkeys(mention.target for mention in mentions))

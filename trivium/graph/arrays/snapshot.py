@@ -128,6 +128,8 @@ class IndexSnapshot:
     """What the store has, once counted."""
     embedder: list[EmbedderIdentity | None] = field(default_factory=list, repr=False)
     """The embedder of the store, once read."""
+    recogniser: list[str | None] = field(default_factory=list, repr=False)
+    """What recognises names in the texts of documents, once read."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
     """Cache of the vectors (d,) of relation types."""
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -191,13 +192,18 @@ class EmbeddedStore(ArrayReads):
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        if not self._database.fixed:
-            with self._database.reading() as connection:
-                return vectors.read_embedder(connection)
-        known = self._current().embedder
+        return self._once(attrgetter("embedder"), vectors.read_embedder)
+
+    @property
+    def entities(self) -> str | None:
+        return self._once(attrgetter("recogniser"), reader.entities)
+
+    def _once(self, known_by: Callable[[IndexSnapshot], list[R]], read: Callable[[Connection], R]) -> R:
+        """Return what is read, once for all questions to the same state."""
+        known = known_by(self._current()) if self._database.fixed else []
         if not known:
             with self._database.reading() as connection:
-                known.append(vectors.read_embedder(connection))
+                known.append(read(connection))
         return known[0]
 
     set_embedder = method(vectors.claim, writes=True)
@@ -205,7 +211,6 @@ class EmbeddedStore(ArrayReads):
     set_fusion_decision = method(writer.set_fusion_decision, writes=True)
     links_pending = property(method(reader.links_pending))
     set_links_pending = method(writer.set_links_pending, writes=True)
-    entities = property(method(reader.entities))
     set_entities = method(writer.set_entities, writes=True)
     languages = property(method(reader.languages))
     set_languages = method(writer.set_languages, writes=True)
