@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
-from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -192,11 +191,11 @@ class EmbeddedStore(ArrayReads):
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        return self._once(attrgetter("embedder"), vectors.read_embedder)
+        return self._once(lambda state: state.embedder, vectors.read_embedder)
 
     @property
     def entities(self) -> str | None:
-        return self._once(attrgetter("recogniser"), reader.entities)
+        return self._once(lambda state: state.recogniser, reader.entities)
 
     def _once(self, known_by: Callable[[IndexSnapshot], list[R]], read: Callable[[Connection], R]) -> R:
         """Return what is read, once for all questions to the same state."""
