@@ -24,7 +24,7 @@ class Database:
 
     def read(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
         self.asked += 1
-        return [[self.generation, "u", "toy", "1", 8, 70, 10, None]] if self.there else []
+        return [[self.generation, "u", "toy", "1", 8, 70, 10, None, None]] if self.there else []
 
 
 @pytest.fixture
