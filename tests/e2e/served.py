@@ -18,9 +18,13 @@ import requests
 
 
 @contextmanager
-def serve(store: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server on a free port, and its address as it printed it."""
-    with started(["-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]) as server:
+def serve(
+    store: Path | str, *options: str, log: IO[str] | int = subprocess.PIPE
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server on a free port, and its address as it printed it. ``log``: for its stderr. A pipe that nobody reads is
+    full after some 400 requests."""
+    arguments = ["-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
+    with started(arguments, log) as server:
         yield server
 
 

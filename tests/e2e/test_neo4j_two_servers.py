@@ -5,6 +5,7 @@ one shows in the next answer of the other, and changes through both at once are 
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -41,7 +42,10 @@ def servers(
         stores = [neo4j_2026.bolt.replace("bolt", scheme, 1) for scheme in PAIR]
         built = trivium("build", folder / "records.jsonl", "--store", stores[0], "--embedder", "minilm")
         assert built.code == 0, built.err
-        with serve(stores[0]) as (_, first), serve(stores[1]) as (_, second):
+        with (
+            serve(stores[0], log=subprocess.DEVNULL) as (_, first),
+            serve(stores[1], log=subprocess.DEVNULL) as (_, second),
+        ):
             for address in (first, second):
                 ready(address)
             yield first, second
