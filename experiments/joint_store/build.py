@@ -40,7 +40,7 @@ def main() -> None:
     begun = time.monotonic()
     with trivium.Engine.create(given.store, given.embedder) as engine, progress() as bars:
         report = engine.build(sources, sentences=not given.no_sentences, progress=bars)
-        print_load(engine, str(given.store), report, time.monotonic() - begun, verbose=False)
+        print_load(engine, str(given.store), report, time.monotonic() - begun, suggest=False)
 
 
 if __name__ == "__main__":
