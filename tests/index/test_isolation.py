@@ -32,12 +32,6 @@ def parser() -> Iterator[ParserProcess]:
     process.close()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore.create(tmp_path / "store") as made:
-        yield made
-
-
 def write(folder: Path, **contents: str | bytes) -> list[str]:
     files = []
     for name, content in contents.items():

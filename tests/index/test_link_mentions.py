@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ def folder(tmp_path: Path) -> Path:
     for name, text in TEXTS.items():
         (tmp_path / "texts" / name).write_text(text)
     return tmp_path / "texts"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore.create(tmp_path / "store") as made:
-        yield made
 
 
 def cites(store: EmbeddedStore, page: str) -> list[tuple[str, ...]]:

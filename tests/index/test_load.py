@@ -30,12 +30,6 @@ WritePage = Callable[..., Path]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore.create(tmp_path / "store") as made:
-        yield made
-
-
-@pytest.fixture
 def page(tmp_path: Path) -> WritePage:
     """Writes a small MediaWiki page."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,12 +42,6 @@ def folder(tmp_path: Path) -> Path:
     for name, text in TEXTS.items():
         (tmp_path / "texts" / name).write_text(text)
     return tmp_path / "texts"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore.create(tmp_path / "store") as made:
-        yield made
 
 
 def test_a_name_of_two_documents_is_an_entity_with_its_kind(folder: Path, store: EmbeddedStore) -> None:
