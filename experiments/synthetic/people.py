@@ -16,10 +16,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from trivium.answering.passage_prompts import Source
 from trivium.datasets.questions import read_questions
 from trivium.sample import folder
 from trivium.synthetic.checks import Check, check_wording
-from trivium.synthetic.records import Bridge, Source
+from trivium.synthetic.records import Bridge
 from trivium.types import Question
 
 NOBODY = Bridge("", 2, (), ())

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.synthetic.world import ANSWER, MOONS_CHUNK, QUESTION, STICKNEY_CHUNK, draft, hall
+from trivium.answering.passage_prompts import Source
 from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
 from trivium.synthetic.read_replies import Declined, Draft, Unreadable, read_draft, read_scores
-from trivium.synthetic.records import Source
 
 BRIDGE = hall()
 BOTH = sorted(BRIDGE.sources, key=lambda source: source.uri != MOONS_CHUNK)

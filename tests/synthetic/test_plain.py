@@ -14,6 +14,7 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page
 from tests.synthetic.world import HALL, MOONS, STICKNEY, world
+from trivium.answering.passage_prompts import Source
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace_gold import trace
 from trivium.errors import ChatModelError, InputError
@@ -23,7 +24,7 @@ from trivium.synthetic.export import export
 from trivium.synthetic.judge import judge
 from trivium.synthetic.plain import PlainSampling, checked_plain, draw_passages, generate_plain
 from trivium.synthetic.read_replies import PlainDraft
-from trivium.synthetic.records import Outcome, Source
+from trivium.synthetic.records import Outcome
 from trivium.synthetic.run_folder import Run
 
 HALL_SOURCE = Source("Asaph Hall#chunk-1", "Asaph Hall", "Asaph Hall", HALL)

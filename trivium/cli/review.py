@@ -8,8 +8,9 @@ from collections.abc import Iterable
 import typer
 from rich.text import Text
 
+from trivium.answering.passage_prompts import Source
 from trivium.cli.terminal import out, shown
-from trivium.synthetic.records import Decision, Source
+from trivium.synthetic.records import Decision
 from trivium.synthetic.review import REVIEW_SETTINGS, Review
 from trivium.synthetic.run_folder import Candidate, Run
 from trivium.text.normalise import normalise_name, plain

@@ -7,11 +7,18 @@ other text around it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from trivium.text.normalise import plain
+
 MAX_TRIED = 50
 """Maximum number of opening braces tried as the beginning of an object."""
+
+MAX_CHARACTERS = 1000
+"""Maximum length of a text in a reply; longer ones are truncated."""
+_NUMBER = re.compile(r"\d{1,4}")
 
 JsonSchema = Mapping[str, Any]
 
@@ -74,3 +81,31 @@ def json_objects(text: str, keys: Collection[str]) -> Iterator[dict[str, Any]]:
             yield value
             end = after
         start = text.find("{", end)
+
+
+def listed_objects(text: str, name: str, key: str) -> list[dict[str, Any]] | None:
+    """Return the objects of the list ``name`` of a reply, which have a ``key``; None if it has neither the list nor such
+    objects. A truncated reply still contains complete ones.
+
+    >>> listed_objects('{"claims": [{"text": "a"}, {"text": "b', "claims", "text")
+    [{'text': 'a'}]
+    """
+    value = next(json_objects(text, (name,)), {}).get(name)
+    if isinstance(value, list):
+        objects = [one for one in value if isinstance(one, dict)]
+        return objects if objects or not value else None
+    return list(json_objects(text, (key,))) or None
+
+
+def whole_number(value: object) -> int | None:
+    """Parse an integer from 0 to 9999, given as a number or as text; None for anything else."""
+    if isinstance(value, str):
+        return int(value) if _NUMBER.fullmatch(value.strip()) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10_000:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def one_line(text: str) -> str:
+    """Return a model's text as one line without control characters."""
+    return " ".join(plain(text).split())[:MAX_CHARACTERS]

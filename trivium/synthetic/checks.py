@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from trivium.answering.passage_prompts import Source
 from trivium.datasets.match_text import PageTexts, has_words
-from trivium.synthetic.records import Bridge, Source
+from trivium.synthetic.records import Bridge
 from trivium.synthetic.sample_bridges import MIN_SOURCES
 from trivium.text.normalise import normalise_name, normalise_title, question_terms, terms, words
 

@@ -6,13 +6,14 @@ import hashlib
 import json
 from dataclasses import asdict
 
+from trivium.answering.passage_prompts import Source, ask
 from trivium.common.progress import Progress
 from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
-from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt
+from trivium.synthetic.prompt import WRITE_VERSION, write_prompt
 from trivium.synthetic.read_replies import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
-from trivium.synthetic.records import Bridge, Outcome, Source, Written
+from trivium.synthetic.records import Bridge, Outcome, Written
 from trivium.synthetic.run_folder import Run, Settings
 from trivium.synthetic.sample_bridges import Sampling, draw
 from trivium.types import Usage

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from trivium.answering.passage_prompts import ask
 from trivium.common.progress import Progress
 from trivium.llm.chat_model import ChatModel
-from trivium.synthetic.prompt import ask, judge_prompt, judge_version
+from trivium.synthetic.prompt import judge_prompt, judge_version
 from trivium.synthetic.read_replies import Unreadable, read_scores, scores_schema
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria_of
 from trivium.synthetic.run_folder import Run

@@ -9,6 +9,7 @@ from itertools import count, islice
 
 import numpy as np
 
+from trivium.answering.passage_prompts import Source, ask
 from trivium.common.progress import Progress
 from trivium.datasets.match_text import PageTexts
 from trivium.errors import InputError
@@ -17,9 +18,9 @@ from trivium.graph.schema import Hop
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_plain_wording
 from trivium.synthetic.generate import content_of
-from trivium.synthetic.prompt import PLAIN_VERSION, ask, plain_prompt
+from trivium.synthetic.prompt import PLAIN_VERSION, plain_prompt
 from trivium.synthetic.read_replies import PlainDraft, Unreadable, plain_schema, read_plain
-from trivium.synthetic.records import Bridge, Outcome, Source, Written
+from trivium.synthetic.records import Bridge, Outcome, Written
 from trivium.synthetic.run_folder import Run, Settings
 from trivium.text.normalise import sentences
 from trivium.types import ChunkKind, Usage

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
+from trivium.answering.passage_prompts import SENTENCE_NUMBER
+from trivium.llm.json_replies import (
+    JsonSchema,
+    json_objects,
+    listed_objects,
+    object_schema,
+    one_line,
+    whole_number,
+)
 from trivium.synthetic.records import CRITERIA
-from trivium.text.normalise import plain
-
-_MAX_CHARACTERS = 1000
-"""Maximum length of questions and answers; longer ones are truncated."""
-_MAX_SENTENCES = 40
-_NUMBER = re.compile(r"\d{1,4}")
 
 QUESTION_CHARACTERS, ANSWER_CHARACTERS = 300, 80
 """Maximum length of question and answer in a schema, because a small model may never end an unbounded string."""
@@ -87,18 +88,18 @@ def read_draft(text: str) -> Draft | Declined | Unreadable:
         return Unreadable("no JSON object with question or declined")
     if value.get("question") is None:
         declined = value.get("declined")
-        return Declined(_line(declined) if isinstance(declined, str) else "")
+        return Declined(one_line(declined) if isinstance(declined, str) else "")
     question, answer, numbers = value["question"], value.get("answer"), value.get("passages")
     if isinstance(answer, int | float) and not isinstance(answer, bool):
         answer = str(answer)
     if not isinstance(question, str) or not isinstance(answer, str) or not isinstance(numbers, list):
         return Unreadable("question and answer are not text, or passages is no list")
-    parsed = [_whole(number) for number in numbers]
+    parsed = [whole_number(number) for number in numbers]
     if None in parsed:
         return Unreadable("passages are not numbers")
     return Draft(
-        _line(question),
-        _line(answer),
+        one_line(question),
+        one_line(answer),
         tuple(dict.fromkeys(number for number in parsed if number is not None)),
     )
 
@@ -109,7 +110,7 @@ def plain_schema(count: int) -> JsonSchema:
         {
             "question": {"type": "string", "maxLength": QUESTION_CHARACTERS},
             "answer": {"type": "string", "maxLength": ANSWER_CHARACTERS},
-            "sentence": {"type": "integer", "enum": list(range(1, _MAX_SENTENCES + 1))},
+            "sentence": SENTENCE_NUMBER,
         }
     )
     return object_schema({"questions": {"type": "array", "items": question, "maxItems": count}})
@@ -125,19 +126,17 @@ def read_plain(text: str) -> list[PlainDraft] | Unreadable:
     >>> read_plain("Who?")
     Unreadable(reason='no JSON object with questions')
     """
-    value = next(json_objects(text, ("questions",)), {}).get("questions")
-    if not isinstance(value, list):
-        # A truncated reply still contains complete questions, each found by json_objects.
-        value = list(json_objects(text, ("question",)))
-        if not value:
-            return Unreadable("no JSON object with questions")
+    value = listed_objects(text, "questions", "question")
+    if value is None:
+        return Unreadable("no JSON object with questions")
     drafts = []
     for one in value:
-        question = one.get("question") if isinstance(one, dict) else None
-        answer = one.get("answer") if isinstance(one, dict) else None
+        question, answer = one.get("question"), one.get("answer")
         answer = str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else answer
         if isinstance(question, str) and isinstance(answer, str):
-            drafts.append(PlainDraft(_line(question), _line(answer), _whole(one.get("sentence")) or 0))
+            drafts.append(
+                PlainDraft(one_line(question), one_line(answer), whole_number(one.get("sentence")) or 0)
+            )
     return drafts if drafts or not value else Unreadable("no question with an answer")
 
 
@@ -152,21 +151,7 @@ def read_scores(text: str, criteria: Sequence[str] = CRITERIA) -> dict[str, int]
     value = next(json_objects(text, criteria), None)
     if value is None:
         return Unreadable("no JSON object with scores")
-    parsed = {name: _whole(value.get(name)) for name in criteria}
+    parsed = {name: whole_number(value.get(name)) for name in criteria}
     scores = {name: score for name, score in parsed.items() if score is not None and 1 <= score <= 10}
     missing = [name for name in criteria if name not in scores]
     return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
-
-
-def _whole(value: object) -> int | None:
-    """Parse an integer from 0 to 9999, given as a number or as text; None for anything else."""
-    if isinstance(value, str):
-        return int(value) if _NUMBER.fullmatch(value.strip()) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10_000:
-        return None
-    return int(value) if value == int(value) else None
-
-
-def _line(text: str) -> str:
-    """Return a model's text as one line without control characters."""
-    return " ".join(plain(text).split())[:_MAX_CHARACTERS]

@@ -7,23 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from trivium.graph.schema import headings_of, unescape
+from trivium.answering.passage_prompts import Source
+from trivium.graph.schema import unescape
 from trivium.types import Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A chunk that a question may be generated from. ``section`` is the section or page directly above it."""
-
-    uri: str
-    page: str
-    section: str
-    text: str
-
-    @property
-    def headings(self) -> str:
-        """The path of headings above the chunk, for display."""
-        return " > ".join(headings_of(self.section))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from trivium.answering.passage_prompts import Source
 from trivium.common.safe_files import JsonLines
 from trivium.errors import InputError
-from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewed, Source, Written
+from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewed, Written
 from trivium.types import Usage
 
 T = TypeVar("T")

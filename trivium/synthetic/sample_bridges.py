@@ -10,12 +10,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.answering.passage_prompts import Source
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.graph.schema import unescape
 from trivium.parser.gazetteer import is_name
-from trivium.synthetic.records import Bridge, Source
+from trivium.synthetic.records import Bridge
 from trivium.text.normalise import normalise_name, normalise_title, without_parenthesis
 from trivium.types import ChunkKind
 

@@ -18,7 +18,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, field_validator
 
-from trivium.evaluation.toml_file import QuestionSet, Table, read_toml
+from trivium.common.definition_file import Table, read_definition
+from trivium.evaluation.toml_file import QuestionSet
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class Suite:
 def read_suite(path: str | Path) -> Suite:
     """Read a suite file. Raises InputError naming the line of a syntax error, or the set and the invalid key."""
     path = Path(path)
-    sets = read_toml(path, "suite", _EXAMPLE, _File).set
+    sets = read_definition(path, "suite", _EXAMPLE, _File).set
     return Suite(path, tuple(one.model_copy(update=one.paths(path.parent)) for one in sets))
 
 

@@ -39,19 +39,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
+from trivium.common.definition_file import Distinct, Name, NonEmpty, Table, read_definition
 from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS, of_ways
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.toml_file import (
-    CutRule,
-    Distinct,
-    Name,
-    NonEmpty,
-    QuestionSet,
-    RerankerName,
-    Table,
-    read_toml,
-)
+from trivium.evaluation.toml_file import CutRule, QuestionSet, RerankerName
 from trivium.llm.registry import NO_MODEL
 from trivium.search.cut import Cut
 from trivium.settings.settings import MAX_TEMPERATURE, load_settings
@@ -169,7 +161,7 @@ class Sweep:
 def read_sweep(path: str | Path) -> Sweep:
     """Read a sweep file. Raises InputError naming the line of a syntax error, or the invalid key."""
     path = Path(path)
-    file = read_toml(path, "sweep", _EXAMPLE, _File)
+    file = read_definition(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
     paths = file.paths(folder)
     contexts = file.retrievers or file.fusions or file.gold or file.no_context
