@@ -15,15 +15,15 @@ MINUTES = """# Minutes of May
 
 ## Attendance
 
-Present were Dr Mary Somerville and three members of the board.
+Present were Dr Zora Somerville and three members of the board.
 
 ## Budget
 
 After lunch Mrs Somerville asked for two more telescopes.
 """
-PRESS = "<!doctype html><title>Press release</title><h1>Press release</h1><p>Yesterday Mary Somerville won a prize.</p>"
-LETTER = "Dear all, on Monday M. Somerville explains the telescope; ask Mary Somerville for a signed copy."
-NAME = "Mary Somerville"
+PRESS = "<!doctype html><title>Press release</title><h1>Press release</h1><p>Yesterday Zora Somerville won a prize.</p>"
+LETTER = "Dear all, on Monday Z. Somerville explains the telescope; ask Zora Somerville for a signed copy."
+NAME = "Zora Somerville"
 
 
 @pytest.fixture(scope="module")
@@ -50,29 +50,29 @@ def test_a_person_of_three_files_is_one_entity_with_what_is_said(trivium: Run, s
     assert listed["entities"] == [
         {"uri": NAME, "name": NAME, "kind": "person", "passages": 4, "documents": 3}
     ]
-    card = trivium("entities", "mary somerville", "--store", store, "--json").json
-    assert {"Dr Mary Somerville", "Mrs Somerville", "M. Somerville"} & set(card["forms"])
+    card = trivium("entities", "zora somerville", "--store", store, "--json").json
+    assert {"Dr Zora Somerville", "Mrs Somerville", "Z. Somerville"} & set(card["forms"])
     assert {said["document"] for said in card["sayings"]} == {"minutes.md", "press.html", "Letter.docx"}
     assert "After lunch Mrs Somerville asked for two more telescopes." in [
         said["sentence"] for said in card["sayings"]
     ]
     shown = trivium("entities", store, NAME).out
-    assert "Mary Somerville (person): 4 passages of 3 documents" in shown
+    assert "Zora Somerville (person): 4 passages of 3 documents" in shown
     assert "Minutes of May › Budget" in shown
 
 
 def test_the_documents_are_found_through_the_entity(trivium: Run, store: Path) -> None:
-    question = "Which telescopes did Mary Somerville want?"
+    question = "Which telescopes did Zora Somerville want?"
     found = trivium("search", question, "--store", store, "--retriever", "entity", "--explain").out
-    assert "speaks of Mary Somerville" in found
+    assert "speaks of Zora Somerville" in found
     hits = trivium("search", question, "--store", store, "--retriever", "entity", "--json").json["hits"]
     assert {hit["section"].partition("#")[0] for hit in hits} == {"Minutes of May", "Press release", "Letter"}
 
 
 def test_what_is_no_entity_is_answered_with_the_nearest(trivium: Run, store: Path) -> None:
-    failed = trivium("entities", store, "Mary Somervill")
+    failed = trivium("entities", store, "Zora Somervill")
     assert failed.code == 1
-    assert "no such entity in the store: Mary Somervill; did you mean Mary Somerville?" in failed.err
+    assert "no such entity in the store: Zora Somervill; did you mean Zora Somerville?" in failed.err
 
 
 def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:

@@ -50,6 +50,8 @@ def test_what_fits_two_names_stays_apart() -> None:
     names = ["William Herschel", "Caroline Herschel", "Herschel", "W. Herschel", "Wilma Herschel"]
     assert linked("X", *names) == names
     assert linked("X", "Acme Ltd", "Acme GmbH", "Acme") == ["Acme Ltd", "Acme GmbH", "Acme"]
+    later = ["William Herschel", "Herschel", "Caroline Herschel", "Herschel"]
+    assert linked("X", *later) == later
     assert linked("X", "Mr Bennet", "Mrs Bennet", "Bennet") == ["Mr Bennet", "Mrs Bennet", "Bennet"]
 
 
@@ -74,6 +76,23 @@ def test_what_stands_where_places_do_is_no_person() -> None:
     assert linked("X", "Jack London", ("London", "place")) == ["Jack London", "London"]
     assert linked("X", "London", "Jack London") == ["London", "Jack London"]  # named before
     assert linked("Mars", "Bruno Mars", "Mars") == ["Bruno Mars", "Mars"]
+
+
+def test_a_company_named_far_more_often_than_its_subsidiaries_is_meant() -> None:
+    assert linked("X", *["Acme Inc"] * 10, "Acme GmbH", "Acme")[-2:] == ["Acme GmbH", "Acme Inc"]
+
+
+def test_a_first_name_behind_a_surname_is_no_surname() -> None:
+    text = "Alison Richard spoke.\nDeacon, Richard (1984). Wells, Pratchett, Richard and others."
+    spans = [NamedSpan(0, 14), NamedSpan(text.index("Richard ("), text.index(" (1984"))]
+    assert [link.name for link in linked_names("X", [text], [spans])[0]] == ["Alison Richard", "Richard"]
+    last = text.rindex("Richard")
+    [found] = linked_names("X", [text], [[spans[0], NamedSpan(last, last + 7)]])
+    assert {link.name for link in found} == {"Alison Richard"}
+
+
+def test_capitals_of_signatures_are_not_the_name() -> None:
+    assert linked("X", "ADA N. BYRON", "ADA N. BYRON", "Ada N. Byron") == ["Ada N. Byron"] * 3
 
 
 def test_acronyms_are_the_name_beside_them() -> None:

@@ -60,19 +60,17 @@ def entities(
             card = describe_entity(engine.store, name, (_SAYINGS if limit is None else limit) or 1 << 31)
             _print_card(card, json=json)
             return
-        found = [one for one in count_entities(engine.store) if kind is None or one.kind == kind]
-    shown = found[: (_SHOWN if limit is None else limit) or None]
+        most = (_SHOWN if limit is None else limit) or None
+        shown, kinds = count_entities(engine.store, None if kind is None else [kind], most)
+    found = kinds.total() if kind is None else kinds[kind]
+    more = found - len(shown)
     if json:
-        print_json(
-            {"entities": [asdict(one) for one in shown], "count": len(found), "more": len(found) - len(shown)}
-        )
+        print_json({"entities": [asdict(one) for one in shown], "count": found, "more": more})
         return
     for one in shown:
         _print_entity(one)
-    more = len(found) - len(shown)
     out.print(
-        count(len(found), "entity", "entities")
-        + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        count(found, "entity", "entities") + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
         style="dim",
     )
 

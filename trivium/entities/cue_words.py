@@ -43,7 +43,7 @@ MEN, WOMEN = (
 ADDRESS = MEN | WOMEN | _words("dr prof professor rev reverend hon st saint")
 """Forms of address that are no part of a name."""
 HELD_OFFICES = _words(
-    "president chancellor minister senator governor mayor judge justice captain colonel general lieutenant major "
+    "president chancellor minister senator governor mayor judge justice captain colonel lieutenant "
     "admiral sergeant präsident präsidenten präsidentin kanzler kanzlerin président"
 )
 OFFICES = (
@@ -62,12 +62,12 @@ ROLES = _words(
 )
 """Last words of the names of posts."""
 LEGAL_FORMS = _words(
-    "inc ltd llc llp plc corp corporation co gmbh ag kg sa nv bv ab oy srl limited incorporated"
+    "inc ltd pty llc llp plc corp corporation co gmbh ag kg sa nv bv ab oy srl limited incorporated"
 )
 INSTITUTIONS = _words(
     "ministry department committee commission council institute institution bureau office academy society museum "
     "centre center college school agency association foundation federation organization organisation board authority "
-    "league union campaign international national convention conference treaty act"
+    "league union campaign administration international national convention conference treaty act"
 )
 """First words of names that may contain "for", "on" and "and"."""
 LAST_WORDS = {
@@ -95,7 +95,8 @@ LAST_WORDS = {
 }
 """Last words of names, by kind."""
 NOT_OF_PEOPLE = INSTITUTIONS.union(*LAST_WORDS.values()) | _words(
-    "court republic kingdom state states national"
+    "court republic kingdom state states national award prize medal bible theory theorem collection library division "
+    "report product plan"
 )
 """Words of institutions, works and places, also before "of"."""
 FIRST_WORDS = {
@@ -107,13 +108,49 @@ FIRST_WORDS = {
     "law": _words("treaty regulation directive constitution"),
 }
 """First words of names, by kind."""
+PLACES = _words(
+    "afghanistan|albania|algeria|angola|argentina|armenia|australia|austria|azerbaijan|bahamas|bahrain|bangladesh|"
+    "belarus|belgium|bolivia|bosnia|botswana|brazil|bulgaria|cambodia|cameroon|canada|chile|china|colombia|congo|"
+    "costa rica|croatia|cuba|cyprus|czech republic|denmark|dominican republic|ecuador|egypt|england|estonia|ethiopia|"
+    "finland|france|georgia|germany|ghana|greece|guatemala|haiti|honduras|hong kong|hungary|iceland|india|indonesia|"
+    "iran|iraq|ireland|israel|italy|jamaica|japan|jordan|kazakhstan|kenya|kuwait|laos|latvia|lebanon|libya|lithuania|"
+    "luxembourg|malaysia|malta|mexico|mongolia|morocco|mozambique|myanmar|namibia|nepal|netherlands|new zealand|"
+    "nicaragua|nigeria|north korea|northern ireland|norway|oman|pakistan|panama|paraguay|peru|philippines|poland|"
+    "portugal|puerto rico|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia|slovenia|"
+    "somalia|south africa|south korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tanzania|thailand|tunisia|"
+    "turkey|uganda|ukraine|united arab emirates|united kingdom|united states|uruguay|uzbekistan|venezuela|vietnam|"
+    "wales|yemen|zambia|zimbabwe|u.s.|u.k.|usa|uk|us|africa|antarctica|asia|europe|north america|south america|"
+    "latin america|middle east|asia pacific|caribbean|alabama|alaska|arizona|arkansas|california|colorado|connecticut|"
+    "delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|"
+    "michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|new york|"
+    "new york city|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina|"
+    "south dakota|tennessee|texas|utah|vermont|virginia|washington|west virginia|wisconsin|wyoming|amsterdam|athens|"
+    "atlanta|bangkok|barcelona|beijing|berlin|boston|brussels|cairo|chicago|copenhagen|dublin|edinburgh|frankfurt|"
+    "geneva|hamburg|istanbul|london|los angeles|madrid|manchester|melbourne|milan|montreal|moscow|mumbai|munich|oxford|"
+    "paris|philadelphia|prague|rome|san francisco|seattle|seoul|shanghai|stockholm|sydney|tokyo|toronto|vancouver|"
+    "vienna|warsaw|zurich",
+    "|",
+)
+FIRST_NAMES = _words(
+    "aaron adam alan albert alexander alice amanda amy andrea andreas andrew angela ann anna anne anthony antonio "
+    "arthur barbara benjamin bernard bill brian carl carlos carol caroline catherine charles christian christine "
+    "christopher claire claudia daniel david deborah dennis diana donald dorothy douglas edward elena elizabeth emily "
+    "emma eric ernst eva frank franz françois frederick gary george gerald giovanni gregory hans harold heinrich helen "
+    "henry herbert howard hugh ian isaac james jane janet jean jeffrey jennifer jessica joan johann johannes john "
+    "jonathan josé joseph juan judith julia karen karl katherine keith kenneth kevin larry laura lawrence linda lisa "
+    "lucy ludwig luis manuel margaret maria marie mark martha mary matthew max michael michel michelle miguel mike "
+    "monica nancy nicholas nicole oliver otto pamela patricia paul pedro peter philip pierre rachel ralph raymond "
+    "rebecca richard robert roger ronald rosa ruth samuel sandra sarah scott sebastian sharon simon sofia sophie "
+    "stefan stephen steve steven susan theodore thomas timothy ursula victor walter wilhelm william"
+)
+"""Common ones that name hardly anything else."""
 
 CALENDAR = _words(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur "
-    "thurs fri sat sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz mai "
-    "juni juli oktober dezember spring summer autumn winter easter christmas lundi mardi mercredi jeudi vendredi "
-    "samedi dimanche"
+    "thurs fri sat sun mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch "
+    "donnerstag freitag samstag sonnabend sonntag januar februar märz mai juni juli oktober dezember spring summer "
+    "autumn winter easter christmas lundi mardi mercredi jeudi vendredi samedi dimanche"
 )
 NUMBERED = _words(
     "form figure fig table tab section sec chapter part page step note appendix volume vol article paragraph equation "
@@ -122,6 +159,8 @@ NUMBERED = _words(
     "chapitre"
 )
 """Words with a number that name a place in a document or a count."""
+ENDINGS = tuple(_words("ing ion ment ity ness ance ence ism ship ure ly ss ics"))
+"""Of words that begin sentences more often than they are names."""
 NOT_LAST = _words("no nos vol vols pp p fig ed eds")
 """What stands between a name and a number, and is no part of it."""
 PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
@@ -136,10 +175,10 @@ PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
 NO_NAMES = _words(
     "company registrant issuer trustee holder policy agreement ok tv todo xyz ctrl cmd alt shift enter esc am pm bc ad "
     "bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi okr rfp tbd tba n/a na eg ie etc vs re ps iii viii xiii "
-    "internet web email click see select open save edit close yes no none true false total totals subtotal amount name "
-    "title date type status notes description contents overview introduction references summary home menu search login "
-    "retrieved archived isbn issn doi pdf god sir madam mr mrs ms dr first second third last new old great good best "
-    "two four five six ten"
+    "usd eur gbp kb mb gb tb kib mib gib url urls internet web email click see select open save edit close yes no none "
+    "true false total totals subtotal amount name title date type status notes description contents overview "
+    "introduction references summary home menu search login retrieved archived isbn issn doi pdf god sir madam mr mrs "
+    "ms dr first second third last new old great good best two four five six ten"
 )
 """Words with a capital that stand alone and name nothing: of clocks, menus, columns and references."""
 NO_NAMES_ALONE = NO_NAMES | PEOPLES | NUMBERED

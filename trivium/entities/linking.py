@@ -20,9 +20,14 @@ _ACRONYM = re.compile(r"[A-Z][A-Za-z]{0,6}[A-Z]s?")
 _POINTS = re.compile(r"(?:[^\W\d_]\.){2,8}")
 _IN_PARENTHESIS = re.compile(r" \(([^()\n]{2,80})\)")
 _OF_PLACES = re.compile(r"\b(?:[Ii]n|[Nn]ear|[Aa]t|[Ii]nto|[Oo]utside) $")
+_INVERTED = re.compile(r"(?:^|[\n;&] ?)[^\W\d_][\w'’-]{1,25}, $")
+_AFTER_FIRST_NAME = re.compile(r"(?: [^\W\d_]\.?){0,3}(?:\.? \(|[.;:]|,? (?:&|and|ed)\b)")
+_LONGEST_BEFORE = 30
 _LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
 _NO_FIRST_NAMES = cues.ADDRESS | cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
 _ADDRESS = cues.ADDRESS - {"st", "saint"}
+_PARENT = 10
+"""A company that a document has so many times as often as any other of its name is the one without legal form."""
 _MOST_WORDS = 5
 """Words of the name of a person."""
 
@@ -107,12 +112,13 @@ class _Names:
             spellings[key][mention.written if key == mention.key else key.title()] += 1
             self._kinds[key][mention.span.kind] += 1
         self._written = {
-            key: min(counted, key=lambda name: (-counted[name], name.isupper(), name))
+            key: min(counted, key=lambda name: (_is_shouted(name), -counted[name], name.isupper(), name))
             for key, counted in spellings.items()
         }
+        self._counts = {key: counted.total() for key, counted in spellings.items()}
         self._order = {key: number for number, key in enumerate(spellings)}
         self._lower = frozenset(re.findall(r"(?<!\w)[a-z]+", "\n".join(chunks)))
-        self._places = frozenset(mention.key for mention in mentions if _stands_like_a_place(chunks, mention))
+        self._no_surnames = frozenset(mention.key for mention in mentions if _is_no_surname(chunks, mention))
         self._title = _key(without_parenthesis(title))
         self._merge_title(title)
         self._merge_acronyms()
@@ -180,12 +186,19 @@ class _Names:
             if before and last in cues.LEGAL_FORMS:
                 with_legal_form[" ".join(before)].append(key)
         for key in sorted(self._written, key=lambda key: (-len(key.split()), -len(key), key)):
-            words = key.split()
-            longer = {*with_legal_form[key]}
+            words, single = key.split(), key.removesuffix("s")
+            plural = single != key and single in self._written and "person" not in self._kinds[key]
+            if plural and (len(words) > 1 or not self._written[key][1:].islower()):
+                self._join(key, single)  # "StatefulSets", but not "Adams"
+            companies = sorted(with_legal_form[key], key=lambda other: -self._counts[other])
+            parent = companies[1:] and self._counts[companies[0]] >= _PARENT * self._counts[companies[1]]
+            longer = set(companies[:1] if parent else companies)
             if len(words) > 1:
                 longer.update(other for other in by_last[words[-1]] if _is_abbreviated(words, other.split()))
             elif self._may_be_surname(key):
-                longer.update(other for other in by_last[key] if self._may_be_person(other, key))
+                people = [other for other in by_last[key] if self._may_be_person(other, key)]
+                before = [one for one in people if one == self._title or self._order[one] < self._order[key]]
+                longer.update(before if self._title in before or not before else people)
             fitting = {self._resolve(other) for other in longer - {key}}
             if len(fitting) == 1:
                 self._join(key, *fitting)
@@ -193,7 +206,7 @@ class _Names:
     def _may_be_surname(self, key: str) -> bool:
         if key in (self._title, *self._apart, "jr", "sr") or not set(self._kinds[key]) <= {"", "person"}:
             return False
-        return not self._written[key].isupper() and key not in self._lower and key not in self._places
+        return not self._written[key].isupper() and key not in self._lower and key not in self._no_surnames
 
     def _may_be_person(self, key: str, surname: str) -> bool:
         """Whether a name of several words may be that of a person, or a thing, that its last word also names: not "New
@@ -208,9 +221,8 @@ class _Names:
             return False  # "Indo-Scythians", "IBM PowerPC", "Tru64 UNIX"
         if words[0] in _NO_FIRST_NAMES or words[-1] in _LAST_WORDS or "of" in words or "and" in words:
             return False
-        if "person" not in self._kinds[key] and (words[0] in self._lower or words[0] in self._written):
-            return False  # "Power Macintosh", "Apple Newton"
-        return key == self._title or self._order[key] < self._order[surname]
+        # Not "Power Macintosh", "Apple Newton".
+        return "person" in self._kinds[key] or (words[0] not in self._lower and words[0] not in self._written)
 
 
 def _addressed_both_ways(mentions: Sequence[_Mention]) -> frozenset[str]:
@@ -221,15 +233,22 @@ def _addressed_both_ways(mentions: Sequence[_Mention]) -> frozenset[str]:
     return frozenset(key for key, own in addresses.items() if own & cues.MEN and own & cues.WOMEN)
 
 
-def _stands_like_a_place(chunks: Sequence[str], mention: _Mention) -> bool:
-    """Whether a mention stands where those of places do ("in London"), and those of people do not ("in Byron's")."""
+def _is_no_surname(chunks: Sequence[str], mention: _Mention) -> bool:
+    """Whether a mention stands where names of places do ("in London"), but not "in Byron's", or where a first name does
+    at the beginning of a reference ("Deacon, Richard (1984)").
+    """
     text, (start, end, _) = chunks[mention.chunk], mention.span
-    before = text[max(0, start - 10) : start]
-    return (
-        not mention.address
-        and not _POSSESSIVE.search(text[end : end + 2])
-        and _OF_PLACES.search(before) is not None
-    )
+    if mention.address or _POSSESSIVE.search(text[end : end + 2]):
+        return False
+    before = text[max(0, start - _LONGEST_BEFORE) : start]
+    if _OF_PLACES.search(before) is not None:
+        return True
+    return _INVERTED.search(before) is not None and _AFTER_FIRST_NAME.match(text, end) is not None
+
+
+def _is_shouted(name: str) -> bool:
+    """Whether several words are in capitals, as in a list of who signed."""
+    return " " in name and name.isupper()
 
 
 def _stands_for(short: str, long: str) -> bool:

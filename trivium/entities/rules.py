@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from trivium.entities import cue_words as cues
 from trivium.entities.capitals import LABEL, LOWER, OPENING, RUNNING, Word, is_small, singular, words_of_names
@@ -38,22 +38,12 @@ _SHORT = 200
 _SINGULAR = re.compile(r" (?:is|was|has)\b")
 _VERB = re.compile(r" (?:is|was|has|had|would|became|also|then|later|did|\w{3,20}(?<=ed)|\(\d{4})\b")
 """What follows the name of one thing at the beginning of a sentence."""
-_ENDINGS_OF_WORDS = (
-    "ing",
-    "ion",
-    "ment",
-    "ity",
-    "ness",
-    "ance",
-    "ence",
-    "ism",
-    "ship",
-    "ure",
-    "ly",
-    "ss",
-    "ics",
+_DERIVED = re.compile("(.{3,20})(?:ing|ed|able|ive)")
+_OF_PEOPLE = re.compile(
+    r"\b(?:[Cc]hair(?:man|woman)?|[Cc]ontact|Candidate|Author|Manager|Director|President|Owner|Signed|Present): $"
 )
-_DAY = re.compile(r" \d")
+"""Labels of people."""
+_DAY = re.compile(r"\s\d")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
 _ADJECTIVE = re.compile(r"\w+(?:e|er|es|en|em)")
@@ -103,6 +93,11 @@ class _Document:
     def is_common(self, word: str) -> bool:
         lowered = word.lower()
         return lowered in self.opening_words or self.lower[singular(lowered)] >= max(1, self.words[word])
+
+    def is_derived(self, word: str) -> bool:
+        """Whether a word comes from one that the document writes in lower case: "Adjusted", "Selling"."""
+        match = _DERIVED.fullmatch(word.lower())
+        return match is not None and any(self.lower[match[1] + ending] > 0 for ending in ("", "e"))
 
 
 class RuleRecogniser:
@@ -183,12 +178,15 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
     if gap in (" & ", "&", "–", " v. ", " vs. "):
         return True
     joining = gap.strip().removesuffix("-")  # al-
-    if gap[0] != " " or _without_genitive(last.text) != last.text:
+    if gap[0] != " " or len(last.text) == 1 or _without_genitive(last.text) != last.text:  # "10-K of"
         return False
     if joining in ("of", "of the") and len(run) > 1 and not _is_institution(text, run):
         return False  # "Werner Dankwort of Germany"
     if joining in cues.CONNECTORS:
         return not nouns or (joining in cues.GERMAN_CONNECTORS and len(run) < 4 and not _is_noun(text, run))
+    if joining == "and" and (run[0].text == "U.S." or (len(run) == 1 and _has_article(text, run))):
+        following = takewhile(str.istitle, text[word.start : word.start + 60].split()[:3])
+        return any(one.lower().rstrip(".,;:)") in cues.INSTITUTIONS for one in following)
     return (
         joining in cues.TOPIC_CONNECTORS
         and any(one.text.lower() in cues.INSTITUTIONS for one in run)
@@ -198,9 +196,13 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
 
 def _is_institution(text: str, run: _Run) -> bool:
     """Whether words before "of" are no person's name: they have an article, or one of them is that of an institution."""
-    if text[max(0, run[0].start - 4) : run[0].start].lower() == "the " or run[0].text == "The":
+    if _has_article(text, run) or run[0].text == "The":
         return True
     return not cues.NOT_OF_PEOPLE.isdisjoint(word.text.lower() for word in run)
+
+
+def _has_article(text: str, run: _Run) -> bool:
+    return text[max(0, run[0].start - 4) : run[0].start].lower() == "the "
 
 
 def _is_noun(text: str, run: _Run) -> bool:
@@ -232,6 +234,12 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         lowered = run[first].text.lower()
         if lowered in cues.OFFICES - cues.ADDRESS or not lowered.endswith(("e", "en", *cues.ADDRESS)):
             first += 1  # "der Naturforscher Alexander von Humboldt"
+    if (
+        end - first > 1
+        and run[first].text.lower() in cues.CALENDAR
+        and run[first + 1].text.lower() in cues.OFFICES
+    ):
+        first += 1  # "Monday Mr Charles Babbage"
     while first < end and run[end - 1].text.lower() in cues.NOT_LAST:
         end -= 1
     in_date = first < end and run[end - 1].text.lower() in cues.CALENDAR
@@ -274,10 +282,18 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
     words = tuple(word.text for word in run)
     if len(run) == 1:
         return _is_single_name(text, run[0], document)
+    if (cues.LEGAL_FORMS | {"company"}).issuperset(map(str.lower, words)):  # "Company Limited"
+        return False
     if max(map(len, words)) == 1:  # R&D
         return False
     if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
         return False
+    if (
+        words[0].lower() in document.opening_words
+        and words[-1].lower() in cues.NUMBERED
+        and _DAY.match(text, run[-1].end)
+    ):
+        return False  # "See Note 12"
     lowered = [singular(word.lower()) for word in words]
     if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
@@ -299,19 +315,21 @@ def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
     if _ROMAN.fullmatch(text) is not None:
         return False
     if text.isupper() and len(text) <= _LONGEST_ACRONYM and word.place != LABEL:
-        return lowered not in document.opening_words or text in ("WHO", "US")
-    if document.is_common(text) or (text.isupper() and document.lower[singular(lowered)]):
+        if text in ("WHO", "US"):
+            return True
+        return lowered not in document.opening_words and document.lower[lowered] <= document.words[text]
+    if (
+        document.is_common(text)
+        or document.is_derived(text)
+        or (text.isupper() and document.lower[singular(lowered)])
+    ):
         return False
     if word.place == LABEL:
         return (text,) in document.runs
     if word.place == RUNNING or _is_marked(text) or document.words[text] > 0:
         return True
     verb = _SINGULAR if text.endswith("s") else _VERB
-    return (
-        document.is_short
-        and not text.endswith(_ENDINGS_OF_WORDS)
-        and verb.match(passage, word.end) is not None
-    )
+    return document.is_short and not text.endswith(cues.ENDINGS) and verb.match(passage, word.end) is not None
 
 
 def _is_marked(word: str) -> bool:
@@ -342,7 +360,10 @@ def _is_german_name(text: str, run: _Run, document: _Document) -> bool:
 
 
 def _span(text: str, run: _Run, nouns: bool) -> NamedSpan:
-    kind = kind_of([word.text for word in run])
+    words = [word.text + "." * (len(word.text) == 1 and text[word.end : word.end + 1] == ".") for word in run]
+    kind = kind_of(words)
+    if not kind and len(run) in (2, 3) and _OF_PEOPLE.search(text, max(0, run[0].start - 25), run[0].start):
+        kind = "person" if cues.NOT_OF_PEOPLE.isdisjoint(map(str.lower, words)) else ""
     named = len(run) > 2 and (run[1].end + 1 == run[2].start or len(run[1].text) == 1)
     if kind == "person" and named and run[0].text.lower() in cues.ADDRESS | cues.HELD_OFFICES:
         run = run[1:]  # "Professor Ada Lovelace"
@@ -363,6 +384,8 @@ def kind_of(words: Sequence[str]) -> str:
     >>> kind_of(["Mrs", "Curie"]), kind_of(["Lake", "Constance"]), kind_of(["Acme", "Ltd"]), kind_of(["Enigma"])
     ('person', 'place', 'organisation', '')
     """
+    if " ".join(words).lower() in cues.PLACES:
+        return "place"
     if len(words) < 2:
         return ""
     first, last = words[0].lower().rstrip("."), words[-1].lower().rstrip(".")
@@ -371,7 +394,9 @@ def kind_of(words: Sequence[str]) -> str:
             return kind
     for kind, known in cues.LAST_WORDS.items():
         if last in known:
-            return kind
-    if (first in cues.OFFICES and not words[0].isupper()) or any(len(word) == 1 for word in words[:-1]):
-        return "person"
-    return ""
+            return "" if words[0][1:] == "." else kind  # "G. Stanley Hall"
+    if (words[0].isupper() and len(words[0]) > 2) or not cues.NOT_OF_PEOPLE.isdisjoint(map(str.lower, words)):
+        return ""
+    named = first in cues.FIRST_NAMES and len(words) < 4
+    initials = any(len(word.rstrip(".")) == 1 for word in words[1:-1]) or words[0][1:] == "."
+    return "person" if named or initials or first in cues.OFFICES else ""

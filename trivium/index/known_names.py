@@ -8,7 +8,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Protocol
 
+from trivium.common.iteration import batched
 from trivium.graph.schema import page_of
+
+_NAMES_A_TIME = 10_000
 
 
 class NameStore(Protocol):
@@ -21,7 +24,7 @@ class NameStore(Protocol):
 
     def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
 
-    def types(self) -> dict[str, str]: ...
+    def types(self, entities: Sequence[str]) -> dict[str, str]: ...
 
     def set_types(self, types: Mapping[str, str]) -> int: ...
 
@@ -61,15 +64,12 @@ class KnownNames:
         """Give the entities of the names the kind that most places say. ``said_before`` are names with kinds that pages
         now gone said. Types that no page said, such as DBpedia's, stay.
         """
-        if not self._kinds:
-            return
-        resolved, types = self._store.resolve(list(self._kinds)), self._store.types()
-        before = set(said_before)
-        self._store.set_types(
-            {
-                name: min(filter(None, kinds), key=lambda kind: (-kinds[kind], kind), default="")
-                for name, kinds in self._kinds.items()
-                if resolved.get(name) == name
-                and ((old := types.get(name, "")) in ("", *kinds) or (name, old) in before)
-            }
-        )
+        before, chosen = set(said_before), dict[str, str]()
+        for names in batched(self._kinds, _NAMES_A_TIME):
+            resolved, types = self._store.resolve(names), self._store.types(names)
+            for name in names:
+                kinds, old = self._kinds[name], types.get(name, "")
+                if resolved.get(name) == name and (old in ("", *kinds) or (name, old) in before):
+                    chosen[name] = min(filter(None, kinds), key=lambda kind: (-kinds[kind], kind), default="")
+        if chosen:
+            self._store.set_types(chosen)

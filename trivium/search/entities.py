@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -66,29 +66,31 @@ class SharedPassages:
     passages: int
 
 
-def count_entities(store: GraphStore) -> list[EntityCount]:
-    """Return the entities that passages mention, those of most passages first."""
+def count_entities(
+    store: GraphStore, kinds: Collection[str] | None = None, most: int | None = None
+) -> tuple[list[EntityCount], Counter[str]]:
+    """Return the entities that passages mention, those of most passages first: at most ``most``, only of ``kinds`` if
+    given. The second value is the number of all mentioned entities by kind.
+    """
     graph, types = store.adjacency(), store.types()
     first, count = len(graph.chunks), len(graph.entities)
-    page_rows: dict[str, int] = {}
-    pages = np.array(
-        [page_rows.setdefault(page_of(chunk), len(page_rows)) for chunk in graph.chunks], np.int64
-    )
-    starts = graph.indptr[first:]
+    starts, own = graph.indptr[first:], graph.own_chunks[first:]
     entities = np.repeat(np.arange(count), np.diff(starts))
     chunks = graph.indices[starts[0] :]
-    own = graph.own_chunks[first:][entities]
-    other = (chunks < own[:, 0]) | (chunks >= own[:, 1])
+    other = (chunks < own[entities, 0]) | (chunks >= own[entities, 1])
     entities, chunks = entities[other], chunks[other]
-    passages = np.bincount(entities, minlength=count).tolist()
-    pairs = np.unique(entities * (len(page_rows) + 1) + pages[chunks]) if len(chunks) else entities
-    documents = np.bincount(pairs // (len(page_rows) + 1), minlength=count).tolist()
-    found = [
-        EntityCount(uri, unescape(uri), types.get(uri, ""), passages[row], documents[row])
-        for row, uri in enumerate(graph.entities)
-        if passages[row]
-    ]
-    return sorted(found, key=lambda one: (-one.passages, -one.documents, one.uri))
+    passages = np.bincount(entities, minlength=count)
+    pages = np.searchsorted(np.unique(own[own[:, 1] > 0, 0]), chunks, "right")
+    pairs = np.unique(entities * (count + 1) + pages)
+    documents = np.bincount(pairs // (count + 1), minlength=count)
+    rows = np.lexsort((-documents, -passages))  # then by uri, as they are
+    rows = rows[passages[rows] > 0]
+    of_kind = Counter(types.get(graph.entities[row], "") for row in rows.tolist())
+    if kinds is not None:
+        of_these = [types.get(graph.entities[row], "") in kinds for row in rows.tolist()]
+        rows = rows[np.array(of_these, np.bool_)]
+    shown = [(graph.entities[row], int(passages[row]), int(documents[row])) for row in rows[:most].tolist()]
+    return [EntityCount(uri, unescape(uri), types.get(uri, ""), *many) for uri, *many in shown], of_kind
 
 
 def shared_passages(store: GraphStore, entities: Sequence[str]) -> list[SharedPassages]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict
 from typing import Annotated
 
@@ -81,9 +80,7 @@ async def list_entities(
     """List the entities that most passages mention, and how many passages they share."""
 
     def work(engine: Engine) -> Entities:
-        found = count_entities(engine.store)
-        kinds = Counter(one.kind for one in found)
-        shown = [one for one in found if kind is None or one.kind in kind][:limit]
+        shown, kinds = count_entities(engine.store, kind, limit)
         uris = [one.uri for one in shown]
         below = engine.store.expand(uris, Hop.BELOW)
         return Entities(
