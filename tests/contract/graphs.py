@@ -119,9 +119,21 @@ def _named(page: PageGraph, names: Sequence[tuple[str, str]]) -> PageGraph:
     return replace(page, chunks=chunks, content_hash=page.content_hash + repr(names))
 
 
+def _said(page: PageGraph, places: Sequence[int]) -> PageGraph:
+    """The page with places for the first of its relations, in the chunks with these numbers."""
+    if not (page.chunks and places):
+        return page
+    edges = [
+        edge._replace(chunk=page.chunks[place % len(page.chunks)].uri, start=place, end=place + 1)
+        for edge, place in zip(page.relations, places, strict=False)
+    ]
+    relations = (*edges, *page.relations[len(edges) :])
+    return replace(page, relations=relations, content_hash=page.content_hash + repr(places))
+
+
 _names = st.lists(st.tuples(st.sampled_from(_TITLES), st.sampled_from(("person", "place", ""))), max_size=3)
 pages = st.builds(
-    _named,
+    lambda page, names, places: _said(_named(page, names), places),
     st.builds(
         graph,
         title=st.sampled_from(_TITLES),
@@ -132,5 +144,6 @@ pages = st.builds(
         revision=st.sampled_from((None, 1, 2)),
     ),
     _names,
+    st.lists(st.integers(0, 3), max_size=2),
 )
 """Pages over few titles, so that they collide, cite and alias one another all the time."""

@@ -155,6 +155,26 @@ def test_the_ends_of_added_relations_follow_redirects(filled: GraphStore) -> Non
     assert filled.relations(["War"]) == [RelationEdge("Mars", "god of", "War")]
 
 
+def test_a_relation_keeps_where_it_is_said(filled: GraphStore) -> None:
+    """As its page says it first; the earliest chunk by uri where several pages say it, whatever order they come in."""
+    edge = RelationEdge("Phobos", "found by", "Hall")
+    here, there = (edge._replace(chunk=f"{page}#chunk-1", start=2, end=6) for page in ("Mars", "Phobos"))
+    filled.add_relations({"Phobos": [there, there._replace(start=3)]})
+    assert filled.relations(["Hall"]) == [there]
+    assert filled.add_relations({"Mars": [edge], "Phobos": [edge]}) == 1
+    assert filled.relations(["Hall"]) == [there]
+    mars = dataclasses.replace(MARS, content_hash="said", relations=(*MARS.relations, here, edge))
+    filled.write([mars])
+    assert filled.relations(["Hall"]) == [here]
+    assert here in next(filled.page_graphs(["Mars"])).relations
+    embed_pending(filled)
+    assert not np.isnan(filled.relation_embeddings([edge])).any()
+    filled.write([MARS])
+    assert filled.relations(["Hall"]) == [there]
+    filled.delete(["Phobos"])
+    assert filled.relations(["Hall"]) == []
+
+
 # -- types -------------------------------------------------------------------------------------------------------
 
 

@@ -86,7 +86,12 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
         if parent not in words:
             words[parent] = " ".join(terms(" ".join(headings_of(parent))))
         chunks.append(replace(chunk, uri=moved(chunk.uri), parent=parent, heading_terms=words[parent]))
-    relations = tuple(edge._replace(source=uri) if edge.source == old else edge for edge in graph.relations)
+    relations = tuple(
+        edge._replace(
+            source=uri if edge.source == old else edge.source, chunk=moved(edge.chunk) if edge.chunk else ""
+        )
+        for edge in graph.relations
+    )
     aliases = tuple(alias for alias in graph.aliases if alias != uri)
     changed = replace(
         graph, uri=uri, sections=sections, chunks=tuple(chunks), relations=relations, aliases=aliases
@@ -298,6 +303,8 @@ def _with_hash(graph: PageGraph) -> PageGraph:
         content.append(anchors)
     if any(c.names for c in graph.chunks):
         content.append(["names", [c.names for c in graph.chunks]])
+    if evidence := [relation for relation in graph.relations if relation.chunk]:
+        content.append(["evidence", evidence])
     encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
     return replace(graph, content_hash=digest)

@@ -82,6 +82,8 @@ def _key(name: str) -> str | None:
 
 
 Parameters = dict[str, Any]
+NO_PLACE = "0 0 "
+"""In place of where a relation is said, where others of the page say it."""
 
 
 def entity_row(uri: str) -> Parameters:
@@ -104,7 +106,7 @@ def type_row(kind: str) -> Parameters:
 
 def page_row(page: PageGraph) -> Parameters:
     """What makes an entity a page."""
-    relations = list(dict.fromkeys(page.relations))
+    relations = RelationEdge.distinct(page.relations)
     return {
         "uri": page.uri,
         "source": page.source,
@@ -119,6 +121,7 @@ def page_row(page: PageGraph) -> Parameters:
         "relation_sources": [relation.source for relation in relations],
         "relation_types": [relation.type for relation in relations],
         "relation_targets": [relation.target for relation in relations],
+        "relation_places": _places(relations),
     }
 
 
@@ -130,7 +133,36 @@ def statement_row(page: str, relations: Iterable[RelationEdge]) -> Parameters:
         "sources": [relation.source for relation in listed],
         "types": [relation.type for relation in listed],
         "targets": [relation.target for relation in listed],
+        "places": _places(listed),
     }
+
+
+def evidence_row(relation: RelationEdge) -> Parameters:
+    """Where a relation is said, as properties of its relationship; None without."""
+    chunk, start, end = relation[3:]
+    return {"chunk": chunk, "start": start, "end": end} if chunk else dict.fromkeys(("chunk", "start", "end"))
+
+
+def _places(relations: Sequence[RelationEdge]) -> list[str] | None:
+    """Where relations are said, as a property beside them; None where that is known of none."""
+    if not any(relation.chunk for relation in relations):
+        return None
+    return [f"{relation.start} {relation.end} {relation.chunk}" for relation in relations]
+
+
+def decode_relations(
+    sources: Sequence[str], types: Sequence[str], targets: Sequence[str], places: Sequence[str]
+) -> list[RelationEdge]:
+    """The relations of a page from its properties.
+
+    >>> decode_relations(["Ada"], ["met"], ["Babbage"], ["0 17 Diary#chunk-1"])
+    [RelationEdge(source='Ada', type='met', target='Babbage', chunk='Diary#chunk-1', start=0, end=17)]
+    """
+    parts = (place.split(" ", 2) for place in places or [NO_PLACE] * len(sources))
+    return [
+        RelationEdge(source, kind, target, chunk, int(start), int(end))
+        for source, kind, target, (start, end, chunk) in zip(sources, types, targets, parts, strict=True)
+    ]
 
 
 def section_row(section: SectionNode) -> Parameters:

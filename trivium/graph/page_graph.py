@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,11 +71,34 @@ class ChunkNode:
 
 
 class RelationEdge(NamedTuple):
-    """A typed relation between two entities. Its mirror is implied, not listed."""
+    """A typed relation between two entities. Its mirror is implied, not listed. ``body[start:end]`` of the chunk with the
+    uri ``chunk`` is the sentence or row that says it; ``chunk`` is empty where that is not known.
+    """
 
     source: str
     type: str
     target: str
+    chunk: str = ""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """Source, type and target, by which relations are told apart."""
+        return self[:3]
+
+    @staticmethod
+    def distinct(relations: Iterable[RelationEdge]) -> list[RelationEdge]:
+        """Each triple once, sorted, with the evidence of the first chunk by uri; without where none has some.
+
+        >>> RelationEdge.distinct([RelationEdge("A", "b", "C"), RelationEdge("A", "b", "C", "P#chunk-1", 0, 7)])
+        [RelationEdge(source='A', type='b', target='C', chunk='P#chunk-1', start=0, end=7)]
+        """
+        found: dict[tuple[str, str, str], RelationEdge] = {}
+        for edge in sorted(relations):
+            if edge.triple not in found or (edge.chunk and not found[edge.triple].chunk):
+                found[edge.triple] = edge
+        return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,16 +129,16 @@ def relation_embeddings(store: RelationReader, relations: Sequence[RelationEdge]
     :meth:`trivium.graph.protocols.GraphStore.relation_embeddings`."""
     sources = list(dict.fromkeys(relation.source for relation in relations))
     stated = store.relations(sources)
-    types = {mirrored(relation): relation.type for relation in stated}
+    types = {mirrored(relation).triple: relation.type for relation in stated}
     types |= {
-        relation: relation.type for relation in stated
+        relation.triple: relation.type for relation in stated
     }  # one that is stated comes before a mirror of its name
     kinds = sorted(set(types.values()))
     vectors = store.relation_vectors(kinds)
     row_of = {kind: row for row, kind in enumerate(kinds)}
     found = np.full((len(relations), vectors.shape[1]), np.nan, dtype=np.float32)
     for row, relation in enumerate(relations):
-        kind = types.get(relation)
+        kind = types.get(relation.triple)
         if kind is not None:
             found[row] = vectors[row_of[kind]]
     return found
@@ -147,10 +147,10 @@ def relation_embeddings(store: RelationReader, relations: Sequence[RelationEdge]
 def mirrored(relation: RelationEdge) -> RelationEdge:
     """The relation back.
 
-    >>> mirrored(RelationEdge("Phobos", "discovered by", "Asaph Hall"))
-    RelationEdge(source='Asaph Hall', type='is_discovered by_of', target='Phobos')
+    >>> mirrored(RelationEdge("Phobos", "discovered by", "Asaph Hall")).triple
+    ('Asaph Hall', 'is_discovered by_of', 'Phobos')
     """
-    return RelationEdge(relation.target, mirror_type(relation.type), relation.source)
+    return relation._replace(source=relation.target, type=mirror_type(relation.type), target=relation.source)
 
 
 EMBED_PICTURES = "trivium embed --store STORE --images clip"

@@ -99,7 +99,7 @@ class _Atlas:
         if not new:
             return
         found: dict[str, set[tuple[str, str, str]]] = {uri: set() for uri in new}
-        for source, stored, target in self._store.relations(new):
+        for source, stored, target, *_ in self._store.relations(new):
             if source == target:
                 continue
             if source in found:

@@ -120,7 +120,12 @@ def _comparable(properties: dict[str, Any]) -> dict[str, Any]:
         known["aliases"] = sorted(known["aliases"])
     if "relation_sources" in known:
         names = ("relation_sources", "relation_types", "relation_targets")
-        known["relations"] = sorted(zip(*(known.pop(name) for name in names), strict=True))
+        triples = list(zip(*(known.pop(name) for name in names), strict=True))
+        places = (place.split(" ", 2) for place in known.pop("relation_places", ["0 0 "] * len(triples)))
+        known["relations"] = sorted(
+            (*triple, chunk, int(start), int(end))
+            for triple, (start, end, chunk) in zip(triples, places, strict=True)
+        )
     return known
 
 
@@ -280,9 +285,13 @@ def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], 
     for uri, page in graph.pages.items():
         for each in {(graph.resolve(r.source), r.type, graph.resolve(r.target)) for r in page.relations}:
             stated.setdefault(each, []).append(uri)
+    places = {relation.triple: relation for relation in graph.relations}
     for (source, kind, target), pages in stated.items():
         known = kind in oracle._now().searchable.texts
         vector = {"embedding": oracle.rows([kind])[0].tolist()} if known else {}
+        place = places[source, kind, target]
+        if place.chunk:
+            vector |= {"chunk": place.chunk, "start": place.start, "end": place.end}
         there = {"type": kind, "stated": True, "pages": pages, **vector}
         yield entity(source), "semantic_rel", there, entity(target)
         back = {"type": f"is_{kind}_of", "stated": False, **vector}

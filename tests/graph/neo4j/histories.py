@@ -6,19 +6,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.contract.graphs import IDENTITY, codes, pages, unit
-from tests.graph.sqlite.histories import Step
+from tests.graph.sqlite.histories import RELATIONS, Step
 from tests.graph.sqlite.histories import carry_out as carry_out_common
-from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
-_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
 _writes = st.tuples(st.just("write"), st.lists(pages, min_size=2, max_size=4))
 _changes = st.one_of(
     _writes,
     st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=4)),
     st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
-    st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(_relations, max_size=2), max_size=2)),
+    st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(RELATIONS, max_size=2), max_size=2)),
     st.tuples(st.just("type"), st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
     st.tuples(st.just("embed"), st.integers(1, 12)),
 )

@@ -15,7 +15,15 @@ from trivium.graph.protocols import GraphStore
 Step = tuple[str, Any]
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
-_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
+_said = st.sampled_from((("", 0, 0), ("A#chunk-1", 0, 3), ("A#S#chunk-1", 1, 2), ("B#chunk-1", 0, 1)))
+RELATIONS = st.builds(
+    lambda source, kind, target, said: RelationEdge(source, kind, target, *said),
+    _titles,
+    st.sampled_from(("r", "B")),
+    _titles,
+    _said,
+)
+"""Some said in a chunk, which need not be of the page."""
 _numbers = st.integers(0, 9)
 
 
@@ -27,7 +35,7 @@ _CHANGES = (
     _steps("write", st.lists(pages, min_size=1, max_size=4)),
     _steps("delete", st.lists(_titles, min_size=1, max_size=2)),
     _steps("alias", st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
-    _steps("relate", st.dictionaries(_titles, st.lists(_relations, max_size=3), max_size=2)),
+    _steps("relate", st.dictionaries(_titles, st.lists(RELATIONS, max_size=3), max_size=2)),
     _steps("type", st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
     _steps("embed", st.none()),
 )

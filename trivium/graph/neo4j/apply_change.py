@@ -18,6 +18,7 @@ from trivium.graph.neo4j.reconcile import (
     TermChanges,
     Titles,
     embed_stated,
+    note_evidence,
     reconcile_statements,
     reconcile_titles,
     state_relations,
@@ -72,6 +73,7 @@ async def apply_change(
     await _cite(transaction, {chunks[uri]: uris for uri, uris in plan.cites.items()}, entities)
     await _cite(transaction, plan.recited, entities)
     await state_relations(transaction, change, plan.statements, entities)
+    await note_evidence(transaction, plan.statements, plan.titles)
     await answer(transaction, {uri: page.questions for uri, page in change.loaded.items() if page.questions})
     await drop_unanswered(transaction, asked)
     await keep_vectors(transaction, plan.vectors)
@@ -91,6 +93,7 @@ async def apply_change(
             *(uri for (uri,) in dropped),
             *plan.statements.entities,
             *plan.statements.released,
+            *(end for source, _, target in plan.statements.said for end in (source, target)),
         ],
         aliases=[*(row["uri"] for row in plan.titles.rows), *plan.titles.unclaimed],
         types=[*(row["type"] for row in plan.statements.types), *unstated],

@@ -121,7 +121,7 @@ class RowReader:
                 rows.append(KeyedEntity(uri, page is not None))
                 facts.names[uri] = (name, short)
                 if stated:
-                    facts.relations[uri] = [RelationEdge(uri, kind, target) for kind, target in stated]
+                    facts.relations[uri] = [RelationEdge(uri, *relation) for relation in stated]
                 if page is not None:
                     facts.pages[uri] = page_record(*(*page, uri))
         return Nodes.of(rows, vectors, self._dimension)

@@ -12,7 +12,7 @@ from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.neo4j.store_cache import Counts
 from trivium.graph.neo4j.store_part import StorePart
-from trivium.graph.node_properties import decode_names, decode_thumbnail
+from trivium.graph.node_properties import decode_names, decode_relations, decode_thumbnail
 from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
 from trivium.graph.page_graph import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.records import (
@@ -48,6 +48,7 @@ def read_graph(
     sources: list[str],
     kinds: list[str],
     targets: list[str],
+    places: list[str],
     format_: str,
     path: str,
     modified: str | None,
@@ -66,7 +67,7 @@ def read_graph(
         aliases=tuple(sorted(aliases)),
         sections=tuple(sorted((_section(*row) for row in sections), key=lambda s: s.position)),
         chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
-        relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
+        relations=tuple(sorted(decode_relations(sources, kinds, targets, places))),
         format=format_,
         path=path,
         modified=modified,

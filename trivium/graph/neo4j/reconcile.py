@@ -14,7 +14,16 @@ from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.write_steps import in_batches
-from trivium.graph.node_properties import Parameters, names_of, statement_row, term_key, type_row
+from trivium.graph.node_properties import (
+    NO_PLACE,
+    Parameters,
+    decode_relations,
+    evidence_row,
+    names_of,
+    statement_row,
+    term_key,
+    type_row,
+)
 from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.schema import mirror_type
 
@@ -141,11 +150,13 @@ async def reconcile_titles(
 @dataclass(frozen=True, slots=True)
 class Statements:
     """Changed relations: ``withdrawn`` and ``stated`` map an edge (source, type, target) to the pages that no longer
-    state it, or now state it. ``types`` are the relation types to create.
+    state it, or now state it. ``said`` are edges of which a page says it elsewhere, or no longer. ``types`` are the
+    relation types to create.
     """
 
     withdrawn: Mapping[Triple, list[str]] = field(default_factory=dict)
     stated: Mapping[Triple, list[str]] = field(default_factory=dict)
+    said: Sequence[Triple] = ()
     types: list[Parameters] = field(default_factory=list)
 
     @property
@@ -164,10 +175,7 @@ async def read_statements(
 ) -> dict[str, list[RelationEdge]]:
     """Map stored pages to the relations they state."""
     found = await in_batches(transaction, cypher.STATEMENTS, "uris", list(dict.fromkeys(pages)))
-    return {
-        page: [RelationEdge(*edge) for edge in zip(sources, types, targets, strict=True)]
-        for page, sources, types, targets in found
-    }
+    return {page: decode_relations(*properties) for page, *properties in found}
 
 
 async def reconcile_statements(
@@ -186,21 +194,24 @@ async def reconcile_statements(
         after[page] = [*after[page], *more]
     every = (edge for side in (before, after) for edges in side.values() for edge in edges)
     await titles.learn(transaction, (title for edge in every for title in (edge.source, edge.target)))
-    old = {
-        ((titles.old(edge.source), edge.type, titles.old(edge.target)), page)
-        for page, edges in before.items()
-        for edge in edges
-    }
-    new = {
-        ((titles.new(edge.source), edge.type, titles.new(edge.target)), page)
-        for page, edges in after.items()
-        for edge in edges
-    }
+    places_before, places_after = (
+        {
+            (((resolve(edge.source), edge.type, resolve(edge.target)), page), edge[3:])
+            for page, edges in side.items()
+            for edge in edges
+        }
+        for side, resolve in ((before, titles.old), (after, titles.new))
+    )
+    old, new = {key for key, _ in places_before}, {key for key, _ in places_after}
+    said = {triple for (triple, _), (chunk, *_) in places_before ^ places_after if chunk}
     stated = _by_triple(new - old)
     kinds = sorted({kind for _, kind, _ in stated})
     existing = {kind for (kind,) in await in_batches(transaction, cypher.KNOWN_TYPES, "types", kinds)}
     return Statements(
-        _by_triple(old - new), stated, [type_row(kind) for kind in kinds if kind not in existing]
+        _by_triple(old - new),
+        stated,
+        sorted(said),
+        [type_row(kind) for kind in kinds if kind not in existing],
     )
 
 
@@ -224,7 +235,24 @@ async def state_relations(
     ]
     await in_batches(transaction, cypher.STATE, "rows", rows)
     noted = [statement_row(page, edges) for page, edges in change.relations.items()]
-    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
+    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted, no_place=NO_PLACE)
+
+
+async def note_evidence(transaction: AsyncManagedTransaction, statements: Statements, titles: Titles) -> None:
+    """Write where edges are said: of several pages in the first chunk by uri. Pages and edges are written before."""
+    wanted = set(statements.said)
+    found = await in_batches(transaction, cypher.STATED_BY, "triples", [*map(list, statements.said)])
+    stated = await read_statements(transaction, sorted({page for (page,) in found}))
+    edges = [edge for listed in stated.values() for edge in listed]
+    await titles.learn(transaction, (title for edge in edges for title in (edge.source, edge.target)))
+    resolved = (
+        edge._replace(source=titles.new(edge.source), target=titles.new(edge.target)) for edge in edges
+    )
+    rows = [
+        {**edge._asdict(), "mirror": mirror_type(edge.type), "said": evidence_row(edge)}
+        for edge in RelationEdge.distinct(edge for edge in resolved if edge.triple in wanted)
+    ]
+    await in_batches(transaction, cypher.SET_EVIDENCE, "rows", rows)
 
 
 async def embed_stated(

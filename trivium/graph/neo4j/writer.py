@@ -88,8 +88,8 @@ class GraphWrites(StorePart):
             embedded = await lock(transaction)
             new: dict[str, list[RelationEdge]] = {}
             for page, stored in (await read_statements(transaction, relations)).items():
-                old = set(stored)
-                more = [edge for edge in dict.fromkeys(relations[page]) if edge not in old]
+                old = {edge.triple for edge in stored}
+                more = [edge for edge in RelationEdge.distinct(relations[page]) if edge.triple not in old]
                 if more:
                     new[page] = more
             if new:

@@ -15,7 +15,7 @@ import numpy as np
 
 from trivium.common.arrays import Integers
 from trivium.graph.node_properties import term_key
-from trivium.graph.page_graph import PageGraph, QuestionNode
+from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Placed:
 
 
 class Relation(NamedTuple):
-    """A relation between two nodes, given by number, that a page states."""
+    """A relation between two nodes, given by number, that a page states in the form ``edge``."""
 
     page: str
     source: int
-    type: str
     target: int
+    edge: RelationEdge
 
 
 class Question(NamedTuple):
@@ -101,9 +101,9 @@ class IdTable:
         for question in page.questions:
             answering = self._questions.setdefault(question.uri, (question, []))[1]
             answering.extend(placed.chunks[chunk] for chunk in question.chunks if chunk in placed.chunks)
-        for relation in dict.fromkeys(page.relations):
-            source, target = self._number(relation.source), self._number(relation.target)
-            self._relations.append(Relation(page.uri, source, relation.type, target))
+        for edge in RelationEdge.distinct(page.relations):
+            source, target = self._number(edge.source), self._number(edge.target)
+            self._relations.append(Relation(page.uri, source, target, edge))
         return placed
 
     def _number(self, title: str) -> int:
@@ -151,12 +151,12 @@ class IdTable:
 
     def types(self) -> list[str]:
         """Return the types of the relations, sorted."""
-        return sorted({relation.type for relation in self._relations})
+        return sorted({relation.edge.type for relation in self._relations})
 
     def relations(self, stands_for: Integers) -> Iterator[Relation]:
         """Iterate over the relations, with the numbers of the nodes that their ends stand for."""
-        for page, source, kind, target in self._relations:
-            yield Relation(page, int(stands_for[source]), kind, int(stands_for[target]))
+        for page, source, target, edge in self._relations:
+            yield Relation(page, int(stands_for[source]), int(stands_for[target]), edge)
 
     def terms(self) -> list[tuple[str, int]]:
         """Return the search terms as the database keys them, in order, with the numbers of chunks they occur in."""

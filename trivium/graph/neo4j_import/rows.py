@@ -14,6 +14,7 @@ from trivium.graph.node_properties import (
     ancestors,
     chunk_row,
     entity_row,
+    evidence_row,
     names_of,
     neighbours,
     page_row,
@@ -21,6 +22,7 @@ from trivium.graph.node_properties import (
     type_row,
 )
 from trivium.graph.page_facts import BLOCKS
+from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
@@ -91,9 +93,10 @@ def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[t
     yield tables.NEXT, [(placed.chunks[a], placed.chunks[b]) for a, b in neighbours(placed.page)]
 
 
-def relation(kind: str, pages: Sequence[str], embedding: Vector) -> tuple[Row, Row]:
+def relation(said: RelationEdge, pages: Sequence[str], embedding: Vector) -> tuple[Row, Row]:
     """A relation that pages state, and its mirror, with the embedding of the type."""
-    there = {"type": kind, "stated": True, "pages": pages, "embedding": embedding}
+    kind = said.type
+    there = {"type": kind, "stated": True, "pages": pages, "embedding": embedding, **evidence_row(said)}
     return there, {**there, "type": mirror_type(kind), "stated": False, "pages": None}
 
 

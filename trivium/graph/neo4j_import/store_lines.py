@@ -16,7 +16,7 @@ from trivium.graph.neo4j_import import rows, tables
 from trivium.graph.neo4j_import.id_table import IdTable, Placed, Relation
 from trivium.graph.node_properties import encode_sentences
 from trivium.graph.page_checks import check_page
-from trivium.graph.page_graph import ChunkNode, PageGraph
+from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of
@@ -148,12 +148,15 @@ def _resolved(citations: Integers, stands_for: Integers) -> tuple[Integers, Inte
 
 def _relation_lines(relations: Iterable[Relation], embeddings: Embeddings) -> Lines:
     """Yield the lines of resolved relations, each once, with all pages that state it."""
-    stated: dict[tuple[int, str, int], dict[str, None]] = {}
-    for page, source, kind, target in relations:
-        stated.setdefault((source, kind, target), {})[page] = None
+    stated: dict[tuple[int, str, int], dict[str, list[RelationEdge]]] = {}
+    for page, source, target, edge in relations:
+        stated.setdefault((source, edge.type, target), {}).setdefault(page, []).append(edge)
     line = tables.SEMANTIC_REL.line
     for (source, kind, target), pages in stated.items():
-        there, back = rows.relation(kind, tuple(pages), embeddings.get(kind))
+        # Forms of the same title make no difference here.
+        forms = (edge._replace(source="", target="") for edges in pages.values() for edge in edges)
+        (said,) = RelationEdge.distinct(forms)
+        there, back = rows.relation(said, tuple(pages), embeddings.get(kind))
         yield tables.SEMANTIC_REL.name, [line(source, target, there), line(target, source, back)]
 
 

@@ -164,6 +164,7 @@ PAGES = NodeTable(
         "relation_sources": Kind.TEXTS,
         "relation_types": Kind.TEXTS,
         "relation_targets": Kind.TEXTS,
+        "relation_places": Kind.TEXTS,
     },
 )
 SECTIONS = NodeTable(
@@ -243,7 +244,15 @@ CITES = RelationshipTable(
 SEMANTIC_REL = RelationshipTable(
     "semantic_rel",
     RelationshipType.SEMANTIC_REL,
-    {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS, "embedding": Kind.VECTOR},
+    {
+        "type": Kind.TEXT,
+        "stated": Kind.FLAG,
+        "pages": Kind.TEXTS,
+        "chunk": Kind.TEXT,
+        "start": Kind.NUMBER,
+        "end": Kind.NUMBER,
+        "embedding": Kind.VECTOR,
+    },
 )
 IS_ANSWER_OF = RelationshipTable("is_answer_of", RelationshipType.IS_ANSWER_OF, {})
 ALIASED = RelationshipTable("alias_of", ALIAS_OF, {})

@@ -116,8 +116,9 @@ class Graph:
     def relations(self) -> list[RelationEdge]:
         """The distinct relations between entities, by source, type and target."""
         stated = (edge for page in self.pages.values() for edge in page.relations)
-        return sorted(
-            {RelationEdge(self.resolve(edge.source), edge.type, self.resolve(edge.target)) for edge in stated}
+        return RelationEdge.distinct(
+            edge._replace(source=self.resolve(edge.source), target=self.resolve(edge.target))
+            for edge in stated
         )
 
     @cached_property
@@ -195,7 +196,7 @@ class Draft:
                 page,
                 aliases=() if known is None else known.page.aliases,
                 chunks=chunks,
-                relations=tuple(sorted(set(page.relations))),
+                relations=tuple(RelationEdge.distinct(page.relations)),
                 questions=(),
             ),
             now() if known is None else known.added,
@@ -213,9 +214,10 @@ class Draft:
     def relate(self, uri: str, relations: Iterable[RelationEdge]) -> int:
         """Add relations of a page. Returns how many were new."""
         page = self.stored[uri].page
-        new = set(relations) - set(page.relations)
+        known = {relation.triple for relation in page.relations}
+        new = [relation for relation in RelationEdge.distinct(relations) if relation.triple not in known]
         if new:
-            self._replace(replace(page, relations=tuple(sorted({*page.relations, *new}))))
+            self._replace(replace(page, relations=tuple(sorted([*page.relations, *new]))))
         return len(new)
 
     def answer(self, uri: str, questions: Sequence[QuestionNode]) -> int:

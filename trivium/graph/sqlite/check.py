@@ -55,8 +55,8 @@ _OF_EARLIER_VERSIONS = {
     *("question_counted", "question_discounted", "answer_counted", "answer_discounted"),
 }
 """Tables that nothing reads any more, and their triggers."""
-_OF_NAMES = {"named", "named_uri"}
-"""What only stores with names have (:mod:`trivium.graph.sqlite.names`)."""
+_OF_NAMES = {"named", "named_uri", "relation_evidence"}
+"""What only stores with names have (:mod:`trivium.graph.sqlite.names`, :mod:`trivium.graph.sqlite.evidence`)."""
 _MOST = 100
 """Maximum number of messages requested from SQLite."""
 

@@ -12,6 +12,7 @@ from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, Section
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.sqlite.answered_questions import put_questions
 from trivium.graph.sqlite.connection import Connection
+from trivium.graph.sqlite.evidence import EVIDENCE_TABLE, INSERT_EVIDENCE
 from trivium.graph.sqlite.names import NAMES_TABLE
 from trivium.graph.sqlite.reconcile import Touched
 from trivium.graph.sqlite.row_ids import name_ids, next_id, text_ids
@@ -42,7 +43,9 @@ def insert_pages(connection: Connection, pages: Sequence[PageGraph], touched: To
     sections = _insert_sections(connection, pages, names)
     _insert_chunks(connection, pages, names, sections)
     insert_relations(
-        connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
+        connection,
+        [(names[page.uri], edge) for page in pages for edge in RelationEdge.distinct(page.relations)],
+        names,
     )
     asked = {page.uri: page.questions for page in pages if page.questions}
     if asked:
@@ -70,6 +73,10 @@ def insert_relations(connection: Connection, stated: Stated, names: Mapping[str,
     """Insert relations that do not exist yet, given the numbers of their titles. Return how many were inserted."""
     types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
     rows = [(page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated]
+    said = [(*row, *edge[3:]) for row, (_, edge) in zip(rows, stated, strict=True) if edge.chunk]
+    if said:
+        connection.execute(EVIDENCE_TABLE)
+        connection.executemany(INSERT_EVIDENCE, said)
     inserted = connection.executemany(
         "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)", rows
     )

@@ -9,6 +9,7 @@ from trivium.graph.page_facts import decode_given, decode_metadata
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.sqlite.answered_questions import questions_of
 from trivium.graph.sqlite.connection import Connection, as_json
+from trivium.graph.sqlite.evidence import evidence
 from trivium.graph.sqlite.names import has_names, names_of
 
 _PAGE = (
@@ -42,8 +43,8 @@ _ALIASES = """
     SELECT n.uri FROM alias AS a JOIN name AS n ON n.id = a.name_id WHERE a.page_id = ? ORDER BY n.uri
     """
 _RELATIONS = """
-    SELECT s.uri, k.type, t.uri FROM relation AS r JOIN name AS s ON s.id = r.source_id
-    JOIN relation_type AS k ON k.id = r.type_id JOIN name AS t ON t.id = r.target_id
+    SELECT s.uri, k.type, t.uri, {} FROM relation AS r JOIN name AS s ON s.id = r.source_id
+    JOIN relation_type AS k ON k.id = r.type_id JOIN name AS t ON t.id = r.target_id {}
     WHERE r.page_id = ? ORDER BY s.uri, k.type, t.uri
     """
 
@@ -53,6 +54,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
     aliases are those claimed, sorted; relations are sorted by source, type and target.
     """
     named = has_names(connection)
+    stated = _RELATIONS.format(*evidence(connection))
     if uris is None:
         pages = connection.execute(f"{_PAGE} JOIN name AS n ON n.id = p.id ORDER BY n.uri")
     else:
@@ -70,7 +72,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             aliases=tuple(alias for (alias,) in connection.execute(_ALIASES, [number])),
             sections=_sections(connection, number, uri),
             chunks=_chunks(connection, number, uri, named=named),
-            relations=tuple(RelationEdge(*row) for row in connection.execute(_RELATIONS, [number])),
+            relations=tuple(RelationEdge(*row) for row in connection.execute(stated, [number])),
             format=format_,
             path=path,
             modified=modified,

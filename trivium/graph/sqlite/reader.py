@@ -19,6 +19,7 @@ from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.sqlite import mention_candidates
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counts import number
+from trivium.graph.sqlite.evidence import evidence
 from trivium.graph.sqlite.store_state import read_meta
 from trivium.graph.stored_vectors import text_hash
 
@@ -286,29 +287,29 @@ def aliases(connection: Connection) -> list[str]:
     return [unescape(uri) for (uri,) in rows]
 
 
+_RELATIONS = """
+    WITH asked AS MATERIALIZED (
+        SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value WHERE n.leads_to IS NULL
+    ), titles AS MATERIALIZED (
+        SELECT id FROM asked UNION ALL SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+    ), touching AS (
+        SELECT page_id, source_id, type_id, target_id FROM titles AS t JOIN relation ON source_id = t.id
+        UNION ALL
+        SELECT page_id, source_id, type_id, target_id FROM titles AS t JOIN relation ON target_id = t.id
+    )
+    SELECT es.uri, k.type, et.uri, {}
+    FROM touching AS r JOIN name AS s ON s.id = r.source_id JOIN name AS t ON t.id = r.target_id
+    JOIN name AS es ON es.id = coalesce(s.leads_to, s.id)
+    JOIN name AS et ON et.id = coalesce(t.leads_to, t.id)
+    JOIN relation_type AS k ON k.id = r.type_id {}
+    """
+
+
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
     """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
-    rows = connection.execute(
-        # Distinct ones are found and sorted in Python, which takes less time than in SQLite.
-        """
-        WITH asked AS MATERIALIZED (
-            SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value WHERE n.leads_to IS NULL
-        ), titles AS MATERIALIZED (
-            SELECT id FROM asked UNION ALL SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
-        ), touching AS (
-            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON source_id = t.id
-            UNION ALL
-            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON target_id = t.id
-        )
-        SELECT es.uri, k.type, et.uri
-        FROM touching AS r JOIN name AS s ON s.id = r.source_id JOIN name AS t ON t.id = r.target_id
-        JOIN name AS es ON es.id = coalesce(s.leads_to, s.id)
-        JOIN name AS et ON et.id = coalesce(t.leads_to, t.id)
-        JOIN relation_type AS k ON k.id = r.type_id
-        """,
-        [as_json(entities)],
-    )
-    return list(map(RelationEdge._make, sorted(set(rows))))
+    rows = connection.execute(_RELATIONS.format(*evidence(connection)), [as_json(entities)])
+    # Distinct ones are found and sorted in Python, which takes less time than in SQLite.
+    return RelationEdge.distinct(map(RelationEdge._make, set(rows)))
 
 
 def chunk_uris(connection: Connection) -> list[str]:

@@ -179,7 +179,8 @@ def expand(hop: Hop) -> LiteralString:
 RELATIONS: LiteralString = """
 UNWIND $entities AS uri MATCH (e:TriviumEntity {uri: uri})-[r:semantic_rel]-(:TriviumEntity) WHERE r.stated
 WITH DISTINCT r
-RETURN collect([startNode(r).uri, r.type, endNode(r).uri])
+RETURN collect([startNode(r).uri, r.type, endNode(r).uri,
+  coalesce(r.chunk, ''), coalesce(r.start, 0), coalesce(r.end, 0)])
 """
 
 TYPES_OF: LiteralString = """

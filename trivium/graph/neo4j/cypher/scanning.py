@@ -58,6 +58,7 @@ PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
 RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
   coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
+  coalesce(p.relation_places, []),
   coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata,
   COLLECT {
     MATCH (p)<-[:is_subchapter_of]-(s:TriviumSubChapter)<-[:has_subchapter]-(parent:TriviumPage|TriviumSubChapter)
@@ -151,7 +152,8 @@ RETURN collect({_CHUNK})
 
 # Stated relations, at their source; the page if the entity is one.
 _ENTITY: LiteralString = """[
-  e.embedding, e.name, e.short_name, [(e)-[r:semantic_rel]->(o:TriviumEntity) WHERE r.stated | [r.type, o.uri]],
+  e.embedding, e.name, e.short_name, [(e)-[r:semantic_rel]->(o:TriviumEntity) WHERE r.stated |
+    [r.type, o.uri, coalesce(r.chunk, ''), coalesce(r.start, 0), coalesce(r.end, 0)]],
   CASE WHEN e:TriviumPage THEN [
     e.source, e.revision, e.content_hash, coalesce(e.format, ''), coalesce(e.path, ''), e.modified, e.metadata, e.added
   ] END, e.uri

@@ -90,7 +90,8 @@ UNWIND r.pages AS page RETURN DISTINCT page
 
 STATEMENTS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
-RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, [])
+RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
+  coalesce(p.relation_places, [])
 """
 
 HELD_TERMS: LiteralString = """
@@ -122,7 +123,7 @@ SET p:Page:TriviumPage, p.source = row.source, p.revision = row.revision, p.cont
     p.digest = row.digest, p.body = row.body, p.format = row.format, p.path = row.path, p.modified = row.modified,
     p.metadata = row.metadata, p.added = coalesce(p.added, row.added),
     p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
-    p.relation_targets = row.relation_targets
+    p.relation_targets = row.relation_targets, p.relation_places = row.relation_places
 """
 
 CREATE_SECTIONS: LiteralString = """
@@ -191,7 +192,7 @@ UNSET_PAGES: LiteralString = """
 UNWIND $uris AS uri MATCH (p:TriviumPage {uri: uri})
 REMOVE p:Page:TriviumPage, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases,
        p.format, p.path, p.modified, p.metadata, p.added,
-       p.relation_sources, p.relation_types, p.relation_targets
+       p.relation_sources, p.relation_types, p.relation_targets, p.relation_places
 """
 
 # -- citations ---------------------------------------------------------------------------------------------------
@@ -232,6 +233,21 @@ ON MATCH SET r.pages = r.pages + row.pages
 MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
 """
 
+STATED_BY: LiteralString = """
+UNWIND $triples AS row
+MATCH (:TriviumEntity {uri: row[0]})-[r:semantic_rel {type: row[1], stated: true}]->(:TriviumEntity {uri: row[2]})
+UNWIND r.pages AS page RETURN DISTINCT page
+"""
+
+# Where relations and their mirrors are said. A null removes a property.
+SET_EVIDENCE: LiteralString = """
+UNWIND $rows AS row
+MATCH (a:TriviumEntity {uri: row.source})-[r:semantic_rel {type: row.type, stated: true}]->
+  (b:TriviumEntity {uri: row.target})
+MATCH (b)-[m:semantic_rel {type: row.mirror, stated: false}]->(a)
+SET r += row.said, m += row.said
+"""
+
 # Relations and their mirrors have the embedding of their type. If the type has none yet, they get it later.
 EMBED_STATED: LiteralString = """
 UNWIND $rows AS row
@@ -246,6 +262,9 @@ CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
 
 NOTE_STATEMENTS: LiteralString = """
 UNWIND $rows AS row MATCH (p:TriviumPage {uri: row.uri})
+SET p.relation_places = CASE WHEN coalesce(p.relation_places, row.places) IS NOT NULL THEN
+      coalesce(p.relation_places, [source IN coalesce(p.relation_sources, []) | $no_place])
+      + coalesce(row.places, [source IN row.sources | $no_place]) END
 SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
     p.relation_types = coalesce(p.relation_types, []) + row.types,
     p.relation_targets = coalesce(p.relation_targets, []) + row.targets
