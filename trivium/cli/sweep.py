@@ -10,11 +10,8 @@ from rich.markup import escape
 
 from trivium.cli.arguments import chat_model
 from trivium.cli.options import Json
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import OUT_OF_BUDGET, err, out, print_json, progress, shown
 from trivium.llm.chat_model import ChatModel
-
-OUT_OF_BUDGET = 4
-"""Exit code of a sweep that has used up its budget."""
 
 
 def sweep(

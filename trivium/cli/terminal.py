@@ -27,6 +27,8 @@ err = Console(stderr=True, highlight=False)
 
 PARTIAL = 3
 """Exit code when some documents or rows could not be read."""
+OUT_OF_BUDGET = 4
+"""Exit code when a budget is used up."""
 
 
 class NothingCommittedError(Exception):

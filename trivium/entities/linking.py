@@ -80,7 +80,18 @@ def linked_names(
 
 
 def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
-    words = _POSSESSIVE.sub("", text[span.start : span.end]).split()
+    written, address = written_name(text[span.start : span.end])
+    return _Mention(chunk, span, written, _key(written), address)
+
+
+def written_name(form: str) -> tuple[str, str]:
+    """Return a form of a name without article, genitive, form of address and the "s" of several acronyms, and the form of
+    address, lower-cased.
+
+    >>> written_name("Mrs Somerville's"), written_name("the CPUs")
+    (('Somerville', 'mrs'), ('CPU', ''))
+    """
+    words = _POSSESSIVE.sub("", form).split()
     if len(words) > 1 and words[0] in ("the", "The"):
         del words[0]
     address = ""
@@ -88,9 +99,7 @@ def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
         address = word
         del words[0]
     written = " ".join(words)
-    if _ACRONYM.fullmatch(written):
-        written = written.removesuffix("s")
-    return _Mention(chunk, span, written, _key(written), address)
+    return written.removesuffix("s") if _ACRONYM.fullmatch(written) else written, address
 
 
 def _key(name: str) -> str:

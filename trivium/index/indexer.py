@@ -32,9 +32,11 @@ from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.image_embedders import ImageEmbedder
+    from trivium.entities.relation_prompt import RelationSchema
     from trivium.graph.dbpedia import EnrichReport
     from trivium.graph.neo4j_import import ExportReport
     from trivium.index.deleted_files import Pruning
+    from trivium.index.model_relations import ModelRelationsReport
     from trivium.index.ray_build import RayBuild
     from trivium.llm.chat_model import ChatModel
 
@@ -285,10 +287,31 @@ class Indexer:
         from trivium.graph.dbpedia import enrich
 
         report = enrich(self.store, sources, progress=progress)
+        self._embed_and_refresh(embed, progress)
+        return report
+
+    def enrich_with_model(
+        self,
+        model: ChatModel,
+        schema: RelationSchema | None = None,
+        *,
+        budget: int | None = None,
+        embed: bool = True,
+        progress: StageProgress | None = None,
+    ) -> ModelRelationsReport:
+        """Add relations that a language model reads in the passages, and embed the changes as :meth:`enrich` does; see
+        :func:`trivium.index.model_relations.add_model_relations`.
+        """
+        from trivium.index.model_relations import add_model_relations
+
+        report = add_model_relations(self.store, model, schema, budget=budget, progress=progress)
+        self._embed_and_refresh(embed, progress)
+        return report
+
+    def _embed_and_refresh(self, embed: bool, progress: StageProgress | None) -> None:
         if embed and self.store.embedder is not None:
             self._embed(_stage(progress, "embed"))
         self.store.refresh(_stage(progress, "index"))
-        return report
 
     def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
         """Write the store as files for ``neo4j-admin database import full``; see

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
@@ -54,10 +54,6 @@ class EnrichReport:
             self.problems.append(found)
         else:
             self.unlisted += 1
-
-    def to_json(self) -> dict[str, object]:
-        """For programs."""
-        return asdict(self)
 
 
 def enrich(
