@@ -72,7 +72,20 @@ def test_the_documents_are_found_through_the_entity(trivium: Run, store: Path) -
 def test_what_is_no_entity_is_answered_with_the_nearest(trivium: Run, store: Path) -> None:
     failed = trivium("entities", store, "Zora Somervill")
     assert failed.code == 1
-    assert "no such entity in the store: Zora Somervill; did you mean Zora Somerville?" in failed.err
+    assert "nothing in the collection is called Zora Somervill; did you mean Zora Somerville?" in failed.err
+
+
+def test_a_surname_of_two_people_may_mean_both(trivium: Run, tmp_path: Path) -> None:
+    """One that a document leaves open stays apart and says so; one that no passage has by itself names both."""
+    told = "He met William Herschel and Caroline Herschel. "
+    (tmp_path / "a.txt").write_text(told + "Later Herschel wrote to Mary Lovell and John Lovell.")
+    (tmp_path / "b.txt").write_text(told + "Soon Herschel wrote to Mary Lovell and John Lovell.")
+    built = trivium("build", tmp_path, "--store", tmp_path / "s", "--entities", "rules", "--no-embed")
+    assert built.code == 0, built.err
+    card = trivium("entities", tmp_path / "s", "Herschel").out
+    assert "Herschel: 2 passages" in card and "may be: Caroline Herschel, William Herschel" in card
+    failed = trivium("entities", tmp_path / "s", "lovell")
+    assert "is called lovell; did you mean John Lovell or Mary Lovell?" in failed.err
 
 
 def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:

@@ -150,6 +150,17 @@ def test_the_longer_of_a_title_and_a_name_is_linked(tmp_path: Path, store: Embed
     assert cites(store)["a"] == ["Mars Climate Orbiter", "Mars"]
 
 
+def test_a_term_that_is_recognised_as_a_name_is_one_entity(tmp_path: Path, store: EmbeddedStore) -> None:
+    """A term that is no name stays the document's own."""
+    text = (
+        '# Rules\n\nAcme (the "Company") asks the agency (the "FPA").\n\n## Sales\n\nThe Company met the FPA.'
+    )
+    (tmp_path / "rules.md").write_text(text)
+    (tmp_path / "law.txt").write_text("Everybody has to ask the FPA.")
+    load([str(tmp_path)], store, entities="rules")
+    assert cites(store) == {"Rules": ["FPA", "Company (Rules)", "FPA", "Company (Rules)"], "law": ["FPA"]}
+
+
 def test_types_of_other_origin_stay(folder: Path, store: EmbeddedStore) -> None:
     """Also where no mention says a kind any more."""
     load([str(folder)], store, entities="rules")

@@ -87,6 +87,7 @@ def _print_card(card: EntityCard, *, json: bool) -> None:
         print_json(
             {
                 **asdict(card.entity),
+                "others": card.others,
                 "forms": card.forms,
                 "sayings": list(map(asdict, card.sayings)),
                 "relations": relations,
@@ -96,6 +97,8 @@ def _print_card(card: EntityCard, *, json: bool) -> None:
     _print_entity(card.entity)
     if others := [form for form in card.forms if form != card.entity.name]:
         out.print(Text(f"also: {', '.join(map(one_line, others))}"), soft_wrap=True)
+    if card.others:
+        out.print(Text(f"may be: {', '.join(map(one_line, card.others))}"), soft_wrap=True)
     for said in card.sayings:
         out.print()
         print_line((told_place(said.section, page_numbers(said.pages)), "dim"), whole=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from importlib.resources import files
 
 from trivium.text.function_words import FUNCTION_WORDS
 from trivium.text.languages import NAMES, function_words
@@ -75,14 +77,15 @@ LAST_WORDS = {
     | (INSTITUTIONS - _words("international national convention conference treaty act centre center union"))
     | _words(
         "university company group bank party press records studios club orchestra team airlines railway newspaper "
-        "church bundestag bundesbank universität hochschule institut verein partei université universidad università"
+        "church laboratory laboratories "
+        "bundestag bundesbank universität hochschule institut verein partei université universidad università"
     ),
     "law": _words(
         "act treaty regulation directive constitution convention amendment protocol charter gesetz vertrag"
     ),
     "place": _words(
         "street road avenue square river lake sea ocean bay mount mountain mountains island islands valley park "
-        "bridge airport castle county city town village province district peninsula desert station stadium hall "
+        "bridge airport castle county city town village province district peninsula desert station stadium "
         "house palace gardens cemetery straße platz brücke"
     ),
     "event": _words(
@@ -96,7 +99,7 @@ LAST_WORDS = {
 """Last words of names, by kind."""
 NOT_OF_PEOPLE = INSTITUTIONS.union(*LAST_WORDS.values()) | _words(
     "court republic kingdom state states national award prize medal bible theory theorem collection library division "
-    "report product plan"
+    "report product plan hall"
 )
 """Words of institutions, works and places, also before "of"."""
 FIRST_WORDS = {
@@ -108,42 +111,10 @@ FIRST_WORDS = {
     "law": _words("treaty regulation directive constitution"),
 }
 """First words of names, by kind."""
-PLACES = _words(
-    "afghanistan|albania|algeria|angola|argentina|armenia|australia|austria|azerbaijan|bahamas|bahrain|bangladesh|"
-    "belarus|belgium|bolivia|bosnia|botswana|brazil|bulgaria|cambodia|cameroon|canada|chile|china|colombia|congo|"
-    "costa rica|croatia|cuba|cyprus|czech republic|denmark|dominican republic|ecuador|egypt|england|estonia|ethiopia|"
-    "finland|france|georgia|germany|ghana|greece|guatemala|haiti|honduras|hong kong|hungary|iceland|india|indonesia|"
-    "iran|iraq|ireland|israel|italy|jamaica|japan|jordan|kazakhstan|kenya|kuwait|laos|latvia|lebanon|libya|lithuania|"
-    "luxembourg|malaysia|malta|mexico|mongolia|morocco|mozambique|myanmar|namibia|nepal|netherlands|new zealand|"
-    "nicaragua|nigeria|north korea|northern ireland|norway|oman|pakistan|panama|paraguay|peru|philippines|poland|"
-    "portugal|puerto rico|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia|slovenia|"
-    "somalia|south africa|south korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tanzania|thailand|tunisia|"
-    "turkey|uganda|ukraine|united arab emirates|united kingdom|united states|uruguay|uzbekistan|venezuela|vietnam|"
-    "wales|yemen|zambia|zimbabwe|u.s.|u.k.|usa|uk|us|africa|antarctica|asia|europe|north america|south america|"
-    "latin america|middle east|asia pacific|caribbean|alabama|alaska|arizona|arkansas|california|colorado|connecticut|"
-    "delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|"
-    "michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|new york|"
-    "new york city|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina|"
-    "south dakota|tennessee|texas|utah|vermont|virginia|washington|west virginia|wisconsin|wyoming|amsterdam|athens|"
-    "atlanta|bangkok|barcelona|beijing|berlin|boston|brussels|cairo|chicago|copenhagen|dublin|edinburgh|frankfurt|"
-    "geneva|hamburg|istanbul|london|los angeles|madrid|manchester|melbourne|milan|montreal|moscow|mumbai|munich|oxford|"
-    "paris|philadelphia|prague|rome|san francisco|seattle|seoul|shanghai|stockholm|sydney|tokyo|toronto|vancouver|"
-    "vienna|warsaw|zurich",
-    "|",
-)
-FIRST_NAMES = _words(
-    "aaron adam alan albert alexander alice amanda amy andrea andreas andrew angela ann anna anne anthony antonio "
-    "arthur barbara benjamin bernard bill brian carl carlos carol caroline catherine charles christian christine "
-    "christopher claire claudia daniel david deborah dennis diana donald dorothy douglas edward elena elizabeth emily "
-    "emma eric ernst eva frank franz françois frederick gary george gerald giovanni gregory hans harold heinrich helen "
-    "henry herbert howard hugh ian isaac james jane janet jean jeffrey jennifer jessica joan johann johannes john "
-    "jonathan josé joseph juan judith julia karen karl katherine keith kenneth kevin larry laura lawrence linda lisa "
-    "lucy ludwig luis manuel margaret maria marie mark martha mary matthew max michael michel michelle miguel mike "
-    "monica nancy nicholas nicole oliver otto pamela patricia paul pedro peter philip pierre rachel ralph raymond "
-    "rebecca richard robert roger ronald rosa ruth samuel sandra sarah scott sebastian sharon simon sofia sophie "
-    "stefan stephen steve steven susan theodore thomas timothy ursula victor walter wilhelm william"
-)
-"""Common ones that name hardly anything else."""
+_KNOWN = json.loads((files(__package__) / "known_names.json").read_text("utf-8"))
+PLACES, FIRST_NAMES = frozenset(_KNOWN["places"]), frozenset(_KNOWN["first_names"])
+SHORT_PLACES: dict[str, str] = _KNOWN["short_places"]
+"""Countries, states of the United States and large cities; first names that name hardly anything else."""
 
 CALENDAR = _words(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
@@ -175,7 +146,8 @@ PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
 NO_NAMES = _words(
     "company registrant issuer trustee holder policy agreement ok tv todo xyz ctrl cmd alt shift enter esc am pm bc ad "
     "bce ce id ids faq faqs ceo cfo cto coo vp hr pr ui ux kpi okr rfp tbd tba n/a na eg ie etc vs re ps iii viii xiii "
-    "usd eur gbp kb mb gb tb kib mib gib url urls internet web email click see select open save edit close yes no none "
+    "report corporate research usd eur gbp kb mb gb tb kib mib gib url urls "
+    "internet web email click see select open save edit close yes no none "
     "true false total totals subtotal amount name title date type status notes description contents overview "
     "introduction references summary home menu search login retrieved archived isbn issn doi pdf god sir madam mr mrs "
     "ms dr first second third last new old great good best two four five six ten"

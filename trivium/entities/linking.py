@@ -81,6 +81,7 @@ def linked_names(
 
 def _mention(chunk: int, text: str, span: NamedSpan) -> _Mention:
     written, address = written_name(text[span.start : span.end])
+    written = cues.SHORT_PLACES.get(written, written)
     return _Mention(chunk, span, written, _key(written), address)
 
 
@@ -95,8 +96,10 @@ def written_name(form: str) -> tuple[str, str]:
     if len(words) > 1 and words[0] in ("the", "The"):
         del words[0]
     address = ""
-    while words and (word := words[0].lower().rstrip(".")) in _ADDRESS and words[1:2] != ["of"]:
-        address = word
+    while words and (word := words[0].rstrip(".")).lower() in _ADDRESS and words[1:2] != ["of"]:
+        if word.isupper():
+            break
+        address = word.lower()
         del words[0]
     written = " ".join(words)
     return written.removesuffix("s") if _ACRONYM.fullmatch(written) else written, address
@@ -121,7 +124,8 @@ class _Names:
             spellings[key][mention.written if key == mention.key else key.title()] += 1
             self._kinds[key][mention.span.kind] += 1
         self._written = {
-            key: min(counted, key=lambda name: (_is_shouted(name), -counted[name], name.isupper(), name))
+            # Capitals of a list of who signed are not the name.
+            key: min(counted, key=lambda n: (" " in n and n.isupper(), -counted[n], n.isupper(), n))
             for key, counted in spellings.items()
         }
         self._counts = {key: counted.total() for key, counted in spellings.items()}
@@ -253,11 +257,6 @@ def _is_no_surname(chunks: Sequence[str], mention: _Mention) -> bool:
     if _OF_PLACES.search(before) is not None:
         return True
     return _INVERTED.search(before) is not None and _AFTER_FIRST_NAME.match(text, end) is not None
-
-
-def _is_shouted(name: str) -> bool:
-    """Whether several words are in capitals, as in a list of who signed."""
-    return " " in name and name.isupper()
 
 
 def _stands_for(short: str, long: str) -> bool:

@@ -40,9 +40,10 @@ _VERB = re.compile(r" (?:is|was|has|had|would|became|also|then|later|did|\w{3,20
 """What follows the name of one thing at the beginning of a sentence."""
 _DERIVED = re.compile("(.{3,20})(?:ing|ed|able|ive)")
 _OF_PEOPLE = re.compile(
-    r"\b(?:[Cc]hair(?:man|woman)?|[Cc]ontact|Candidate|Author|Manager|Director|President|Owner|Signed|Present): $"
+    r"\b(?:(?:[Cc]hair(?:man|woman)?|[Cc]ontact|Candidate|Author|Manager|Director|President|Owner|Signed|Present): |"
+    r"(?:C[EFTO]O|[Ff]ounder|[Cc]aretaker|director|manager|author|husband|wife|daughter|son|brother|sister),? )$"
 )
-"""Labels of people."""
+"""Labels of people, and what stands before their names."""
 _DAY = re.compile(r"\s\d")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
@@ -282,19 +283,20 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
     words = tuple(word.text for word in run)
     if len(run) == 1:
         return _is_single_name(text, run[0], document)
-    if (cues.LEGAL_FORMS | {"company"}).issuperset(map(str.lower, words)):  # "Company Limited"
-        return False
+    lowered = [word.lower() for word in words]
+    if (cues.LEGAL_FORMS | {"company"}).issuperset(lowered) or cues.PEOPLES.issuperset(lowered):
+        return False  # "Company Limited", "South African"
     if max(map(len, words)) == 1:  # R&D
         return False
-    if words[0].lower() in cues.NUMBERED and len(words[1]) < 3:
+    if lowered[0] in cues.NUMBERED and len(words[1]) < 3:
         return False
     if (
-        words[0].lower() in document.opening_words
-        and words[-1].lower() in cues.NUMBERED
+        lowered[0] in document.opening_words
+        and lowered[-1] in cues.NUMBERED
         and _DAY.match(text, run[-1].end)
     ):
         return False  # "See Note 12"
-    lowered = [singular(word.lower()) for word in words]
+    lowered = [*map(singular, lowered)]
     if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
     if document.phrases.issuperset(pairwise(lowered)):
@@ -384,7 +386,7 @@ def kind_of(words: Sequence[str]) -> str:
     >>> kind_of(["Mrs", "Curie"]), kind_of(["Lake", "Constance"]), kind_of(["Acme", "Ltd"]), kind_of(["Enigma"])
     ('person', 'place', 'organisation', '')
     """
-    if " ".join(words).lower() in cues.PLACES:
+    if " ".join(words).lower() in cues.PLACES or " ".join(words) in cues.SHORT_PLACES:
         return "place"
     if len(words) < 2:
         return ""
@@ -395,7 +397,9 @@ def kind_of(words: Sequence[str]) -> str:
     for kind, known in cues.LAST_WORDS.items():
         if last in known:
             return "" if words[0][1:] == "." else kind  # "G. Stanley Hall"
-    if (words[0].isupper() and len(words[0]) > 2) or not cues.NOT_OF_PEOPLE.isdisjoint(map(str.lower, words)):
+    if (words[0].isupper() and words[0][1:] not in ("", ".")) or not cues.NOT_OF_PEOPLE.isdisjoint(
+        map(str.lower, words)
+    ):
         return ""
     named = first in cues.FIRST_NAMES and len(words) < 4
     initials = any(len(word.rstrip(".")) == 1 for word in words[1:-1]) or words[0][1:] == "."

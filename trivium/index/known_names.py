@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import itemgetter
 from typing import Protocol
 
 from trivium.common.iteration import batched
+from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.schema import page_of
 
 _NAMES_A_TIME = 10_000
 
 
-class NameStore(Protocol):
-    """The part of a store that :class:`KnownNames` uses."""
-
-    @property
-    def entities(self) -> str | None: ...
-
-    def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]: ...
-
-    def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
-
-    def types(self, entities: Sequence[str]) -> dict[str, str]: ...
-
-    def set_types(self, types: Mapping[str, str]) -> int: ...
+class NameStore(GraphReader, PageReader, GraphWriter, Protocol):
+    """The part of a store that linking uses."""
 
 
 class KnownNames:

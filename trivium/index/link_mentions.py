@@ -11,15 +11,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from trivium.common.iteration import batched
 from trivium.graph.page_facts import each_page
 from trivium.graph.page_graph import ChunkNode, PageGraph
-from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
+from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
-from trivium.index.known_names import KnownNames
+from trivium.index.known_names import KnownNames, NameStore
 from trivium.index.record_pages import RECORDS
 from trivium.parser.defined_terms import Passage, is_glossary, used_terms
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
@@ -47,28 +47,6 @@ _GENERIC = frozenset(_GENERIC_TITLES.split())
 """One-word titles that only say what kind of document it is."""
 
 
-class PageSearch(Protocol):
-    """The part of a store that :func:`pages_mentioning` uses."""
-
-    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
-
-    def pages_with_words(
-        self, names: Sequence[str], *, source: str = "", mark: str = ""
-    ) -> Sequence[PageRecord]: ...
-
-    def page_text(self, page: str) -> str: ...
-
-
-class PageFinder(Protocol):
-    """The part of a store that :func:`adopted` uses."""
-
-    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]: ...
-
-
-class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
-    """The part of a store that linking uses."""
-
-
 def marked(graph: PageGraph, *, named: bool = False) -> PageGraph:
     """Mark a page that is to be linked; other pages are returned unchanged. ``named``: names are recognised, so that
     records have no links yet, and that documents with links of their own cite names, too.
@@ -93,7 +71,7 @@ def _form(uri: str) -> str:
     return normalise_name(without_parenthesis(unescape(uri)))
 
 
-def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
+def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
     """Return the pages; those already linked in the store get its hash, so that they are recognised as unchanged."""
     waiting = [graph.uri for graph in graphs if graph.content_hash.endswith(_DOT)]
     stored = store.find_pages(waiting) if waiting else {}
@@ -108,7 +86,7 @@ def adopted(graphs: Sequence[PageGraph], store: PageFinder) -> list[PageGraph]:
 
 
 def link_mentions(
-    store: MentionStore,
+    store: NameStore,
     new_names: Iterable[str],
     named: Collection[tuple[str, str]] = (),
     *,
@@ -130,7 +108,7 @@ def link_mentions(
     return changed
 
 
-def _link(store: MentionStore, wanted: Sequence[str], known: KnownNames) -> list[str]:
+def _link(store: NameStore, wanted: Sequence[str], known: KnownNames) -> list[str]:
     gazetteer = _names_for(store, wanted)
     changed: list[str] = []
     for uris in batched(wanted, _PAGES_A_TIME):
@@ -152,7 +130,7 @@ def _link(store: MentionStore, wanted: Sequence[str], known: KnownNames) -> list
     return changed
 
 
-def _names_for(store: MentionStore, uris: Sequence[str]) -> Gazetteer:
+def _names_for(store: NameStore, uris: Sequence[str]) -> Gazetteer:
     """Return a gazetteer of all names that the pages can mention. For a few pages only those are read; for many, all
     names of the store.
     """
@@ -169,7 +147,7 @@ def _names_for(store: MentionStore, uris: Sequence[str]) -> Gazetteer:
 
 
 def pages_mentioning(
-    store: PageSearch, names: Iterable[str], *, source: str = "", mark: str = ""
+    store: NameStore, names: Iterable[str], *, source: str = "", mark: str = ""
 ) -> Iterator[PageRecord]:
     """Iterate over the pages, sorted by uri, whose texts mention one of the names. Only pages whose source begins
     with ``source`` and whose content hash contains ``mark``. If the names are few, only texts that have the words of
@@ -222,8 +200,10 @@ def _mentioned(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, bo
     terms: Sequence[Sequence[str]] = [()] * len(graph.chunks)
     if not records:
         terms = used_terms([_passage(chunk) for chunk in graph.chunks])
+    named = [_name_links(chunk, graph.uri, gazetteer, repeated) for chunk in graph.chunks]
+    entities = {_form(link.target): link.target for names in named for link in names}
     cites = []
-    for chunk, used in zip(graph.chunks, terms, strict=True):
+    for chunk, names, used in zip(graph.chunks, named, terms, strict=True):
         titles = [
             _Link(mention.start, mention.end, mention.target)
             for mention in gazetteer.find(chunk.body)
@@ -231,8 +211,7 @@ def _mentioned(graph: PageGraph, gazetteer: Gazetteer, repeated: Mapping[str, bo
             and mention.target != graph.uri
             and (records or _is_name_there(mention, chunk.body))
         ]
-        names = _name_links(chunk, graph.uri, gazetteer, repeated)
-        cites.append([*(link.target for link in _longest(titles, names)), *_term_uris(title, used)])
+        cites.append([*(link.target for link in _longest(titles, names)), *_term_uris(title, used, entities)])
     return cites
 
 
@@ -274,8 +253,12 @@ def _longest(titles: Sequence[_Link], names: Sequence[_Link]) -> list[_Link]:
     return sorted([*free, *kept], key=lambda link: (link.start, link.end))
 
 
-def _term_uris(title: str, terms: Iterable[str]) -> Iterator[str]:
+def _term_uris(title: str, terms: Iterable[str], entities: Mapping[str, str]) -> Iterator[str]:
+    """Yield the uris of terms: those of ``entities``, by form, where the document has one for it ("FDA")."""
     for term in terms:
+        if known := entities.get(normalise_name(term)):
+            yield known
+            continue
         # The term as defined by this document: another one may define "Company" differently.
         uri = page_uri(normalise_title(f"{term} ({title})"))
         if len(uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES:

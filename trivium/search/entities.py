@@ -48,10 +48,11 @@ class Saying:
 @dataclass(frozen=True, slots=True)
 class EntityCard:
     """What a collection says of an entity: the forms of its name, the most frequent first, the first ``sayings``, and
-    relations.
+    relations. ``others`` are names that end with its name, of one word: what a document calls so may be any of these.
     """
 
     entity: EntityCount
+    others: tuple[str, ...]
     forms: tuple[str, ...]
     sayings: tuple[Saying, ...]
     relations: tuple[RelationEdge, ...]
@@ -113,14 +114,14 @@ def shared_passages(store: GraphStore, entities: Sequence[str]) -> list[SharedPa
 
 def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
     """Return what the first ``most`` passages say of an entity, by title, alias or nearly one of these. Raises
-    InputError for an unknown name, with the nearest ones.
+    InputError for an unknown name, with those that it is the last word of, or else the nearest.
     """
     uri = find_entity(store, name)
     if uri is None:
-        names = (unescape(entity) for entity in store.adjacency().entities[:_MOST_COMPARED])
-        near = get_close_matches(name, list(names))
+        names = map(unescape, store.adjacency().entities[:_MOST_COMPARED])
+        near = _ending_with(store, name, ("person", "")) or get_close_matches(name, list(names))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InputError(f"no such entity in the store: {name}{hint}")
+        raise InputError(f"nothing in the collection is called {name}{hint}")
     chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
     documents = dict.fromkeys(map(page_of, chunks))
     kind = store.types([uri]).get(uri, "")
@@ -145,7 +146,17 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
         sentence = _sentence(chunk, min(places)[0]) if places else chunk.body
         sayings.append(Saying(record.uri, record.document, record.section, record.pages, sentence))
     listed = sorted(forms, key=lambda form: (-forms[form], form))
-    return EntityCard(entity, tuple(listed), tuple(sayings), tuple(store.relations([uri])))
+    alone = kind in ("person", "") and not store.find_pages([uri])
+    others = _ending_with(store, unescape(uri), ("person",)) if alone else ()
+    return EntityCard(entity, tuple(others), tuple(listed), tuple(sayings), tuple(store.relations([uri])))
+
+
+def _ending_with(store: GraphStore, name: str, kinds: Collection[str]) -> list[str]:
+    """Return the names of these kinds that end with a name of one word."""
+    end = f" {name.casefold()}"
+    found = [uri for uri in store.adjacency().entities if " " not in name and uri.casefold().endswith(end)]
+    types = store.types(found)
+    return [unescape(uri) for uri in found if types.get(uri, "") in kinds]
 
 
 def _sentence(chunk: ChunkNode, place: int) -> str:

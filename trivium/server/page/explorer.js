@@ -13,6 +13,7 @@ const NARROW = 600;
 const MOST = 150;
 const STRONGEST = 2; // links that each of them brings at the beginning
 const LEGEND = 9; // kinds that are offered
+const LEGEND_ROOM = 30;
 const SENTENCE = 300; // letters of a sentence on a card
 const LETTER = 3.8; // half of what a letter of a name is wide
 const KINDS = { question: "Question", page: "Document", entity: "Entity", section: "Section", chunk: "Passage" };
@@ -145,7 +146,7 @@ async function lookUp(name) {
     choose(found.entity);
   } catch (error) {
     if (mine !== latest) return;
-    note.textContent = error.status === 404 ? `Nothing in the collection is called “${name}”.` : plain(error);
+    note.textContent = plain(error);
     announce(note.textContent);
   }
 }
@@ -181,7 +182,7 @@ function add(graph) {
 
 /** Gives everything a place, and the filters what there is. */
 function settle() {
-  arrange([...nodes.values()], [...edges.values()], canvas.clientWidth < canvas.clientHeight * 1.2);
+  arrange([...nodes.values()], [...edges.values()], (0.8 * canvas.clientHeight) / canvas.clientWidth);
   const select = byId("explorer-relation");
   const kept = select.value;
   const types = [...new Set([...edges.values()].map(({ type }) => relation(type)))].sort((a, b) => a.localeCompare(b));
@@ -285,7 +286,7 @@ function drawLegend() {
   byId("explorer-legend").replaceChildren(
     ...offered.slice(0, LEGEND).map(([kind, number]) => {
       const dot = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { r: 6 }));
-      const name = `${kind === "" ? "Documents and terms" : kindName(kind)} ${number.toLocaleString("en")}`;
+      const name = `${kind === "" ? "Documents and others" : kindName(kind)} ${number.toLocaleString("en")}`;
       const pressed = String(only === kind);
       return el("li", { class: sign(kind || "entity") }, el("button", { type: "button", "aria-pressed": pressed, onclick: () => press(kind) }, dot, name));
     }),
@@ -327,12 +328,13 @@ function choose(id) {
 /** Writes down what is said of an entity: other forms of its name, sentences with their passages, relations. */
 async function describe({ id, label }, card) {
   try {
-    const { forms, mentioned, passages, graph } = await surroundings(id);
+    const { forms, others: longer, mentioned, passages, graph } = await surroundings(id);
     const others = forms.filter((form) => form !== label);
     const relations = graph.edges.filter(({ source, type, target }) => type !== "cites" && !edges.has(`${source}\n${type}\n${target}`));
     const name = new Map(graph.nodes.map((node) => [node.id, node.label]));
     card.replaceChildren(
       others.length > 0 ? el("p", { class: "note" }, `Also: ${others.join(", ")}`) : "",
+      longer.length > 0 ? el("p", { class: "note" }, `May be: ${longer.join(", ")}`) : "",
       el("h4", {}, `Mentioned in ${count(mentioned, "passage")}`),
       el("ul", {}, ...passages.map(mention)),
       el("ul", {}, ...relations.map((edge) => el("li", {}, `${name.get(edge.source)} — ${relation(edge.type)} — ${name.get(edge.target)}`))),
@@ -360,7 +362,8 @@ function neighbour(edge, id) {
   );
 }
 
-/** All that is shown, with the room that its names take. */
+/** All that is shown, with the room that its names take, and above what the colours mean. */
 function fit() {
-  view.fit(shown()[0].map((node) => ({ x: node.x, y: node.y, half: LETTER * Array.from(named(node)).length })));
+  const places = shown()[0].map((node) => ({ x: node.x, y: node.y, half: LETTER * Array.from(named(node)).length }));
+  view.fit([...places, ...places.map((place) => ({ ...place, y: place.y + LEGEND_ROOM }))]);
 }

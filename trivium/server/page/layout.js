@@ -3,13 +3,13 @@
 const IDEAL = 110; // how long a line would like to be
 const ROUNDS = 160;
 const WIDE = 0.5; // labels are wider than high: distances to the side count half
-const UPRIGHT = 0.85; // where there is less room to the side than above
+const UPRIGHT = 0.85; // at most, where there is less room to the side
 const SETTLED = 0.12; // how readily a node that has its place gives way
 
 /** Moves `nodes` ({id, x, y, fixed}) that `edges` ({source, target}) link. New ones have no x yet. The same graph always gets
- * the same places. */
-export function arrange(nodes, edges, upright = false) {
-  const wide = upright ? UPRIGHT : WIDE;
+ * the same places for the same `shape`: height by width. */
+export function arrange(nodes, edges, shape = WIDE) {
+  const wide = Math.min(UPRIGHT, Math.max(WIDE, shape));
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const links = edges.map(({ source, target }) => [byId.get(source), byId.get(target)]).filter(([a, b]) => a && b && a !== b);
   begin(nodes, links);

@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
+from trivium.errors import InputError
 from trivium.graph.records import page_numbers
 from trivium.graph.schema import Hop
 from trivium.search.entities import SharedPassages, count_entities, describe_entity, shared_passages
-from trivium.search.subgraph_drawings import Drawing, around, find_entity, with_types
+from trivium.search.subgraph_drawings import Drawing, around, with_types
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
@@ -56,11 +57,12 @@ class Mention(BaseModel):
 
 class Neighbours(BaseModel):
     """An entity, what is said of it, and its neighbours, for drawing. `forms` are the names that these passages use for
-    it, the most frequent first.
+    it, the most frequent first; `others` longer names that end with its name of one word, which may mean any of them.
     """
 
     entity: str
     kind: str
+    others: list[str]
     forms: list[str]
     mentioned: int = Field(description="Number of passages that mention it.")
     passages: list[Mention] = Field(description=f"The first {_PASSAGES} of them.")
@@ -77,10 +79,15 @@ async def list_entities(
         list[str] | None, Query(max_length=20, description="Only those of these kinds, such as person.")
     ] = None,
 ) -> Entities:
-    """List the entities that most passages mention, and how many passages they share."""
+    """List the entities that most passages mention, and how many passages they share. Without `kind` half of them are
+    of a known one, if there are so many.
+    """
 
     def work(engine: Engine) -> Entities:
         shown, kinds = count_entities(engine.store, kind, limit)
+        if kind is None:
+            of_kinds, _ = count_entities(engine.store, kinds.keys() - {""}, limit // 2)
+            shown = [*of_kinds, *(one for one in shown if one not in of_kinds)][:limit]
         uris = [one.uri for one in shown]
         below = engine.store.expand(uris, Hop.BELOW)
         return Entities(
@@ -102,14 +109,16 @@ async def neighbours(
     """Return an entity with what is said of it, its related entities and the pages that cite it. Aliases are resolved."""
 
     def work(engine: Engine) -> Neighbours:
-        entity = find_entity(engine.store, uri)
-        if entity is None:
-            raise not_found(f"there is no entity {uri!r}")
+        try:
+            card = describe_entity(engine.store, uri, _PASSAGES)
+        except InputError as error:
+            raise not_found(str(error)) from None
+        entity = card.entity.uri
         drawing, more = around(engine.store, entity, limit)
-        card = describe_entity(engine.store, entity, _PASSAGES)
         return Neighbours(
             entity=entity,
             kind=card.entity.kind,
+            others=list(card.others),
             forms=list(card.forms),
             mentioned=card.entity.passages,
             passages=[
