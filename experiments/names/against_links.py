@@ -2,11 +2,13 @@
 
 Usage: python -m experiments.names.against_links --data FOLDER [--recogniser rules] [--half tune|report|all] [--pages N]
        [--sample N] [--mistakes N]
+       python -m experiments.names.against_links --stated STORE [--half tune|report|all] [--sample N]
 
 FOLDER has pages as HTML or Markdown. The truth are links whose text looks like a name: every longer word has a capital,
 and the link does not stand at the beginning of a sentence. Only the first mention on a page is a link there, so what is
 found beside the links is not wrong; it counts as attested if its text is the text or the target of a link of any page.
 ``--sample`` prints names at random with what surrounds them, for the eye; ``--mistakes`` links that were missed or cut.
+``--stated`` counts the relations and kinds that the texts of a store with names tell, and prints some of each.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
+from trivium.engine import Engine
 from trivium.entities.recogniser import NamedSpan, load_recogniser
+from trivium.entities.relations import described
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.source_items import LeftOut, Problem
 from trivium.settings.limits import DEFAULT_LIMITS
@@ -51,6 +57,44 @@ def pages_in(folder: Path, half: str, most: int | None) -> list[Page]:
         if len(pages) == most:
             break
     return pages
+
+
+def print_stated(store: str, half: str, sample: int, seed: int) -> None:
+    """Print how many relations and kinds the pages of a store state, and some of them."""
+    relations: dict[tuple[str, str, str], str] = {}
+    kinds: list[str] = []
+    names = told = 0
+    with Engine.open(store) as engine:
+        for page in engine.store.page_graphs():
+            if half not in ("all", half_of(page.uri)):
+                continue
+            bodies = {chunk.uri: chunk.body for chunk in page.chunks}
+            for edge in page.relations:
+                if edge.chunk:
+                    relations.setdefault(edge.triple, bodies[edge.chunk][edge.start : edge.end])
+            alone = [[name._replace(kind="") for name in chunk.names] for chunk in page.chunks]
+            names += sum(map(len, alone))
+            told += sum(bool(name.kind) for chunk in page.chunks for name in chunk.names)
+            for chunk, own in zip(page.chunks, described(page, alone)[0], strict=True):
+                around = (chunk.body[max(0, one.start - 2 * AROUND) : one.end + 2 * AROUND] for one in own)
+                kinds += [
+                    f"{one.uri}: {one.kind} << {said}"
+                    for one, said in zip(own, around, strict=True)
+                    if one.kind
+                ]
+        graph, types = engine.store.adjacency(), engine.store.types()
+    degrees = np.diff(graph.indptr[len(graph.chunks) :])
+    print(f"{len(relations)} relations of {len({kind for _, kind, _ in relations})} types")
+    print(f"{len(degrees)} entities, {np.count_nonzero(degrees == 0)} by relations alone")
+    print(
+        f"{names} names, {told} with a kind, {len(kinds)} told by the text; {len(types)} entities with a kind"
+    )
+    chosen = random.Random(seed)
+    stated = [f"{' | '.join(triple)} << {said}" for triple, said in relations.items()]
+    for lines in (stated, kinds):
+        print()
+        for line in chosen.sample(lines, min(sample, len(lines))):
+            print(" ".join(line.split()))
 
 
 def passages_of(page: Page) -> list[Chunk]:
@@ -116,7 +160,9 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("--data", type=Path, required=True)
+    what = arguments.add_mutually_exclusive_group(required=True)
+    what.add_argument("--data", type=Path)
+    what.add_argument("--stated", metavar="STORE")
     arguments.add_argument("--recogniser", default="rules")
     arguments.add_argument("--half", choices=HALVES, default="all")
     arguments.add_argument("--pages", type=int)
@@ -124,6 +170,9 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments.add_argument("--mistakes", type=int, default=0)
     arguments.add_argument("--seed", type=int, default=1)
     options = arguments.parse_args(given)
+    if options.stated is not None:
+        print_stated(options.stated, options.half, options.sample, options.seed)
+        return
     recogniser = load_recogniser(options.recogniser)
     pages = pages_in(options.data, options.half, options.pages)
     if not pages:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from experiments.names import against_links, linear_rag
+from trivium.graph.sqlite import EmbeddedStore
+from trivium.index.load import load
 
 PAGE = """<html><head><title>Uranus - Wikipedia</title></head><body><h1>Uranus</h1>
 <p>In 1781 the planet was found by <a href="/wiki/William_Herschel">William Herschel</a>, a <a
@@ -24,6 +26,18 @@ def test_links_that_look_like_names_are_the_truth(tmp_path: Path, capsys: pytest
     assert "| all | 2 | 0.500 | 1.000 | 4 | 0.333 | 0.250 |" in printed
     assert "[[Nevil Maskelyne]]" in printed
     assert "found ['Bath', 'Somerset']" in printed
+
+
+def test_what_texts_state_is_counted_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "Datchet.md").write_text("# Datchet\n\nDatchet is a village of Caroline Herschel.\n", "utf-8")
+    with EmbeddedStore.create(tmp_path / "store") as store:
+        load([str(tmp_path / "Datchet.md")], store, entities="rules")
+    against_links.main(["--stated", str(tmp_path / "store"), "--sample", "2"])
+    printed = capsys.readouterr().out
+    assert (
+        "1 relations of 1 types\n2 entities, 1 by relations alone\n2 names, 2 with a kind, 1 told" in printed
+    )
+    assert "Datchet | village of | Caroline Herschel << Datchet is a village of Caroline Herschel." in printed
 
 
 def test_linear_rag_reaches_a_passage_over_a_shared_name() -> None:

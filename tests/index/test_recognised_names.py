@@ -33,7 +33,8 @@ def cites(store: EmbeddedStore) -> dict[str, list[str]]:
 
 def everything(store: EmbeddedStore) -> object:
     graph = store.adjacency()
-    return list(store.page_graphs()), store.types(), list(graph.entities), graph.indices.tolist()
+    relations = store.relations(list(graph.entities))
+    return list(store.page_graphs()), store.types(), relations, list(graph.entities), graph.indices.tolist()
 
 
 @pytest.fixture
@@ -54,6 +55,26 @@ def test_a_name_of_two_documents_is_an_entity_with_its_kind(folder: Path, store:
     assert found["Plan"] == ["Slough", "Tea", "Mary Somerville"]  # with links of its own
     assert store.resolve(["Herschel", "London", "Charles Babbage"]) == {}
     assert store.types()["Mary Somerville"] == "person"
+
+
+def test_what_a_document_says_of_its_names_is_a_relation(tmp_path: Path, store: EmbeddedStore) -> None:
+    """With the sentence that says it, and kinds that it tells; the document still cites titles; both go with it."""
+    (tmp_path / "Datchet.md").write_text(
+        "# Datchet\n\nIn Berkshire. Datchet was a home of Caroline Herschel.\n"
+    )
+    (tmp_path / "Berkshire.md").write_text("# Berkshire\n\nThey say that Datchet is a village.\n")
+    load([str(tmp_path)], store, entities="rules")
+    (edge,) = store.relations(["Caroline Herschel"])
+    assert edge.triple == ("Datchet", "home of", "Caroline Herschel")
+    assert store.relations(["Datchet"]) == [edge]
+    (chunk,) = next(store.page_graphs(["Datchet"])).chunks
+    assert chunk.uri == edge.chunk
+    assert chunk.body[edge.start : edge.end] == "Datchet was a home of Caroline Herschel."
+    assert cites(store) == {"Berkshire": ["Datchet"], "Datchet": ["Berkshire"]}
+    load([str(tmp_path / "Datchet.md")], store)
+    assert store.relations(["Datchet"]) == [edge]
+    delete_linked(store, ["Datchet"], [])
+    assert store.resolve(["Caroline Herschel"]) == {}
 
 
 def test_without_recogniser_nothing_changes(folder: Path, store: EmbeddedStore) -> None:
@@ -87,6 +108,7 @@ def test_any_history_ends_like_a_build_of_what_is_left(folder: Path, tmp_path: P
             json.dumps({"title": title, "text": text}) + "\n"
             for title, text in (
                 ("Comets", "That year Caroline Herschel found one, as Mary Somerville writes."),
+                ("Datchet", "That spring Datchet was the home of Caroline Herschel, near Slough."),
                 ("Novels", "In one of them a Caroline Herschel and a Charles Babbage marry."),
             )
         )

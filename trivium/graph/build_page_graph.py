@@ -115,11 +115,7 @@ def linked(graph: PageGraph, cited: Callable[[ChunkNode, PageGraph], Iterable[tu
 
 
 def _citing(chunk: ChunkNode, further: Iterable[tuple[str, str]]) -> ChunkNode:
-    short = [
-        (name, anchor)
-        for name, anchor in further
-        if len(name.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES
-    ]
+    short = [(name, anchor) for name, anchor in further if _is_short(name)]
     return replace(
         chunk,
         references=(),
@@ -128,15 +124,21 @@ def _citing(chunk: ChunkNode, further: Iterable[tuple[str, str]]) -> ChunkNode:
     )
 
 
-def with_names(graph: PageGraph, names: Iterable[Sequence[Name]]) -> PageGraph:
-    """The page with the names of each of its chunks. Those too long for a uri are left out."""
+def with_names(
+    graph: PageGraph, names: Iterable[Sequence[Name]], relations: Iterable[RelationEdge] = ()
+) -> PageGraph:
+    """The page with the names of each of its chunks, and further relations. Those too long for a uri are left out."""
     chunks = tuple(
-        replace(
-            chunk, names=tuple(n for n in own if len(n.uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES)
-        )
+        replace(chunk, names=tuple(name for name in own if _is_short(name.uri)))
         for chunk, own in zip(graph.chunks, names, strict=True)
     )
-    return _with_hash(replace(graph, chunks=chunks))
+    own_edges = {edge.triple: edge for edge in graph.relations}
+    edges = {edge.triple: edge for edge in relations if all(map(_is_short, edge.triple))} | own_edges
+    return _with_hash(replace(graph, chunks=chunks, relations=tuple(edges.values())))
+
+
+def _is_short(uri: str) -> bool:
+    return len(uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES
 
 
 def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> PageGraph:

@@ -153,11 +153,7 @@ def _places(relations: Sequence[RelationEdge]) -> list[str] | None:
 def decode_relations(
     sources: Sequence[str], types: Sequence[str], targets: Sequence[str], places: Sequence[str]
 ) -> list[RelationEdge]:
-    """The relations of a page from its properties.
-
-    >>> decode_relations(["Ada"], ["met"], ["Babbage"], ["0 17 Diary#chunk-1"])
-    [RelationEdge(source='Ada', type='met', target='Babbage', chunk='Diary#chunk-1', start=0, end=17)]
-    """
+    """The relations of a page from its properties; ``places`` is empty where that of none is known."""
     parts = (place.split(" ", 2) for place in places or [NO_PLACE] * len(sources))
     return [
         RelationEdge(source, kind, target, chunk, int(start), int(end))

@@ -130,9 +130,8 @@ def relation_embeddings(store: RelationReader, relations: Sequence[RelationEdge]
     sources = list(dict.fromkeys(relation.source for relation in relations))
     stated = store.relations(sources)
     types = {mirrored(relation).triple: relation.type for relation in stated}
-    types |= {
-        relation.triple: relation.type for relation in stated
-    }  # one that is stated comes before a mirror of its name
+    # One that is stated comes before a mirror of its name.
+    types |= {relation.triple: relation.type for relation in stated}
     kinds = sorted(set(types.values()))
     vectors = store.relation_vectors(kinds)
     row_of = {kind: row for row, kind in enumerate(kinds)}

@@ -1,4 +1,4 @@
-"""Recognises names in the texts of a page, where it is parsed."""
+"""Recognises names in the texts of a page and what these say of them, where it is parsed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAMPLE = 4_000
 
 
 def with_recognised_names(graph: PageGraph, entities: str | None, language: str | None = None) -> PageGraph:
-    """Return the page with the names that a recogniser finds in its chunks; ``entities`` is its name
+    """Return the page with the names that a recogniser finds in its chunks, and their relations; ``entities`` is its name
     (:func:`trivium.entities.recogniser.load_recogniser`). Pages of encyclopaedias, whose links are the names, are
     returned unchanged, and all pages if ``entities`` is None. ``language`` is the code of the page's language, by
     default detected.
@@ -31,17 +31,16 @@ def with_recognised_names(graph: PageGraph, entities: str | None, language: str 
     if entities is None or graph.format in _LINKED:
         return graph
     from trivium.entities.linking import linked_names
+    from trivium.entities.relations import described
 
     bodies = [chunk.body for chunk in graph.chunks]
     language = language or detect_language(graph.text[:_SAMPLE]) or ENGLISH
     spans = _recogniser(entities).spans(bodies, language)
-    return with_names(
-        graph,
-        [
-            [Name(page_uri(normalise_title(one.name)), one.kind, one.start, one.end) for one in names]
-            for names in linked_names(unescape(graph.uri), bodies, spans)
-        ],
-    )
+    names = [
+        [Name(page_uri(normalise_title(one.name)), one.kind, one.start, one.end) for one in own]
+        for own in linked_names(unescape(graph.uri), bodies, spans)
+    ]
+    return with_names(graph, *described(graph, names))
 
 
 def recogniser_of(wanted: str) -> str | None:

@@ -142,6 +142,7 @@ def _fields(properties: Properties, row: Mapping[str, Any]) -> str:
 
 
 _EMBEDDED: Properties = {"text": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR}
+_PLACE: Properties = {"chunk": Kind.TEXT, "start": Kind.NUMBER, "end": Kind.NUMBER}
 _NAMED: Properties = {"uri": Kind.TEXT, "name": Kind.TEXT, "short_name": Kind.TEXT}
 
 ENTITIES = NodeTable("entities", (Label.ENTITY,), {**_NAMED, **_EMBEDDED, "type": Kind.TEXT})
@@ -244,15 +245,7 @@ CITES = RelationshipTable(
 SEMANTIC_REL = RelationshipTable(
     "semantic_rel",
     RelationshipType.SEMANTIC_REL,
-    {
-        "type": Kind.TEXT,
-        "stated": Kind.FLAG,
-        "pages": Kind.TEXTS,
-        "chunk": Kind.TEXT,
-        "start": Kind.NUMBER,
-        "end": Kind.NUMBER,
-        "embedding": Kind.VECTOR,
-    },
+    {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS, **_PLACE, "embedding": Kind.VECTOR},
 )
 IS_ANSWER_OF = RelationshipTable("is_answer_of", RelationshipType.IS_ANSWER_OF, {})
 ALIASED = RelationshipTable("alias_of", ALIAS_OF, {})

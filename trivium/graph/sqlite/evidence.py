@@ -6,13 +6,8 @@ from trivium.graph.sqlite.connection import Connection
 
 # The reference is checked at the end of a transaction: only relations that are not stated yet get a place.
 EVIDENCE_TABLE = """CREATE TABLE IF NOT EXISTS relation_evidence (
-    page_id    INTEGER NOT NULL,
-    source_id  INTEGER NOT NULL,
-    type_id    INTEGER NOT NULL,
-    target_id  INTEGER NOT NULL,
-    chunk      TEXT NOT NULL,
-    start_char INTEGER NOT NULL,
-    end_char   INTEGER NOT NULL,
+    page_id INTEGER NOT NULL, source_id INTEGER NOT NULL, type_id INTEGER NOT NULL, target_id INTEGER NOT NULL,
+    chunk TEXT NOT NULL, start_char INTEGER NOT NULL, end_char INTEGER NOT NULL,
     PRIMARY KEY (page_id, source_id, type_id, target_id),
     FOREIGN KEY (page_id, source_id, type_id, target_id) REFERENCES relation (page_id, source_id, type_id, target_id)
         ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED

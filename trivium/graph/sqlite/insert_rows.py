@@ -43,9 +43,7 @@ def insert_pages(connection: Connection, pages: Sequence[PageGraph], touched: To
     sections = _insert_sections(connection, pages, names)
     _insert_chunks(connection, pages, names, sections)
     insert_relations(
-        connection,
-        [(names[page.uri], edge) for page in pages for edge in RelationEdge.distinct(page.relations)],
-        names,
+        connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
     )
     asked = {page.uri: page.questions for page in pages if page.questions}
     if asked:
@@ -72,8 +70,9 @@ def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Map
 def insert_relations(connection: Connection, stated: Stated, names: Mapping[str, int]) -> int:
     """Insert relations that do not exist yet, given the numbers of their titles. Return how many were inserted."""
     types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
-    rows = [(page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated]
-    said = [(*row, *edge[3:]) for row, (_, edge) in zip(rows, stated, strict=True) if edge.chunk]
+    ordered = sorted(stated)  # the first place of several is the one that is kept
+    rows = [(page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in ordered]
+    said = [(*row, *edge[3:]) for row, (_, edge) in zip(rows, ordered, strict=True) if edge.chunk]
     if said:
         connection.execute(EVIDENCE_TABLE)
         connection.executemany(INSERT_EVIDENCE, said)

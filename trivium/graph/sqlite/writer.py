@@ -51,12 +51,7 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
             [as_json(relations)],
         )
     )
-    stated = [
-        (pages[uri], edge)
-        for uri, edges in relations.items()
-        if uri in pages
-        for edge in RelationEdge.distinct(edges)
-    ]
+    stated = [(pages[uri], edge) for uri, edges in relations.items() if uri in pages for edge in edges]
     titles = dict.fromkeys(title for _, edge in stated for title in (edge.source, edge.target))
     added = insert_relations(connection, stated, name_ids(connection, list(titles), entities=True))
     if added:
