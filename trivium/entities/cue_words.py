@@ -116,22 +116,7 @@ PLACES, FIRST_NAMES = frozenset(_KNOWN["places"]), frozenset(_KNOWN["first_names
 SHORT_PLACES: dict[str, str] = _KNOWN["short_places"]
 """Countries, states of the United States and large cities; first names that name hardly anything else."""
 
-_NOUNS = {
-    "person": "actor actress singer songwriter writer author novelist poet playwright screenwriter composer musician "
-    "guitarist pianist rapper footballer cricketer golfer boxer wrestler swimmer cyclist athlete politician lawyer "
-    "physician physicist chemist mathematician astronomer biologist philosopher theologian historian economist "
-    "psychologist scientist inventor engineer architect painter sculptor photographer journalist comedian dancer "
-    "choreographer filmmaker businessman businesswoman entrepreneur activist diplomat bishop explorer statesman player "
-    "judge professor scholar coach midfielder",
-    "organisation": "company corporation band duo trio orchestra university college school institute agency "
-    "organization organisation charity airline bank newspaper club team association manufacturer publisher subsidiary "
-    "museum hospital",
-    "place": "city town village municipality commune suburb neighbourhood township county district province state "
-    "country republic region parish borough river lake creek mountain peak island peninsula valley bridge community",
-    "work": "film movie documentary sitcom series album song novel book musical opera ballet poem magazine painting",
-    "event": "war battle siege festival tournament championship election rebellion",
-}
-KINDS_OF_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
+KINDS_OF_NOUNS = {noun: kind for kind, nouns in _KNOWN["nouns"].items() for noun in nouns}
 """Nouns that tell the kind of what is named: "the painter X", "X is a town"."""
 NO_RELATION = _words(
     "not never no than like if whether said because due also so as however only when where one some any all many several "
