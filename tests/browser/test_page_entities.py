@@ -28,6 +28,8 @@ def test_the_graph_opens_on_people_and_tells_what_is_said_of_one(tmp_path: Path,
         ActionChains(chrome).send_keys(Keys.ENTER).perform()
         card = one(chrome, "#explorer-about")
         soon(lambda: "Mentioned in 4 passages" in card.text, "the card")
+        said = "Mary Somerville — chair of — Quarry Books\nIn the end, Mary Somerville was the chair of Quarry Books."
+        assert said in card.text
         assert one(card, "h3").text == "Mary Somerville" and "Person" in card.text
         assert "Somerville" in card.text.partition("Also: ")[2]
         assert "won <b>a prize</b>." in card.text, "text, not markup"

@@ -88,6 +88,20 @@ def test_a_surname_of_two_people_may_mean_both(trivium: Run, tmp_path: Path) -> 
     assert "is called lovell; did you mean John Lovell or Mary Lovell?" in failed.err
 
 
+def test_a_relation_is_shown_with_the_sentence_that_says_it(trivium: Run, tmp_path: Path) -> None:
+    (tmp_path / "Datchet.md").write_text(
+        "# Datchet\n\n## Home\n\nDatchet was the home of Caroline Herschel.\n"
+    )
+    built = trivium("build", tmp_path, "--store", tmp_path / "s", "--entities", "rules", "--no-embed")
+    assert built.code == 0, built.err
+    shown = trivium("entities", tmp_path / "s", "Caroline Herschel").out
+    sentence = "Datchet was the home of Caroline Herschel."
+    assert f"Datchet — home of — Caroline Herschel\nDatchet › Home\n{sentence}\n" in shown
+    (relation,) = trivium("entities", tmp_path / "s", "Datchet", "--json").json["relations"]
+    assert relation["said"]["sentence"] == sentence
+    assert relation["said"]["chunk"] == relation["chunk"] == "Datchet#Home#chunk-1"
+
+
 def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:
     failed = trivium("build", store.parent / "files", "--store", store, "--entities", "none")
     assert failed.code == 1

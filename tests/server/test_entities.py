@@ -49,6 +49,15 @@ def test_the_card_of_an_entity_says_what_is_said_of_it_and_where(client: TestCli
     assert {"id": MARY, "kind": "entity", "label": MARY, "type": "person"} in card["graph"]["nodes"]
 
 
+def test_a_relation_has_the_sentence_that_says_it(client: TestClient) -> None:
+    (relation,) = client.get("/entities/Quarry Books/neighbours").json()["relations"]
+    assert client.get(f"/entities/{MARY}/neighbours").json()["relations"] == [relation]
+    said = relation.pop("said")
+    assert relation == {"source": MARY, "type": "chair of", "target": "Quarry Books"}
+    assert said["sentence"] == "In the end, Mary Somerville was the chair of Quarry Books."
+    assert (said["uri"], said["section"]) == ("Minutes of May#Budget#chunk-1", "Minutes of May#Budget")
+
+
 def test_the_way_to_a_passage_of_the_second_hop_leads_over_who_is_named_in_both(client: TestClient) -> None:
     question = {"question": "Which telescopes does the one want whom Charles Babbage shows the engine?"}
     hits = client.post("/search", json=question).json()["hits"]

@@ -38,7 +38,8 @@ HTML = """<!doctype html><html><head><title>Vulcan</title></head><body><h1>Vulca
 HEADERS = {"host": "localhost"}
 NAMED = {
     "minutes.md": "# Minutes of May\n\n## Attendance\n\nPresent were Dr Mary Somerville and the board.\n\n"
-    "## Budget\n\nAfter lunch Mrs Somerville asked for two more telescopes.\n",
+    "## Budget\n\nAfter lunch Mrs Somerville asked for two more telescopes.\n"
+    "In the end, Mary Somerville was the chair of Quarry Books.\n",
     "letter.md": "# Letter\n\nIn the evening Mr Charles Babbage shows Mary Somerville the engine.\n",
     "press.txt": "Press release\n\nYesterday Mary Somerville and Mr Charles Babbage won <b>a prize</b>.\n",
 }

@@ -14,7 +14,7 @@ from trivium.cli.terminal import count, one_line, out, print_json, print_line
 from trivium.engine import Engine
 from trivium.graph.records import page_numbers
 from trivium.graph.schema import unescape
-from trivium.search.entities import EntityCard, EntityCount, count_entities, describe_entity
+from trivium.search.entities import EntityCard, EntityCount, Saying, count_entities, describe_entity
 
 _SHOWN = 50
 _SAYINGS = 10
@@ -83,7 +83,8 @@ def _print_entity(one: EntityCount) -> None:
 
 def _print_card(card: EntityCard, *, json: bool) -> None:
     if json:
-        relations = [edge._asdict() for edge in card.relations]
+        said = {edge: asdict(saying) for edge, saying in card.evidence.items()}
+        relations = [{**edge._asdict(), "said": said.get(edge)} for edge in card.relations]
         print_json(
             {
                 **asdict(card.entity),
@@ -99,15 +100,21 @@ def _print_card(card: EntityCard, *, json: bool) -> None:
         out.print(Text(f"also: {', '.join(map(one_line, others))}"), soft_wrap=True)
     if card.others:
         out.print(Text(f"may be: {', '.join(map(one_line, card.others))}"), soft_wrap=True)
-    for said in card.sayings:
+    for saying in card.sayings:
         out.print()
-        print_line((told_place(said.section, page_numbers(said.pages)), "dim"), whole=True)
-        out.print(Text(one_line(said.sentence)), soft_wrap=True)
+        _print_saying(saying)
     if card.relations:
         out.print()
     for edge in card.relations:
         ends = (unescape(edge.source), edge.type, unescape(edge.target))
         out.print(Text(" — ".join(map(one_line, ends))), soft_wrap=True)
+        if edge in card.evidence:
+            _print_saying(card.evidence[edge])
     more = card.entity.passages - len(card.sayings)
     if more:
         out.print(f"\n{count(more, 'more passage')} (--limit 0 shows all)", style="dim")
+
+
+def _print_saying(saying: Saying) -> None:
+    print_line((told_place(saying.section, page_numbers(saying.pages)), "dim"), whole=True)
+    out.print(Text(one_line(saying.sentence)), soft_wrap=True)

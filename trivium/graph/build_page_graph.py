@@ -87,10 +87,8 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
             words[parent] = " ".join(terms(" ".join(headings_of(parent))))
         chunks.append(replace(chunk, uri=moved(chunk.uri), parent=parent, heading_terms=words[parent]))
     relations = tuple(
-        edge._replace(
-            source=uri if edge.source == old else edge.source, chunk=moved(edge.chunk) if edge.chunk else ""
-        )
-        for edge in graph.relations
+        one._replace(source=uri if one.source == old else one.source, chunk=one.chunk and moved(one.chunk))
+        for one in graph.relations
     )
     aliases = tuple(alias for alias in graph.aliases if alias != uri)
     changed = replace(

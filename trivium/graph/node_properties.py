@@ -82,8 +82,6 @@ def _key(name: str) -> str | None:
 
 
 Parameters = dict[str, Any]
-NO_PLACE = "0 0 "
-"""In place of where a relation is said, where others of the page say it."""
 
 
 def entity_row(uri: str) -> Parameters:
@@ -154,7 +152,7 @@ def decode_relations(
     sources: Sequence[str], types: Sequence[str], targets: Sequence[str], places: Sequence[str]
 ) -> list[RelationEdge]:
     """The relations of a page from its properties; ``places`` is empty where that of none is known."""
-    parts = (place.split(" ", 2) for place in places or [NO_PLACE] * len(sources))
+    parts = (place.split(" ", 2) for place in places or ["0 0 "] * len(sources))
     return [
         RelationEdge(source, kind, target, chunk, int(start), int(end))
         for source, kind, target, (start, end, chunk) in zip(sources, types, targets, parts, strict=True)

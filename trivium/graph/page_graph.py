@@ -89,11 +89,7 @@ class RelationEdge(NamedTuple):
 
     @staticmethod
     def distinct(relations: Iterable[RelationEdge]) -> list[RelationEdge]:
-        """Each triple once, sorted, with the evidence of the first chunk by uri; without where none has some.
-
-        >>> RelationEdge.distinct([RelationEdge("A", "b", "C"), RelationEdge("A", "b", "C", "P#chunk-1", 0, 7)])
-        [RelationEdge(source='A', type='b', target='C', chunk='P#chunk-1', start=0, end=7)]
-        """
+        """Each triple once, sorted, with the evidence of the first chunk by uri; without where none has some."""
         found: dict[tuple[str, str, str], RelationEdge] = {}
         for edge in sorted(relations):
             if edge.triple not in found or (edge.chunk and not found[edge.triple].chunk):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -48,7 +48,8 @@ class Saying:
 @dataclass(frozen=True, slots=True)
 class EntityCard:
     """What a collection says of an entity: the forms of its name, the most frequent first, the first ``sayings``, and
-    relations. ``others`` are names that end with its name, of one word: what a document calls so may be any of these.
+    relations, with what says them where it is known. ``others`` are names that end with its name, of one word: what a
+    document calls so may be any of these.
     """
 
     entity: EntityCount
@@ -56,6 +57,7 @@ class EntityCard:
     forms: tuple[str, ...]
     sayings: tuple[Saying, ...]
     relations: tuple[RelationEdge, ...]
+    evidence: Mapping[RelationEdge, Saying]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,14 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
     listed = sorted(forms, key=lambda form: (-forms[form], form))
     alone = kind in ("person", "") and not store.find_pages([uri])
     others = _ending_with(store, unescape(uri), ("person",)) if alone else ()
-    return EntityCard(entity, tuple(others), tuple(listed), tuple(sayings), tuple(store.relations([uri])))
+    relations = store.relations([uri])
+    said = {one.uri: one for one in store.fetch(list({edge.chunk for edge in relations if edge.chunk}))}
+    evidence = {
+        edge: Saying(one.uri, one.document, one.section, one.pages, one.body[edge.start : edge.end])
+        for edge in relations
+        if (one := said.get(edge.chunk)) is not None
+    }
+    return EntityCard(entity, tuple(others), tuple(listed), tuple(sayings), tuple(relations), evidence)
 
 
 def _ending_with(store: GraphStore, name: str, kinds: Collection[str]) -> list[str]:

@@ -15,7 +15,6 @@ from neo4j import AsyncManagedTransaction
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.write_steps import in_batches
 from trivium.graph.node_properties import (
-    NO_PLACE,
     Parameters,
     decode_relations,
     evidence_row,
@@ -235,7 +234,7 @@ async def state_relations(
     ]
     await in_batches(transaction, cypher.STATE, "rows", rows)
     noted = [statement_row(page, edges) for page, edges in change.relations.items()]
-    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted, no_place=NO_PLACE)
+    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
 
 
 async def note_evidence(transaction: AsyncManagedTransaction, statements: Statements, titles: Titles) -> None:

@@ -328,16 +328,16 @@ function choose(id) {
 /** Writes down what is said of an entity: other forms of its name, sentences with their passages, relations. */
 async function describe({ id, label }, card) {
   try {
-    const { forms, others: longer, mentioned, passages, graph } = await surroundings(id);
+    const { forms, others: longer, mentioned, passages, relations, graph } = await surroundings(id);
     const others = forms.filter((form) => form !== label);
-    const relations = graph.edges.filter(({ source, type, target }) => type !== "cites" && !edges.has(`${source}\n${type}\n${target}`));
     const name = new Map(graph.nodes.map((node) => [node.id, node.label]));
     card.replaceChildren(
       others.length > 0 ? el("p", { class: "note" }, `Also: ${others.join(", ")}`) : "",
       longer.length > 0 ? el("p", { class: "note" }, `May be: ${longer.join(", ")}`) : "",
       el("h4", {}, `Mentioned in ${count(mentioned, "passage")}`),
       el("ul", {}, ...passages.map(mention)),
-      el("ul", {}, ...relations.map((edge) => el("li", {}, `${name.get(edge.source)} — ${relation(edge.type)} — ${name.get(edge.target)}`))),
+      el("ul", {}, ...relations.slice(0, 60).map(({ source, type, target, said }) =>
+        el("li", {}, [name.get(source) ?? source, relation(type), name.get(target) ?? target].join(" — "), said === null ? "" : el("ul", {}, mention(said))))),
     );
   } catch (error) {
     card.replaceChildren(el("p", { class: "note" }, plain(error)));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -12,7 +12,7 @@ from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.graph.records import page_numbers
 from trivium.graph.schema import Hop
-from trivium.search.entities import SharedPassages, count_entities, describe_entity, shared_passages
+from trivium.search.entities import Saying, SharedPassages, count_entities, describe_entity, shared_passages
 from trivium.search.subgraph_drawings import Drawing, around, with_types
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
@@ -55,6 +55,15 @@ class Mention(BaseModel):
     sentence: str
 
 
+class StatedRelation(BaseModel):
+    """A relation of an entity, and the sentence or row that says it, where it is known."""
+
+    source: str
+    type: str
+    target: str
+    said: Mention | None
+
+
 class Neighbours(BaseModel):
     """An entity, what is said of it, and its neighbours, for drawing. `forms` are the names that these passages use for
     it, the most frequent first; `others` longer names that end with its name of one word, which may mean any of them.
@@ -66,6 +75,7 @@ class Neighbours(BaseModel):
     forms: list[str]
     mentioned: int = Field(description="Number of passages that mention it.")
     passages: list[Mention] = Field(description=f"The first {_PASSAGES} of them.")
+    relations: list[StatedRelation]
     graph: Drawing
     more: bool = Field(description="Whether some neighbours were left out.")
 
@@ -115,24 +125,22 @@ async def neighbours(
             raise not_found(str(error)) from None
         entity = card.entity.uri
         drawing, more = around(engine.store, entity, limit)
+        said = {edge: _mention(one) for edge, one in card.evidence.items()}
         return Neighbours(
             entity=entity,
             kind=card.entity.kind,
             others=list(card.others),
             forms=list(card.forms),
             mentioned=card.entity.passages,
-            passages=[
-                Mention(
-                    uri=said.chunk,
-                    document=said.document,
-                    section=said.section,
-                    pages=page_numbers(said.pages),
-                    sentence=said.sentence,
-                )
-                for said in card.sayings
-            ],
+            passages=list(map(_mention, card.sayings)),
+            relations=[StatedRelation(**edge._asdict(), said=said.get(edge)) for edge in card.relations],
             graph=with_types(drawing, engine.store),
             more=more,
         )
 
     return await serving.read(request, work)
+
+
+def _mention(said: Saying) -> Mention:
+    uri, document, section, pages, sentence = astuple(said)
+    return Mention(uri=uri, document=document, section=section, pages=page_numbers(pages), sentence=sentence)

@@ -263,8 +263,8 @@ CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
 NOTE_STATEMENTS: LiteralString = """
 UNWIND $rows AS row MATCH (p:TriviumPage {uri: row.uri})
 SET p.relation_places = CASE WHEN coalesce(p.relation_places, row.places) IS NOT NULL THEN
-      coalesce(p.relation_places, [source IN coalesce(p.relation_sources, []) | $no_place])
-      + coalesce(row.places, [source IN row.sources | $no_place]) END
+      coalesce(p.relation_places, [source IN coalesce(p.relation_sources, []) | '0 0 '])
+      + coalesce(row.places, [source IN row.sources | '0 0 ']) END
 SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
     p.relation_types = coalesce(p.relation_types, []) + row.types,
     p.relation_targets = coalesce(p.relation_targets, []) + row.targets
