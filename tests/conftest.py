@@ -29,7 +29,7 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 ASKS_SHARED_SERVERS = re.compile(
     r"tests/graph/neo4j/|tests/browser/test_neo4j_"
-    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_guide)\.py"
+    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_(guide|names))\.py"
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""

@@ -1,12 +1,12 @@
-"""The guide of docs/explore.md: each of its fifteen queries runs as it stands on the sample, on both servers: on the
-newer one with the slow tests, since the older one holds the sample for Neo4j Browser anyway."""
+"""The guide of docs/explore.md: each of its first fifteen queries runs as it stands on the sample, on both servers: on
+the newer one with the slow tests, since the older one holds the sample for Neo4j Browser anyway. The others are of files
+with names: :mod:`tests.e2e.test_explore_names`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -14,15 +14,14 @@ from neo4j import Driver, GraphDatabase
 
 from tests.e2e.conftest import Run
 from tests.graph.neo4j.stores import OLDER_SLOW
-from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
+from tests.guide import GUIDE, STYLE, GuideQuery, graph, guide_queries, rows
 from tests.neo4j_servers import Server, log_in
 from tests.plans import operators, replan
 from tests.sample_graph import fill_with_sample
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES, WORD_INDEX
 
-Row = dict[str, Any]
-
-QUERIES = guide_queries()
+ALL = guide_queries()
+QUERIES = ALL[:15]
 WHOLE_CORPUS = {4, 5, 6}
 """Questions about everything there is of a kind."""
 LARGEST_PICTURE = 300_000
@@ -39,29 +38,10 @@ def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
         yield driver
 
 
-def rows(driver: Driver, number: int) -> list[Row]:
-    """What the query of that number returns."""
-    return [record.data() for record in driver.execute_query(guide_query(number).cypher).records]
-
-
-def graph(driver: Driver, number: int) -> tuple[set[str], set[tuple[str, str, str]]]:
-    """What the query of that number draws: uris of nodes, and (from, type or relation, to)."""
-    found = driver.execute_query(
-        guide_query(number).cypher, result_transformer_=lambda result: result.graph()
-    )
-    uris = {node.element_id: str(node["uri"]) for node in found.nodes}
-    edges = set()
-    for edge in found.relationships:
-        start, end = edge.nodes
-        assert start is not None and end is not None
-        edges.add((uris[start.element_id], str(edge.get("type", edge.type)), uris[end.element_id]))
-    return set(uris.values()), edges
-
-
-def test_there_are_fifteen_queries_numbered_in_order() -> None:
-    """The headings count from 1 to 15 and each is a question."""
-    assert [query.number for query in QUERIES] == list(range(1, 16))
-    assert all(query.question.endswith("?") for query in QUERIES)
+def test_there_are_twenty_queries_numbered_in_order() -> None:
+    """The headings count from 1 to 20 and each is a question."""
+    assert [query.number for query in ALL] == list(range(1, 21))
+    assert all(query.question.endswith("?") for query in ALL)
 
 
 def test_the_guide_names_the_indexes_that_exist() -> None:

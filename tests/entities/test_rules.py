@@ -41,7 +41,7 @@ def names(text: str, language: str = "en", *others: str) -> list[str]:
             "We filed Form 10-K of Acme at the U.S. Patent and Trademark Office.",
             ["Acme", "U.S. Patent and Trademark Office"],
         ),
-        ("It was on Monday Mr Charles Babbage came.", ["Charles Babbage"]),
+        ("It was on Monday Charles Babbage came, and Sunday Mr Byron.", ["Charles Babbage", "Mr Byron"]),
     ],
 )
 def test_names_within_sentences(text: str, expected: list[str]) -> None:

@@ -19,7 +19,7 @@ def explore(
     store: Store,
     json: Json = False,
 ) -> None:
-    """Print the address of Neo4j Browser for a store, and open it with a guide of fifteen queries. With --json only
+    """Print the address of Neo4j Browser for a store, and open it with a guide of twenty queries. With --json only
     print.
 
     Example:  trivium explore --store bolt://localhost:7687

@@ -45,6 +45,7 @@ _OF_PEOPLE = re.compile(
 )
 """Labels of people, and what stands before their names."""
 _DAY = re.compile(r"\s\d")
+_DATED = re.compile(r"\b(?:[Oo]n|[Ii]n|last|next|until|since) $")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ENDINGS_OF_NOUNS = ("ung", "heit", "keit", "schaft", "tion", "tät", "nis", "mus", "ment", "en")
 _ADJECTIVE = re.compile(r"\w+(?:e|er|es|en|em)")
@@ -235,12 +236,9 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         lowered = run[first].text.lower()
         if lowered in cues.OFFICES - cues.ADDRESS or not lowered.endswith(("e", "en", *cues.ADDRESS)):
             first += 1  # "der Naturforscher Alexander von Humboldt"
-    if (
-        end - first > 1
-        and run[first].text.lower() in cues.CALENDAR
-        and run[first + 1].text.lower() in cues.OFFICES
-    ):
-        first += 1  # "Monday Mr Charles Babbage"
+    if end - first > 1 and run[first].text.lower() in cues.CALENDAR:
+        dated = _DATED.search(text, max(0, run[first].start - 6), run[first].start) is not None
+        first += dated or run[first + 1].text.lower() in cues.OFFICES  # "on Monday Charles Babbage"
     while first < end and run[end - 1].text.lower() in cues.NOT_LAST:
         end -= 1
     in_date = first < end and run[end - 1].text.lower() in cues.CALENDAR

@@ -39,6 +39,12 @@ def with_marks(labels: Sequence[str]) -> list[str]:
     return [*labels, *(f"{_MARK}{label}" for label in labels if not label.startswith(_MARK))]
 
 
+KIND_LABELS = {
+    kind: f"{_MARK}{kind.title()}"
+    for kind in ("person", "organisation", "place", "work", "event", "product", "law")
+}
+"""The label of entities of a type, by which Neo4j Browser colours them. Other types may be any words, and have none."""
+
 ALIAS_OF = "alias_of"
 """The relationship from an alias to each page that claims it."""
 

@@ -18,13 +18,15 @@ from trivium.graph.neo4j.cypher import (
     writing,
 )
 from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.node_properties import KIND_LABELS
 from trivium.graph.schema import Hop, Label
 
 MARKS = {
     *("TriviumPage", "TriviumEntity", "TriviumSubChapter", "TriviumChunk", "TriviumQuestion"),
+    *KIND_LABELS.values(),
     *("TriviumAlias", "TriviumTerm", "TriviumRelationType", "TriviumStore"),
 }
-PUBLIC = {mark.removeprefix("Trivium") for mark in MARKS} - {"Store"}
+PUBLIC = {mark.removeprefix("Trivium") for mark in MARKS - {*KIND_LABELS.values(), "TriviumStore"}}
 NOT_OF_NODES = {"CONSTRAINTS", "INDEXES", "CREATE_VECTOR_INDEX"}
 """The schema, whose relationship index is of all relationships of a type."""
 _NODE = re.compile(r"(?<![\w.])\((?!NOT |EXISTS |VECTOR )(\w*)((?::[\w|:]+)?)(?=[\s{)])")

@@ -174,7 +174,7 @@ def _fill(store: GraphStore, pages: Sequence[PageGraph]) -> None:
     )
     nothing = QuestionNode("nq-2", "", (), ("Luna#chunk-1",))
     store.put_questions({"Mars": [both], "Luna": [nothing, replace(both, chunks=("Luna#chunk-1",))]})
-    store.set_types({"Phobos": "moon", "Moon": "moon", "Mars": 'red "planet"\n', "Deimos": ""})
+    store.set_types({"Phobos": "moon", "Moon": "place", "Mars": 'red "planet"\n', "Deimos": ""})
     store.set_embedder(IDENTITY)
     _embed(store, 2)
 

@@ -11,6 +11,7 @@ import numpy as np
 from trivium.graph.neo4j_import import tables
 from trivium.graph.neo4j_import.id_table import Placed
 from trivium.graph.node_properties import (
+    KIND_LABELS,
     ancestors,
     chunk_row,
     entity_row,
@@ -34,7 +35,7 @@ Row = dict[str, Any]
 
 def entity(uri: str, kind: str | None, embedding: Vector) -> Row:
     """An entity of a type, or none."""
-    row = entity_row(uri) | {"type": kind, "embedding": embedding}
+    row = entity_row(uri) | {"type": kind, "embedding": embedding, "": KIND_LABELS.get(kind or "")}
     if kind is not None:
         text = entity_text(uri, kind)
         row |= {"text": text, "text_hash": text_hash(text)}

@@ -35,6 +35,8 @@ class Kind(StrEnum):
     NUMBER = "long"
     FLAG = "boolean"
     VECTOR = "float[]"
+    LABEL = "LABEL"
+    """Of a node, beside those of its table; its column has no name."""
 
 
 def text_field(value: str) -> str:
@@ -85,6 +87,7 @@ ENCODERS: dict[Kind, Callable[[Any], str]] = {
     Kind.NUMBER: str,
     Kind.FLAG: _flag_field,
     Kind.VECTOR: vector_field,
+    Kind.LABEL: text_field,
 }
 
 
@@ -145,7 +148,7 @@ _EMBEDDED: Properties = {"text": Kind.TEXT, "text_hash": Kind.TEXT, "embedding":
 _PLACE: Properties = {"chunk": Kind.TEXT, "start": Kind.NUMBER, "end": Kind.NUMBER}
 _NAMED: Properties = {"uri": Kind.TEXT, "name": Kind.TEXT, "short_name": Kind.TEXT}
 
-ENTITIES = NodeTable("entities", (Label.ENTITY,), {**_NAMED, **_EMBEDDED, "type": Kind.TEXT})
+ENTITIES = NodeTable("entities", (Label.ENTITY,), {**_NAMED, **_EMBEDDED, "type": Kind.TEXT, "": Kind.LABEL})
 PAGES = NodeTable(
     "pages",
     (Label.ENTITY, Label.PAGE),

@@ -346,6 +346,8 @@ RETURN place, e.uri, coalesce(e.type, ''), e.text_hash
 SET_TYPES: LiteralString = """
 UNWIND $rows AS row MATCH (e:TriviumEntity {uri: row.uri})
 SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
+REMOVE e:TriviumPerson:TriviumOrganisation:TriviumPlace:TriviumWork:TriviumEvent:TriviumProduct:TriviumLaw
+SET e:$(row.labels)
 """
 
 # Of entities whose text has changed.
