@@ -22,7 +22,7 @@ Present were Dr Zora Somerville and three members of the board.
 After lunch Mrs Somerville asked for two more telescopes.
 """
 PRESS = "<!doctype html><title>Press release</title><h1>Press release</h1><p>Yesterday Zora Somerville won a prize.</p>"
-LETTER = "Dear all, on Monday Z. Somerville explains the telescope; ask Zora Somerville for a signed copy."
+LETTER = "Dear all, on Monday Zora Somerville explains the telescope; ask her for a signed copy."
 NAME = "Zora Somerville"
 
 

@@ -17,7 +17,7 @@ from trivium.testing import HashEmbedder
 FILES = {
     "Minutes.md": "# Minutes\n\nAfter lunch Dr Mary Somerville asked the Royal Society for telescopes from Paris.",
     "Letter.txt": "On Monday Mary Somerville met Charles Babbage. They spoke of the Royal Society.",
-    "Report.md": "# Report\n\nIn June Mr Charles Babbage wrote to Sir William Herschel.\n\n## Later\n\nOnce Herschel saw Paris.",
+    "Report.md": "# Report\n\nIn June Charles Babbage met William Herschel.\n\n## Later\n\nMr Herschel saw Paris.",
 }
 
 
