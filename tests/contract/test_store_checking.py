@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.contract.graphs import embed_pending, graph
+from trivium.checking.check_store import check_pages
 from trivium.graph.check_findings import damaged_pages
 from trivium.graph.page_facts import page_digest
 from trivium.graph.page_graph import RelationEdge
@@ -48,6 +49,15 @@ def test_the_digest_of_a_page_is_that_of_what_was_written(store: GraphStore) -> 
     store.write([other])
     store.delete(["Sun"])
     assert store.checker().page_digests() == {"Mars": page_digest(other)}
+
+
+def test_a_relation_that_no_chunk_of_its_page_says_is_damage(store: GraphStore) -> None:
+    near = RelationEdge("Mars", "is near", "Earth", MARS.chunks[0].uri, 0, 3)
+    store.write([MARS, SUN])
+    store.add_relations({"Mars": [near]})
+    assert check_pages(store).changed == []
+    store.add_relations({"Sun": [near]})
+    assert check_pages(store).changed == ["Sun"]
 
 
 def test_vectors_that_are_dropped_are_pending_again(store: GraphStore) -> None:

@@ -46,9 +46,8 @@ def check_pages(store: GraphStore, progress: Progress | None = None) -> PageChec
     titles: dict[str, None] = {}
     total, digests = store.count_pages(), store.checker().page_digests()
     for page in store.page_graphs():
-        chunks = {chunk.uri for chunk in page.chunks}
-        stands = all(not edge.chunk or edge.chunk in chunks for edge in page.relations)
-        if not stands or digests.get(page.uri) != page_digest(page):
+        elsewhere = {edge.chunk for edge in page.relations} - {"", *(chunk.uri for chunk in page.chunks)}
+        if elsewhere or digests.get(page.uri) != page_digest(page):
             seen.changed.append(page.uri)
         titles.update(dict.fromkeys(title for chunk in page.chunks for title in chunk.cites))
         titles.update(dict.fromkeys(page.aliases))

@@ -15,8 +15,7 @@ from trivium.parser.tables import BETWEEN_CELLS, cells_of
 from trivium.parser.text_runs import COLON
 from trivium.text.normalise import sentences
 
-Stated = Iterator[tuple[Name, str, Name]]
-"""Relations: source, type (empty for none) and target."""
+Stated = Iterator[tuple[Name, str, Name]]  # source, type (empty for none), target
 Kinds = dict[Name, str]
 Described = tuple[list[list[Name]], list[RelationEdge]]
 _LINE = re.compile(r"[^\n]+")
@@ -50,9 +49,8 @@ _PREPOSITIONS = frozenset({"of", "in", "at", "by", "for", "from", "to", "on", "w
 
 
 def described(graph: PageGraph, names: Sequence[Sequence[Name]]) -> Described:
-    """Return the ``names`` of each chunk of a page, those without a kind with the one that the text tells, and the
-    relations that it states, each with the first sentence or row that does. One end is the page or a name that two
-    chunks have: no relation joins what is only mentioned.
+    """Return the ``names`` of each chunk of a page with the kinds that the text tells, and the relations that it states.
+    One end is the page or a name that two chunks have: no relation joins what is only mentioned.
     """
     chunks = Counter(uri for own in names for uri in {name.uri for name in own})
     known = {graph.uri, *(uri for uri, count in chunks.items() if count > 1)}
@@ -113,7 +111,7 @@ def _sentence(text: str, start: int, end: int, names: Sequence[Name], kinds: Kin
             position = word.end()
             target = places.get(position)
         noun = _NOUN.match(" ".join(words) + "." * (_STOP.match(text, position, end) is not None))
-        if noun is not None and noun[1] in cues.KINDS_OF_NOUNS:
+        if noun and noun[1] in cues.KINDS_OF_NOUNS:
             kinds.setdefault(subject, cues.KINDS_OF_NOUNS[noun[1]])
         if target is not None and (_END if verb["copula"] else _STOP).match(text, target.end, end):
             yield subject, _relation(words, short=not verb["copula"]), target

@@ -54,8 +54,7 @@ def marked(graph: PageGraph, *, named: bool = False) -> PageGraph:
     records = graph.source.startswith(RECORDS)
     if not (named if records else graph.format not in _WITHOUT):
         return graph
-    linked = any(not edge.chunk for edge in graph.relations)  # others are said in the text
-    if not linked and not any(chunk.cites or chunk.references for chunk in graph.chunks):
+    if all(edge.chunk for edge in graph.relations) and not any(c.cites or c.references for c in graph.chunks):
         return replace(graph, content_hash=graph.content_hash + _DOT)
     # What a chunk links to itself is not a name, so that stored citations can be told apart.
     chunks = []

@@ -48,8 +48,7 @@ class Saying:
 @dataclass(frozen=True, slots=True)
 class EntityCard:
     """What a collection says of an entity: the forms of its name, the most frequent first, the first ``sayings``, and
-    relations, with what says them where it is known. ``others`` are names that end with its name, of one word: what a
-    document calls so may be any of these.
+    relations. ``others`` are names that end with its name, of one word: what a document calls so may be any of these.
     """
 
     entity: EntityCount

@@ -153,7 +153,6 @@ def _relation_lines(relations: Iterable[Relation], embeddings: Embeddings) -> Li
         stated.setdefault((source, edge.type, target), {}).setdefault(page, []).append(edge)
     line = tables.SEMANTIC_REL.line
     for (source, kind, target), pages in stated.items():
-        # Forms of the same title make no difference here.
         forms = (edge._replace(source="", target="") for edges in pages.values() for edge in edges)
         (said,) = RelationEdge.distinct(forms)
         there, back = rows.relation(said, tuple(pages), embeddings.get(kind))
