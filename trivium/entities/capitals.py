@@ -24,7 +24,7 @@ _OF_CODE = re.compile(r"[(=@\\/\[]\S|::|\.\w")
 LOWER = re.compile(r"(?<![\w'’])[^\W\d_A-Z]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LINE = re.compile(r"[^\n]+")
-_LABEL = re.compile(r"(?:(?:^|; )[^\n:;.!?]{1,40}|, [^\n:;,.!?]{1,40}): ", re.MULTILINE)
+_LABEL = re.compile(r"(?:(?:^|; )(?:[^\n:;.!?]|\.\d){1,40}|, [^\n:;,.!?]{1,40}): ", re.MULTILINE)
 _CONTRACTION = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 _DESCRIBED = re.compile(
     r"[-‐‑](?:\w{1,12}(?:ed|ing)|based|born|style|like|era|wide|only|led|free|type|level|specific|century|made|run)$"

@@ -138,7 +138,7 @@ NUMBERED = _words(
     "form figure fig table tab section sec chapter part page step note appendix volume vol article paragraph equation "
     "eq item level phase version example exhibit footnote act scene episode season day week quarter year fiscal line "
     "row column option question answer abbildung tabelle abschnitt kapitel seite artikel absatz schritt teil tableau "
-    "chapitre"
+    "chapitre class series"
 )
 """Words with a number that name a place in a document or a count."""
 ENDINGS = tuple(_words("ing ion ment ity ness ance ence ism ship ure ly ss ics"))

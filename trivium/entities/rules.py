@@ -38,7 +38,11 @@ _SHORT = 200
 _SINGULAR = re.compile(r" (?:is|was|has)\b")
 _VERB = re.compile(r" (?:is|was|has|had|would|became|also|then|later|did|\w{3,20}(?<=ed)|\(\d{4})\b")
 """What follows the name of one thing at the beginning of a sentence."""
-_DERIVED = re.compile("(.{3,20})(?:ing|ed|able|ive)")
+_SHARE_OF_NOUNS = 0.1
+_NOUN = re.compile(
+    r"\b(?:an?|[Ee]ach|[Aa]ny|such|every) ([A-Z][a-z]{3,20})(?=[.,;)’']| (?:[a-z]{1,3}|that|with|from|shall|will)\b)"
+)
+_ABBREVIATED = re.compile(r"\. [a-z]")
 _OF_PEOPLE = re.compile(
     r"\b(?:(?:[Cc]hair(?:man|woman)?|[Cc]ontact|Candidate|Author|Manager|Director|President|Owner|Signed|Present): |"
     r"(?:C[EFTO]O|[Ff]ounder|[Cc]aretaker|director|manager|author|husband|wife|daughter|son|brother|sister),? )$"
@@ -67,6 +71,8 @@ class _Document:
     """Two words in lower case after each other."""
     is_short: bool
     """Whether it is a paragraph or two, in which most names stand once."""
+    nouns: Counter[str]
+    """How often words with a capital follow "a", "each" or "any": "Participant"."""
     words: Counter[str] = field(default_factory=Counter)
     """How often each word with a capital stands within a sentence."""
     runs: set[tuple[str, ...]] = field(default_factory=set)
@@ -78,8 +84,14 @@ class _Document:
     def of(cls, texts: Sequence[str], language: str) -> _Document:
         lower = [word.rstrip("s") for word in LOWER.findall("\n".join(texts))]
         own = function_words(language) if language in ("", "en") else frozenset[str]()
+        nouns = Counter(singular(noun.lower()) for noun in _NOUN.findall("\n".join(texts)))
         return cls(
-            cues.opening_words(language), own, Counter(lower), frozenset(pairwise(lower)), len(lower) < _SHORT
+            cues.opening_words(language),
+            own,
+            Counter(lower),
+            frozenset(pairwise(lower)),
+            len(lower) < _SHORT,
+            nouns,
         )
 
     def learn(self, runs: Iterable[_Run]) -> None:
@@ -96,10 +108,9 @@ class _Document:
         lowered = word.lower()
         return lowered in self.opening_words or self.lower[singular(lowered)] >= max(1, self.words[word])
 
-    def is_derived(self, word: str) -> bool:
-        """Whether a word comes from one that the document writes in lower case: "Adjusted", "Selling"."""
-        match = _DERIVED.fullmatch(word.lower())
-        return match is not None and any(self.lower[match[1] + ending] > 0 for ending in ("", "e"))
+    def is_noun(self, word: str) -> bool:
+        """Whether a word, though the document writes it with a capital, is one of a kind: "any Participant"."""
+        return self.nouns[singular(word.lower())] >= max(2, self.words[word] * _SHARE_OF_NOUNS)
 
 
 class RuleRecogniser:
@@ -186,9 +197,10 @@ def _goes_on(text: str, run: _Run, word: Word, document: _Document, nouns: bool)
         return False  # "Werner Dankwort of Germany"
     if joining in cues.CONNECTORS:
         return not nouns or (joining in cues.GERMAN_CONNECTORS and len(run) < 4 and not _is_noun(text, run))
-    if joining == "and" and (run[0].text == "U.S." or (len(run) == 1 and _has_article(text, run))):
+    if joining == "and" and (run[0].text == "U.S." or (len(run) < 3 and _has_article(text, run))):
         following = takewhile(str.istitle, text[word.start : word.start + 60].split()[:3])
-        return any(one.lower().rstrip(".,;:)") in cues.INSTITUTIONS for one in following)
+        if any(one.lower().rstrip(".,;:)") in cues.INSTITUTIONS for one in following):
+            return True
     return (
         joining in cues.TOPIC_CONNECTORS
         and any(one.text.lower() in cues.INSTITUTIONS for one in run)
@@ -229,7 +241,11 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
     """Yield the run without words that belong to no name: the beginning of a sentence, dates."""
     first, end = 0, len(run)
     while first < end and (lowered := run[first].text.lower()) in document.opening_words:
-        if run[first].place == RUNNING and (lowered in _ARTICLES or lowered not in document.function_words):
+        if (
+            run[first].place == RUNNING
+            and lowered != "see"
+            and (lowered in _ARTICLES or lowered not in document.function_words)
+        ):
             break  # "the film The Birds"
         first += 1
     if end - first > 2 and language in _NOUNS_HAVE_CAPITALS and _is_determined(text, run[first]):
@@ -288,13 +304,9 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
         return False
     if lowered[0] in cues.NUMBERED and len(words[1]) < 3:
         return False
-    if (
-        lowered[0] in document.opening_words
-        and lowered[-1] in cues.NUMBERED
-        and _DAY.match(text, run[-1].end)
-    ):
-        return False  # "See Note 12"
     lowered = [*map(singular, lowered)]
+    if all(map(document.is_noun, words)):
+        return False
     if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
     if document.phrases.issuperset(pairwise(lowered)):
@@ -310,7 +322,14 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
 def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
     text = _without_genitive(word.text)
     lowered = text.lower()
-    if len(text) < 2 or lowered in cues.NO_NAMES_ALONE or singular(lowered) in cues.ROLES:
+    if (
+        len(text) < 2
+        or singular(lowered) in cues.ROLES
+        or document.is_noun(text)
+        or _ABBREVIATED.match(passage, word.end)
+    ):
+        return False
+    if lowered in cues.NO_NAMES_ALONE | cues.NOT_OF_PEOPLE | cues.OFFICES:
         return False
     if _ROMAN.fullmatch(text) is not None:
         return False
@@ -318,11 +337,7 @@ def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
         if text in ("WHO", "US"):
             return True
         return lowered not in document.opening_words and document.lower[lowered] <= document.words[text]
-    if (
-        document.is_common(text)
-        or document.is_derived(text)
-        or (text.isupper() and document.lower[singular(lowered)])
-    ):
+    if document.is_common(text) or (text.isupper() and document.lower[singular(lowered)]):
         return False
     if word.place == LABEL:
         return (text,) in document.runs

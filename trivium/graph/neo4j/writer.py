@@ -19,7 +19,6 @@ from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
-from trivium.graph.node_properties import KIND_LABELS
 from trivium.graph.page_checks import check_keys, check_page, check_relations
 from trivium.graph.page_facts import BLOCKS, check_chunker, choose, latest
 from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
@@ -126,13 +125,7 @@ class GraphWrites(StorePart):
             renamed = [uri for uri, (key, _) in changed.items() if keys[uri] != key]
             await in_batches(transaction, cypher.DROP_VECTORS, "uris", renamed)
             type_rows = [
-                {
-                    "uri": uri,
-                    "type": kind or None,
-                    "text": texts[uri],
-                    "text_hash": keys[uri],
-                    "labels": [KIND_LABELS[kind]] if kind in KIND_LABELS else [],
-                }
+                {"uri": uri, "type": kind or None, "text": texts[uri], "text_hash": keys[uri]}
                 for uri, (_, kind) in changed.items()
             ]
             await in_batches(transaction, cypher.SET_TYPES, "rows", type_rows)

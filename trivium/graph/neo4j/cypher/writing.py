@@ -347,7 +347,8 @@ SET_TYPES: LiteralString = """
 UNWIND $rows AS row MATCH (e:TriviumEntity {uri: row.uri})
 SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 REMOVE e:TriviumPerson:TriviumOrganisation:TriviumPlace:TriviumWork:TriviumEvent:TriviumProduct:TriviumLaw
-SET e:$(row.labels)
+SET e:$([kind IN ['person', 'organisation', 'place', 'work', 'event', 'product', 'law'] WHERE kind = row.type
+         | 'Trivium' + toUpper(left(kind, 1)) + substring(kind, 1)])
 """
 
 # Of entities whose text has changed.
