@@ -80,6 +80,7 @@ def test_what_stands_where_places_do_is_no_person() -> None:
 
 def test_a_company_named_far_more_often_than_its_subsidiaries_is_meant() -> None:
     assert linked("X", *["Acme Inc"] * 10, "Acme GmbH", "Acme")[-2:] == ["Acme GmbH", "Acme Inc"]
+    assert linked("Acme Inc", "Acme GmbH", "Acme") == ["Acme GmbH", "Acme Inc"]
 
 
 def test_a_first_name_behind_a_surname_is_no_surname() -> None:
@@ -124,7 +125,7 @@ def test_a_form_of_address_by_itself_is_left_out() -> None:
     assert linked("X", "Sir", "Mr", "the Lord") == []
 
 
-_WORDS = "Ada Anna Byron Byrons London New York A. B. Mr Mrs the Inc. WHO W.H.O. Acme Ünal ЖЖ 今 's -"
+_WORDS = "Ada Anna Byron Byrons London New York A. B. Mr Mrs the Inc. Inc GmbH WHO W.H.O. Acme Ünal ЖЖ 今 's -"
 WORDS = st.sampled_from(_WORDS.split())
 NAMES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 

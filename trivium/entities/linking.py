@@ -128,11 +128,12 @@ class _Names:
             key: min(counted, key=lambda n: (" " in n and n.isupper(), -counted[n], n.isupper(), n))
             for key, counted in spellings.items()
         }
-        self._counts = {key: counted.total() for key, counted in spellings.items()}
+        self._counts = Counter({key: counted.total() for key, counted in spellings.items()})
         self._order = {key: number for number, key in enumerate(spellings)}
         self._lower = frozenset(re.findall(r"(?<!\w)[a-z]+", "\n".join(chunks)))
         self._no_surnames = frozenset(mention.key for mention in mentions if _is_no_surname(chunks, mention))
         self._title = _key(without_parenthesis(title))
+        self._counts[self._title] += _PARENT * len(mentions)  # a document is about its title, named or not
         self._merge_title(title)
         self._merge_acronyms()
         self._merge_shorter_forms()
