@@ -52,6 +52,7 @@ def test_what_fits_two_names_stays_apart() -> None:
     assert linked("X", "Acme Ltd", "Acme GmbH", "Acme") == ["Acme Ltd", "Acme GmbH", "Acme"]
     later = ["William Herschel", "Herschel", "Caroline Herschel", "Herschel"]
     assert linked("X", *later) == later
+    assert linked("X", "Mr France", "France", "P-1", "Pillar 1") == ["Mr France", "France", "P-1", "Pillar 1"]
     assert linked("X", "Mr Bennet", "Mrs Bennet", "Bennet") == ["Mr Bennet", "Mrs Bennet", "Bennet"]
 
 
@@ -94,6 +95,12 @@ def test_a_first_name_behind_a_surname_is_no_surname() -> None:
 
 def test_capitals_of_signatures_are_not_the_name() -> None:
     assert linked("X", "ADA N. BYRON", "ADA N. BYRON", "Ada N. Byron") == ["Ada N. Byron"] * 3
+
+
+def test_a_title_that_begins_with_an_ordinary_word_is_nobody() -> None:
+    assert linked("Export Gmail", "Gmail") == ["Gmail"]
+    assert linked("Charlie Byron", "Byron") == ["Byron"]  # a name that nothing tells to be one
+    assert linked("Robert Byron", "Byron") == ["Robert Byron"]
 
 
 def test_acronyms_are_the_name_beside_them() -> None:

@@ -148,7 +148,7 @@ class _Names:
         return self._written[key], self._kind[key]
 
     def _key_of(self, mention: _Mention) -> str:
-        apart = mention.address and mention.key in self._apart
+        apart = mention.address and (mention.key in self._apart or mention.key in cues.PLACES)  # "Mr. France"
         return f"{mention.address} {mention.key}" if apart else mention.key
 
     def _resolve(self, key: str) -> str:
@@ -204,10 +204,11 @@ class _Names:
             plural = single != key and single in self._written and "person" not in self._kinds[key]
             if plural and (len(words) > 1 or not self._written[key][1:].islower()):
                 self._join(key, single)  # "StatefulSets", but not "Adams"
-            companies = sorted(with_legal_form[key], key=lambda other: -self._counts[other])
+            companies = with_legal_form[key] if "place" not in self._kinds[key] else []
+            companies = sorted(companies, key=lambda other: -self._counts[other])
             parent = companies[1:] and self._counts[companies[0]] >= _PARENT * self._counts[companies[1]]
             longer = set(companies[:1] if parent else companies)
-            if len(words) > 1:
+            if len(words) > 1 and not any(map(str.isdecimal, words)):
                 longer.update(other for other in by_last[words[-1]] if _is_abbreviated(words, other.split()))
             elif self._may_be_surname(key):
                 people = [other for other in by_last[key] if self._may_be_person(other, key)]
@@ -229,6 +230,8 @@ class _Names:
         words = key.split()
         if not 2 <= len(words) <= _MOST_WORDS or not set(self._kinds[key]) <= {"", "person"}:
             return False
+        if key not in self._counts and words[0] not in cues.FIRST_NAMES:
+            return False  # a title that nothing repeats: "Export Gmail"
         written = without_parenthesis(self._written[key]).replace(".", " ").split()
         first = written[0]
         if _key(written[-1]) != surname or (len(first) > 1 and (first.isupper() or not first[-1].isalpha())):
@@ -276,7 +279,11 @@ def _is_abbreviated(short: Sequence[str], long: Sequence[str]) -> bool:
     between its first and last word.
     """
     if len(short) < len(long):
-        return len(short) == 2 and short[0] == long[0] and all(len(word) == 1 for word in long[1:-1])
+        return (
+            len(short) == 2
+            and short[0] == long[0]
+            and all(len(word) == 1 and word.isalpha() for word in long[1:-1])
+        )
     return (
         len(short) == len(long)
         and short != long

@@ -253,8 +253,9 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         if lowered in cues.OFFICES - cues.ADDRESS or not lowered.endswith(("e", "en", *cues.ADDRESS)):
             first += 1  # "der Naturforscher Alexander von Humboldt"
     if end - first > 1 and run[first].text.lower() in cues.CALENDAR:
-        dated = _DATED.search(text, max(0, run[first].start - 6), run[first].start) is not None
-        first += dated or run[first + 1].text.lower() in cues.OFFICES  # "on Monday Charles Babbage"
+        first += _DATED.search(text, max(0, run[first].start - 6), run[first].start) is not None
+    if end - first > 1 and run[first + 1].text.lower() in cues.MEN | cues.WOMEN:
+        first += 1  # "on Monday Charles Babbage", "Suddenly Mr. Babbage"
     while first < end and run[end - 1].text.lower() in cues.NOT_LAST:
         end -= 1
     in_date = first < end and run[end - 1].text.lower() in cues.CALENDAR
